@@ -1751,7 +1751,8 @@ private:
     std::string_view text_;
 };
 
-/// One response. The host owns it and reuses it for the next request: after the first few, no request allocates.
+/// One response. The host owns it and reuses it for the next request, so after the first few requests, none allocates
+/// memory.
 ///
 /// Fields are stored in wire format (`Name: value\r\n`). The host adds `Date`, `Content-Length` and `Connection`.
 class response {
@@ -2291,14 +2292,14 @@ struct request {
     std::string_view body;
     ip_address peer;               ///< the peer of the connection; header fields do not change it
 
-    /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if it named none
+    /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if the client named none
     /// (HTTP/1.0).
     [[nodiscard]] std::string_view authority() const noexcept {
         return target.authority.empty() ? fields.find(field_id::host) : target.authority;
     }
 
-    /// Whether a body is known to be sent. False for a chunked one that has not arrived, which may turn out to be empty, unless there
-    /// is an `Expect` field.
+    /// Whether the client is known to send a body. False for a chunked body that has not arrived, because it may turn out to be empty,
+    /// unless there is an `Expect` field.
     [[nodiscard]] bool has_body() const noexcept {
         if (body_state == http::body_state::pending)
             return fields.count(field_id::content_length) != 0 || fields.count(field_id::expect) != 0;
@@ -2325,8 +2326,8 @@ struct request {
 };
 
 /// The value of a cookie (RFC 6265 section 5.4), a view of the request. Empty if there is no cookie of this name, or if
-/// there are several with different values: one of them was set by another site (on another subdomain or path), and
-/// nothing tells which. Names are case-sensitive.
+/// there are several with different values: one of them was set by another site (on another subdomain or path), and it
+/// is impossible to tell which. Names are case-sensitive.
 [[nodiscard]] inline std::optional<std::string_view> find_cookie(const field_lines& fields, std::string_view name) noexcept {
     std::optional<std::string_view> found;
     if (fields.count(field_id::cookie) == 0) return found;
@@ -2352,8 +2353,8 @@ struct request {
 
 namespace tollgate::inline v0::http {
 
-/// What the server refuses, not a handler: malformed bytes (400), timeout (408), target too long (414), a host that it does not serve
-/// (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
+/// A request that the server itself refuses, not a handler: malformed bytes (400), timeout (408), target too long (414), a host that it
+/// does not serve (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
 struct refusal {
     http::status status = http::status::bad_request;
     std::string_view reason;  ///< one sentence for the client, with static storage: the rule that was broken
@@ -2362,8 +2363,8 @@ struct refusal {
     const http::request* request = nullptr;  ///< null if its head was malformed or incomplete; valid during the call
 };
 
-/// For a request whose method the path does not support: adds `Allow`. Responds to OPTIONS with 204; otherwise sets and returns the
-/// status of the refusal, 501 for an unknown method and 405 for the others (RFC 9110 section 9.1), whose body the caller writes.
+/// For a request whose method the path does not support: adds `Allow`. Responds to OPTIONS with 204. Otherwise sets and returns the status
+/// of the refusal, 501 for an unknown method and 405 for any other (RFC 9110 section 9.1); the calling code writes the body.
 inline std::optional<status> refuse_method(const request& sent, response& response, field_value allowed) {
     response.add("Allow", allowed);
     if (sent.method == method::options) {
@@ -2389,7 +2390,7 @@ inline std::optional<status> refuse_method(const request& sent, response& respon
 ///     };
 template <class H>
 concept handler = requires(H& h, const request& whole, const refusal& refused, response& response) {
-    // Answers one request, whose body is complete, into `response`, which is empty. Called from many threads at once.
+    // Answers one request, whose body is complete. `response` is empty at first. Called from many threads at once.
     // Never throws. May block only if `H::blocking` is true; keeps no view of the request.
     { h.handle(whole, response) } noexcept -> std::same_as<void>;
     // Writes the response to a request that the server refused; sets its status to `refused.status`. Never blocks.
@@ -2414,7 +2415,7 @@ template <class H>
 }
 
 /// Whether `handle(request)` reads the body: `static constexpr bool reads_body`, true if missing. A handler that does
-/// not is called as soon as the head has arrived.
+/// not read it is called as soon as the head has arrived.
 template <class H>
 [[nodiscard]] constexpr bool handler_reads_body() noexcept {
     if constexpr (requires { { H::reads_body } -> std::convertible_to<bool>; }) return H::reads_body;
@@ -2452,8 +2453,8 @@ enum class work_kind : std::uint8_t {
 /// How many kinds of work there are.
 inline constexpr std::size_t work_kinds = static_cast<std::size_t>(work_kind::token_endpoint) + 1;
 
-/// What a handler keeps of one request between two calls of `advance`, in the server's memory: an object of a type that
-/// the handler chooses, created by its first `get`. Used by one thread at a time.
+/// The state that a handler keeps for one request between two calls of `advance`, in the server's memory: an object of
+/// a type that the handler chooses, created by the first call of `get`. Used by one thread at a time.
 class handler_state {
 public:
     // a caller with the largest scope set, and a route with all parameters
@@ -2485,13 +2486,13 @@ public:
     [[nodiscard]] std::size_t body_bytes_max() const noexcept { return body_bytes_max_; }
     void set_body_bytes_max(std::size_t bytes) noexcept { body_bytes_max_ = bytes; }
 
-    /// Which handler answers the request, for one that passes requests on to others and could choose differently the next
-    /// time. 0 until it is set.
+    /// Which handler answers the request. For a handler that passes requests on to others and could choose differently the next time. 0
+    /// until it is set.
     [[nodiscard]] std::uint8_t choice() const noexcept { return choice_; }
     void set_choice(std::uint8_t chosen) noexcept { choice_ = chosen; }
 
-    /// The time by the handler's clock, which is read once for all requests that the server answers in one pass without waiting:
-    /// those that arrived together. `clock.now()` returns an `instant`.
+    /// The time of the handler's clock. The clock is read once for all requests that arrived together and that the server answers in one
+    /// pass without waiting. `clock.now()` returns an `instant`.
     template <class Clock>
     [[nodiscard]] instant time_by(const Clock& clock) noexcept {
         if (clock_ != &clock) {
@@ -2503,7 +2504,7 @@ public:
     /// Makes the next `time_by` read the clock. For servers: before each pass, and after each request on a worker.
     void forget_time() noexcept { clock_ = nullptr; }
 
-    /// Destroys the object, for the next request or when the connection is gone. The time stays.
+    /// Destroys the object: before the next request, or when the connection is gone. Keeps the time.
     void clear() noexcept {
         waits_for_ = work_kind::other;
         choice_ = 0;
@@ -2526,8 +2527,8 @@ private:
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
 
-/// A handler that answers in steps: it refuses a request from its head, before the body is read, and moves to a worker
-/// only when it has to wait.
+/// A handler that answers in steps: it can refuse a request based on the head, before the body is read, and moves to a
+/// worker only when it has to wait.
 ///
 /// The server calls `advance` when the head has arrived (`body_state::pending` if part of the body is missing), and
 /// again each time it has what the last step needs, until `done`. The request and the response stay the same
@@ -2535,14 +2536,15 @@ private:
 ///
 /// On a worker (`thread_kind::worker`) it may wait for what it named with `state.set_waits_for`, and for nothing else. If
 /// it then has to wait for something else, it names that and returns `needs_worker` again; usually the same worker
-/// continues at once. Asking again for the same is an error in the handler: the response is 500.
+/// continues at once. Asking for the same kind again is an error in the handler: the response is 500.
 template <class H>
 concept resumable_handler = handler<H> && requires(H& h, const request& request, response& response, handler_state& state,
                                                    thread_kind thread) {
     { h.advance(request, response, state, thread) } noexcept -> std::same_as<handle_step>;
 };
 
-/// `advance` for any handler. One that is not resumable is called once, on the right thread, with all it needs.
+/// `advance` for any handler. A handler that is not resumable is called once, on the right thread, when all that it
+/// needs is available.
 template <handler H>
 [[nodiscard]] handle_step advance(H& target, const request& request, response& response, handler_state& state,
                                   thread_kind thread) noexcept {
@@ -2565,7 +2567,7 @@ concept knows_its_mounts = requires(const H& h) {
 /// A type-erased reference to a handler, so that `server` is not a template. The handler must outlive it.
 class handler_ref {
 public:
-    /// A handler is assumed to block where only the type of its reference is known, as in a `site` of references.
+    /// If only the type of a reference is known, as in a `site` of references, the handler is assumed to block.
     static constexpr bool blocking = true;
 
     /// Refers to `target`, which must outlive it.
@@ -2648,10 +2650,10 @@ private:
     std::vector<json_member> members_;
 };
 
-/// Parses one JSON object (RFC 8259) strictly, so that every reader understands the same. Error (malformed) for
-/// anything but JSON, trailing bytes, a top level that is not an object, a repeated name in one object at any depth,
-/// nesting deeper than `limits::json_depth_max`, and invalid UTF-8. JSON whitespace around the object is allowed; a byte
-/// order mark and NUL are not. Nested values are checked and discarded.
+/// Parses one JSON object (RFC 8259) strictly, so that all readers interpret it in the same way. Error (malformed) for anything but JSON,
+/// trailing bytes, a top level that is not an object, a repeated name in one object at any depth, nesting deeper than
+/// `limits::json_depth_max`, and invalid UTF-8. JSON whitespace around the object is allowed; a byte order mark and NUL are not. Nested
+/// values are checked and discarded.
 [[nodiscard]] TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes);
 
 /// Checks that `bytes` are one JSON value of any kind, by the same rules.
@@ -2897,8 +2899,8 @@ private:
     std::vector<std::string> hosts_;
 };
 
-/// Several handlers on one listener. The first matching mount serves a request. The last one also serves requests that match
-/// none, and writes the responses to refusals: mount last the one that answers 404 for paths that it does not know.
+/// Several handlers on one listener. The first matching mount serves a request. The last one also serves requests that match no mount, and
+/// writes the responses to refusals, so put the handler that answers 404 for unknown paths last.
 ///
 ///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
 template <handler... H>
@@ -3002,8 +3004,8 @@ namespace tollgate::inline v0::http {
 
 /// Whether `text` is `uri-host [":" port]` with a non-empty host (RFC 9110 section 7.2, RFC 3986 section 3.2.2): a
 /// name, an IPv4 address, or an IPv6 address in brackets; a port of 0 to 65535, or none after the colon. No user
-/// information, path or blank. No comma either, although a name may contain one, because proxies join two `Host` lines
-/// with a comma.
+/// information, path or blank. A comma is not allowed either, although a name may contain one, because proxies join two
+/// `Host` lines with a comma.
 [[nodiscard]] bool is_authority(std::string_view text) noexcept;
 
 /// `http::percent_encode` encodes text for any part of a URL: all but unreserved characters become `%XX` (RFC 3986 section 2.3).
@@ -3028,13 +3030,14 @@ struct url {
     bool has_query = false;             ///< distinguishes `/a?` from `/a`
     bool has_user_info = false;         ///< `user:password@`, or just `@`
     bool has_fragment = false;          ///< `#`, perhaps with nothing after it
-    /// `host` is without the final dot that was given. In DNS both are one name; in browsers they are two origins.
+    /// Whether a final dot was removed from `host`. In DNS, both spellings are one name; in browsers, they are two
+    /// origins.
     bool has_final_dot = false;
 
-    /// Empty for everything else. What browsers repair is refused, because the next reader may repair it differently:
-    /// backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), less or more than two
-    /// slashes, a stray `%`, an empty port. Also refused: more than limits::target_url_bytes_max bytes, IPv6 zones,
-    /// names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
+    /// Empty for everything else. Text that browsers would repair is refused, because the next reader may repair it
+    /// differently: backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), fewer or
+    /// more than two slashes, a stray `%`, an empty port. Also refused: more than limits::target_url_bytes_max bytes,
+    /// IPv6 zones, names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
     static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
 
     /// The root of an API or of pages, as settings name it: `https://api.example.com/v1`. Here `path` has no slash at its end and is
@@ -6587,8 +6590,8 @@ struct api_settings {
 
 namespace tollgate::inline v0 {
 
-// Endpoints are called once per request, so one indirect call per verb costs nothing that can be measured. In return no
-// endpoint is a template: an endpoint is compiled once, and its name in a stack trace is short.
+// Endpoints are called once per request, so the cost of one indirect call per verb cannot be measured. In return, no
+// endpoint is a template: each is compiled once, and its name in a stack trace is short.
 
 /// A user directory of any type. A view: the directory must outlive it. Satisfies `user_directory`.
 class user_directory_ref {
@@ -6635,7 +6638,7 @@ private:
 /// A hook store of any type. A view: the store must outlive it. Satisfies `hook_store`.
 class hook_store_ref {
 public:
-    /// Refers to none: no verb may be called.
+    /// Refers to no store: no verb may be called.
     hook_store_ref() noexcept = default;
     /// Refers to `store`.
     template <class Store>
@@ -6763,7 +6766,7 @@ struct api_context {
     const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
 };
 
-/// What an endpoint is called with: a request that has passed every check, and its response. Lives as long as the call.
+/// The argument of an endpoint: a request that has passed every check, and its response. Exists only during the call.
 class api_call {
 public:
     /// Constructed by the API for each request that passed its checks.
@@ -6792,7 +6795,7 @@ public:
         if (caller_ == nullptr) [[unlikely]] throw_no_caller();
         return *caller_;
     }
-    /// The client's address: the peer's, or the one that a trusted proxy names.
+    /// The client's address: that of the peer, or the one that a trusted proxy names.
     [[nodiscard]] const ip_address& client() const noexcept { return client_; }
 
     /// Reports what the caller did, for an audit log. Throws as `caller`.
@@ -6827,8 +6830,8 @@ namespace tollgate::inline v0 {
 /// The settings of `health`.
 struct health_settings {
     // Both times are above zero and at most a day.
-    milliseconds interval = seconds{2};  ///< between two runs of a check: how late a failure may be known
-    milliseconds timeout = seconds{1};   ///< a check that takes longer is failing, until it returns without an error
+    milliseconds interval = seconds{2};  ///< between two runs of a check: how late a failure may be noticed
+    milliseconds timeout = seconds{1};   ///< a check that takes longer counts as failing until it returns without an error
     /// Called by the thread of a check when its result changes: the name, and the error if there is one. It must be quick. A check
     /// that hangs is not reported here.
     std::function<void(std::string_view name, const result<void>& now)> on_change = {};
@@ -6855,8 +6858,8 @@ struct health_settings {
 /// from a check or `on_change`.
 class health {
 public:
-    /// Checks something that serving requests needs, such as a row of the store. It may block but must end by itself, because `stop`
-    /// waits for it. An error or an exception means that the check fails.
+    /// Checks something that is needed to serve requests, such as a row of the store. It may block, but it must return by itself, because
+    /// `stop` waits for it. An error or an exception means that the check fails.
     using check = std::function<result<void>()>;
 
     /// Checks nothing until `start`.
@@ -6869,7 +6872,7 @@ public:
     /// Adds a check. Everything that it refers to must outlive this object.
     TOLLGATE_DECL void add(std::string name, check function);
 
-    /// Runs the checks from now on. An error means that a time of the settings is outside its bounds, that a thread could not be started,
+    /// Runs the checks from now on. An error means that a time in the settings is outside its bounds, that a thread could not be started,
     /// that this is not the first call, or that the checks have been stopped.
     TOLLGATE_DECL result<void> start();
 
@@ -7306,7 +7309,7 @@ struct access_rule {
     };
     /// Who may call the route.
     kind callers;
-    std::string_view scope{};  ///< of static storage
+    std::string_view scope{};  ///< has static storage
 };
 
 /// A rule that takes its scope from the path: for routes with a `{service}`.
@@ -7344,7 +7347,7 @@ struct route {
     /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
     using function = result<void> (*)(const void* endpoint, api_call&, const route_match&, const service*);
 
-    /// The same on a thread that must not wait. Empty, with nothing called or written, if the endpoint may have to wait.
+    /// The same on a thread that must not wait. If the endpoint may have to wait, returns an empty optional, and calls and writes nothing.
     using function_without_waiting = std::optional<result<void>> (*)(const void* endpoint, api_call&, const route_match&,
                                                                      const service*);
 
@@ -7355,7 +7358,8 @@ struct route {
     [[nodiscard]] result<void> call(api_call& call, const route_match& match, const service* of_service) const {
         return run(endpoint.get(), call, match, of_service);
     }
-    /// The same on a thread that must not wait; empty, with nothing written, if the endpoint may have to.
+    /// The same on a thread that must not wait. If the endpoint may have to wait, returns an empty optional and writes
+    /// nothing.
     [[nodiscard]] std::optional<result<void>> call_without_waiting(api_call& call, const route_match& match,
                                                                    const service* of_service) const {
         return run_without_waiting(endpoint.get(), call, match, of_service);
@@ -7393,7 +7397,7 @@ inline constexpr bool is_id = false;
 template <class Tag>
 inline constexpr bool is_id<id<Tag>> = true;
 
-/// What a `path_parameter` or `query_parameter` says of itself; the name is added with the row.
+/// What a `path_parameter` or `query_parameter` says about itself; the row adds the name.
 template <class Parameter>
 [[nodiscard]] constexpr route::parameter describe_parameter() noexcept {
     using type = typename Parameter::type;
@@ -7419,7 +7423,7 @@ struct parameter_reader<"service"> {
 };
 
 /// The value of a name in a query, decoded; empty if there is none.
-/// Malformed (400) for a query that cannot be decoded, or has the name twice.
+/// Malformed (400) for a query that cannot be decoded or has the name twice.
 [[nodiscard]] TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name);
 
 /// 422 for a query parameter whose text is not of its type; `expected` says what it must be, if that is known.
@@ -7443,7 +7447,7 @@ struct query_reader {
     }
 };
 
-/// A row before it is in a table: the compiler still knows which requests it answers.
+/// A row that is not yet in a table: the compiler still knows which requests it answers.
 template <std::uint64_t Key>
 struct keyed_route {
     route row;
@@ -7537,7 +7541,8 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// with. It is called from many threads at once. HEAD and OPTIONS need no routes.
 ///
 /// Query parameters follow the path, `on_get<"/{service}/invoices?{year}&{page}">`, and their arguments follow those of the path, each as
-/// a `const std::optional<type>&` of the type that `query_parameter` gives it. Others in the request are ignored.
+/// a `const std::optional<type>&` of the type that `query_parameter` gives it. Other query parameters of a request are
+/// ignored.
 ///
 /// If the directory or the store blocks, endpoints run on workers, which are bounded by kind of work: reads of the
 /// store for GET and writes for other methods, unless the endpoint has a `static constexpr http::work_kind work` that
@@ -8511,9 +8516,9 @@ namespace tollgate::inline v0::pipeline {
 ///
 /// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the
 /// thread that read the request as long as it does not have to wait. If it must wait for a store, the directory or the
-/// limiter, it names which (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues
-/// at that stage; nothing is done twice. The worker waits for nothing else: a stage that must wait for another one
-/// returns `needs_worker` again. Only the endpoint, the last one, may wait for several.
+/// limiter, it says for which one (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker,
+/// continues at that stage; nothing is done twice. The worker waits for nothing else: a stage that must wait for
+/// another one returns `needs_worker` again. Only the last stage, the endpoint, may wait for several.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_definition& api;
@@ -8533,10 +8538,10 @@ struct judge {
             case stage::head:
                 state.start = start_request(policies, state.now);
                 state.client = http::client_address(request, api.settings.trusted_proxies, api.settings.client_named_by);
-                // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
-                // comes after the rate limit.
+                // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate
+                // limit has been checked.
                 state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);
-                // A preflight is not counted, and so its credentials are not read either: guesses would be free.
+                // A preflight is not counted, so its credentials are not read either: otherwise, guesses would be free.
                 state.is_preflight = state.user_agent_accepted && http::is_preflight(request);
                 if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators, request, state.auth);
                 [[fallthrough]];
@@ -8765,13 +8770,14 @@ private:
 /// fixed size behind a lock: `tollgate_affected_requests` names the users with the most of them, by their ids, or the
 /// networks (/24, /48) of clients that were not authenticated. No other request touches that table.
 ///
-/// What `add` and `watch_...` refer to must exist whenever a report is made: destroy what serves the reports first. In the
-/// example, a server of `operators` is declared last, and so is destroyed first.
+/// The objects passed to `add` and `watch_...` must exist whenever a report is made, so destroy the server of the reports first. In the
+/// example, declare the server of `operators` last; it is then destroyed first.
 ///
-/// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which come before.
+/// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which must be called
+/// before all others.
 class metrics {
 public:
-    /// Appends families of its own to a report. It must not wait: it runs for each report.
+    /// Appends its own families to a report. It must not wait, because it runs for each report.
     using collector = std::function<void(metrics_writer&)>;
 
     TOLLGATE_DECL metrics();
@@ -8779,7 +8785,7 @@ public:
     metrics& operator=(const metrics&) = delete;
     TOLLGATE_DECL ~metrics();
 
-    /// The contract `delivery_observer`. A route's text must be of static storage, as it is in a route table.
+    /// The contract `delivery_observer`. The text of a route must have static storage, as in a route table.
     TOLLGATE_DECL void on_request(const request_record& record) const noexcept;
     TOLLGATE_DECL void on_refusal(const refusal_record& record) const noexcept;
     TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
@@ -17386,13 +17392,12 @@ struct tls_settings {
     std::string key_file = {};
     std::string certificate_pem = {};
     std::string key_pem = {};
-    /// Secrets of session tickets: lines of 32 random bytes in base64, of which the first encrypts and all decrypt, at most 16; blank
-    /// lines and those that start with `#` are ignored.
-    /// Servers with the same file resume each other's sessions; `server::reload_certificates` reads it again. Empty: a random
-    /// secret, replaced every 2 hours.
+    /// A file with the secrets of session tickets: at most 16 lines of 32 random bytes in base64. The first encrypts, and all decrypt;
+    /// blank lines and lines that start with `#` are ignored. Servers with the same file resume each other's sessions;
+    /// `server::reload_certificates` reads it again. Empty: a random secret, replaced every 2 hours.
     std::string ticket_key_file = {};
     /// The ciphers of TLS 1.2, as OpenSSL lists them. Empty: ECDHE with AES-GCM or ChaCha20-Poly1305 (RFC 9325 section 4.2),
-    /// which all clients of the last ten years have. TLS 1.3 has no others.
+    /// which all clients of the last ten years have. TLS 1.3 has no other ciphers.
     std::string tls12_ciphers = {};
 
     /// Whether a certificate and key are given.
@@ -17401,8 +17406,8 @@ struct tls_settings {
     }
 };
 
-/// The settings of a server. The comment gives the reason for each default; every bound applies to one server. All times,
-/// `header_bytes_max`, `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
+/// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
+/// `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
 struct server_settings {
     std::string address = "127.0.0.1";  ///< reachable from other machines only on request
     std::uint16_t port = 8080;
@@ -17414,22 +17419,22 @@ struct server_settings {
     tls_settings tls = {};
 
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
-    /// For blocking handlers, which wait more than they compute: at most as many for each `http::work_kind`, started when
-    /// needed, so that requests that wait for one part of the application take no worker from others. Eight times as many
-    /// for lookups of credentials, users and limits, which share round trips; four times as many for checks of passwords.
+    /// Worker threads for blocking handlers, which wait more than they compute: at most this many for each `http::work_kind`, started when
+    /// needed, so that requests that wait for one part of the application take no workers from others. Eight times as many for lookups of
+    /// credentials, users and limits, which share round trips; four times as many for checks of passwords.
     unsigned worker_threads = 8;
     std::size_t worker_queue_max = 1024;  ///< requests of one kind waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
-    /// How long after it first needs a worker a request may still be waiting for one, then 503: most clients retry before that anyway.
+    /// How long a request may wait for a worker, from when it first needs one, before it gets 503: most clients retry before that anyway.
     milliseconds queue_wait_max = seconds{2};
-    /// Connections accepted by the kernel in advance; it applies its own bound, too.
+    /// Connections that the kernel accepts in advance; the kernel also applies its own bound.
     int backlog = 4096;
 
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    /// When it is reached, the I/O thread that gets a new connection closes its longest-idle one; if it has none, the new one gets
-    /// 503. Together they use about 1 GB of memory when each client has sent almost all of a body of 64 KiB. Reduced if the limit on
-    /// open files requires it.
+    /// When this many are open, the I/O thread that gets a new connection closes the one of its own connections that has been idle the
+    /// longest; if none is idle, the new one gets 503. This many connections use about 1 GB of memory when each client has sent almost all
+    /// of a body of 64 KiB. Reduced if the limit on open files requires it.
     std::size_t connections_max = 10'000;
     /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64.
     /// Behind a proxy, where all connections have the same address, set it to `connections_max`.
@@ -17440,7 +17445,7 @@ struct server_settings {
     milliseconds idle_timeout = seconds{60};       ///< between messages: nginx keeps 75 s, most clients less
     milliseconds write_timeout = seconds{30};      ///< for a client to take one batch of responses
     milliseconds handshake_timeout = seconds{10};  ///< for the whole TLS handshake: a few round trips
-    /// how long a refused client may continue to send before it is cut off
+    /// How long a refused client may continue to send before it is cut off.
     milliseconds linger_timeout = seconds{5};
 
     /// Called with one line when a system resource runs short, at most once a minute for each cause, and when `reload_certificates` keeps
@@ -17473,12 +17478,12 @@ using loop_group_factory =
 ///     return server.run();
 ///
 /// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.
-/// The handler must outlive it. A blocking handler is called on worker threads, never on an I/O thread. Everything but
-/// construction and destruction may be called from any thread at any time; a handler may stop its server, but not
-/// destroy it. A server runs once: create another one to start again.
+/// The handler must outlive it. A blocking handler is called on worker threads, never on an I/O thread. Everything
+/// except construction and destruction may be called from any thread at any time; a handler may stop its server, but
+/// not destroy it. A server runs once: create another one to start again.
 class server {
 public:
-    /// A server on `settings.threads` threads of its own. Opens nothing before `start`.
+    /// A server that runs on `settings.threads` threads of its own. Opens no socket before `start`.
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
     /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
@@ -17486,7 +17491,7 @@ public:
 
     /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.
-    /// Include `<tollgate/server/asio_server.hpp>` to use it: other programs do not compile Asio.
+    /// Include `<tollgate/server/asio_server.hpp>` to use it; programs that do not include it do not compile Asio.
     TOLLGATE_DECL server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
@@ -17496,7 +17501,7 @@ public:
     TOLLGATE_DECL ~server();
 
     /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
-    /// nothing stays open then. Starting a server that was stopped before is an error, too.
+    /// after an error, no socket stays open. Starting a server that has been stopped is also an error.
     TOLLGATE_DECL result<void> start();
 
     /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it
@@ -17507,21 +17512,21 @@ public:
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();
 
-    /// Accepts nothing more and closes idle connections at once. Requests in progress are answered with
+    /// Accepts no more connections and closes idle ones at once. Requests in progress are answered with
     /// `Connection: close`; after `deadline` the remaining connections are closed and requests waiting for a worker are
-    /// dropped. Returns when everything has ended and the port is free. Only running calls of a blocking handler can
-    /// make it take longer than `deadline`.
+    /// dropped. Returns when everything has ended and the port is free. Only calls of a blocking handler that are still
+    /// running can make it take longer than `deadline`.
     ///
-    /// Called by a handler, or on a thread that runs the server's `io_context`, it returns at once and stops in the
-    /// background. If nothing runs the executor, it gives up at the deadline. May be called again, for instance with an
-    /// earlier deadline.
+    /// If it is called by a handler, or on a thread that runs the server's `io_context`, it returns at once, and the
+    /// server stops in the background. If no thread runs the executor, it gives up at the deadline. May be called
+    /// again, for instance with an earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate, key and ticket keys as `start` does; without a certificate, only the ticket keys. An error names the file and
-    /// says what is wrong with it.
+    /// Reads the certificate, key and ticket keys as `start` does, but changes nothing; without a certificate, only the ticket keys. An
+    /// error names the file and says what is wrong with it.
     static TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
     /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use. If only the file of
-    /// ticket keys cannot be used, that is no error: the old keys stay in use, and `server_settings::on_warning` is called.
+    /// ticket keys cannot be used, that is not an error: the old keys stay in use, and `server_settings::on_warning` is called.
     TOLLGATE_DECL result<void> reload_certificates();
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.

@@ -20,8 +20,8 @@
 
 namespace tollgate::inline v0::http {
 
-/// What the server refuses, not a handler: malformed bytes (400), timeout (408), target too long (414), a host that it does not serve
-/// (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
+/// A request that the server itself refuses, not a handler: malformed bytes (400), timeout (408), target too long (414), a host that it
+/// does not serve (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
 struct refusal {
     http::status status = http::status::bad_request;
     std::string_view reason;  ///< one sentence for the client, with static storage: the rule that was broken
@@ -30,8 +30,8 @@ struct refusal {
     const http::request* request = nullptr;  ///< null if its head was malformed or incomplete; valid during the call
 };
 
-/// For a request whose method the path does not support: adds `Allow`. Responds to OPTIONS with 204; otherwise sets and returns the
-/// status of the refusal, 501 for an unknown method and 405 for the others (RFC 9110 section 9.1), whose body the caller writes.
+/// For a request whose method the path does not support: adds `Allow`. Responds to OPTIONS with 204. Otherwise sets and returns the status
+/// of the refusal, 501 for an unknown method and 405 for any other (RFC 9110 section 9.1); the calling code writes the body.
 inline std::optional<status> refuse_method(const request& sent, response& response, field_value allowed) {
     response.add("Allow", allowed);
     if (sent.method == method::options) {
@@ -57,7 +57,7 @@ inline std::optional<status> refuse_method(const request& sent, response& respon
 ///     };
 template <class H>
 concept handler = requires(H& h, const request& whole, const refusal& refused, response& response) {
-    // Answers one request, whose body is complete, into `response`, which is empty. Called from many threads at once.
+    // Answers one request, whose body is complete. `response` is empty at first. Called from many threads at once.
     // Never throws. May block only if `H::blocking` is true; keeps no view of the request.
     { h.handle(whole, response) } noexcept -> std::same_as<void>;
     // Writes the response to a request that the server refused; sets its status to `refused.status`. Never blocks.
@@ -82,7 +82,7 @@ template <class H>
 }
 
 /// Whether `handle(request)` reads the body: `static constexpr bool reads_body`, true if missing. A handler that does
-/// not is called as soon as the head has arrived.
+/// not read it is called as soon as the head has arrived.
 template <class H>
 [[nodiscard]] constexpr bool handler_reads_body() noexcept {
     if constexpr (requires { { H::reads_body } -> std::convertible_to<bool>; }) return H::reads_body;
@@ -120,8 +120,8 @@ enum class work_kind : std::uint8_t {
 /// How many kinds of work there are.
 inline constexpr std::size_t work_kinds = static_cast<std::size_t>(work_kind::token_endpoint) + 1;
 
-/// What a handler keeps of one request between two calls of `advance`, in the server's memory: an object of a type that
-/// the handler chooses, created by its first `get`. Used by one thread at a time.
+/// The state that a handler keeps for one request between two calls of `advance`, in the server's memory: an object of
+/// a type that the handler chooses, created by the first call of `get`. Used by one thread at a time.
 class handler_state {
 public:
     // a caller with the largest scope set, and a route with all parameters
@@ -153,13 +153,13 @@ public:
     [[nodiscard]] std::size_t body_bytes_max() const noexcept { return body_bytes_max_; }
     void set_body_bytes_max(std::size_t bytes) noexcept { body_bytes_max_ = bytes; }
 
-    /// Which handler answers the request, for one that passes requests on to others and could choose differently the next
-    /// time. 0 until it is set.
+    /// Which handler answers the request. For a handler that passes requests on to others and could choose differently the next time. 0
+    /// until it is set.
     [[nodiscard]] std::uint8_t choice() const noexcept { return choice_; }
     void set_choice(std::uint8_t chosen) noexcept { choice_ = chosen; }
 
-    /// The time by the handler's clock, which is read once for all requests that the server answers in one pass without waiting:
-    /// those that arrived together. `clock.now()` returns an `instant`.
+    /// The time of the handler's clock. The clock is read once for all requests that arrived together and that the server answers in one
+    /// pass without waiting. `clock.now()` returns an `instant`.
     template <class Clock>
     [[nodiscard]] instant time_by(const Clock& clock) noexcept {
         if (clock_ != &clock) {
@@ -171,7 +171,7 @@ public:
     /// Makes the next `time_by` read the clock. For servers: before each pass, and after each request on a worker.
     void forget_time() noexcept { clock_ = nullptr; }
 
-    /// Destroys the object, for the next request or when the connection is gone. The time stays.
+    /// Destroys the object: before the next request, or when the connection is gone. Keeps the time.
     void clear() noexcept {
         waits_for_ = work_kind::other;
         choice_ = 0;
@@ -194,8 +194,8 @@ private:
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
 
-/// A handler that answers in steps: it refuses a request from its head, before the body is read, and moves to a worker
-/// only when it has to wait.
+/// A handler that answers in steps: it can refuse a request based on the head, before the body is read, and moves to a
+/// worker only when it has to wait.
 ///
 /// The server calls `advance` when the head has arrived (`body_state::pending` if part of the body is missing), and
 /// again each time it has what the last step needs, until `done`. The request and the response stay the same
@@ -203,14 +203,15 @@ private:
 ///
 /// On a worker (`thread_kind::worker`) it may wait for what it named with `state.set_waits_for`, and for nothing else. If
 /// it then has to wait for something else, it names that and returns `needs_worker` again; usually the same worker
-/// continues at once. Asking again for the same is an error in the handler: the response is 500.
+/// continues at once. Asking for the same kind again is an error in the handler: the response is 500.
 template <class H>
 concept resumable_handler = handler<H> && requires(H& h, const request& request, response& response, handler_state& state,
                                                    thread_kind thread) {
     { h.advance(request, response, state, thread) } noexcept -> std::same_as<handle_step>;
 };
 
-/// `advance` for any handler. One that is not resumable is called once, on the right thread, with all it needs.
+/// `advance` for any handler. A handler that is not resumable is called once, on the right thread, when all that it
+/// needs is available.
 template <handler H>
 [[nodiscard]] handle_step advance(H& target, const request& request, response& response, handler_state& state,
                                   thread_kind thread) noexcept {
@@ -233,7 +234,7 @@ concept knows_its_mounts = requires(const H& h) {
 /// A type-erased reference to a handler, so that `server` is not a template. The handler must outlive it.
 class handler_ref {
 public:
-    /// A handler is assumed to block where only the type of its reference is known, as in a `site` of references.
+    /// If only the type of a reference is known, as in a `site` of references, the handler is assumed to block.
     static constexpr bool blocking = true;
 
     /// Refers to `target`, which must outlive it.

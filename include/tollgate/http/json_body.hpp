@@ -47,10 +47,10 @@ private:
     std::vector<json_member> members_;
 };
 
-/// Parses one JSON object (RFC 8259) strictly, so that every reader understands the same. Error (malformed) for
-/// anything but JSON, trailing bytes, a top level that is not an object, a repeated name in one object at any depth,
-/// nesting deeper than `limits::json_depth_max`, and invalid UTF-8. JSON whitespace around the object is allowed; a byte
-/// order mark and NUL are not. Nested values are checked and discarded.
+/// Parses one JSON object (RFC 8259) strictly, so that all readers interpret it in the same way. Error (malformed) for anything but JSON,
+/// trailing bytes, a top level that is not an object, a repeated name in one object at any depth, nesting deeper than
+/// `limits::json_depth_max`, and invalid UTF-8. JSON whitespace around the object is allowed; a byte order mark and NUL are not. Nested
+/// values are checked and discarded.
 [[nodiscard]] TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes);
 
 /// Checks that `bytes` are one JSON value of any kind, by the same rules.

@@ -100,14 +100,14 @@ struct request {
     std::string_view body;
     ip_address peer;               ///< the peer of the connection; header fields do not change it
 
-    /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if it named none
+    /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if the client named none
     /// (HTTP/1.0).
     [[nodiscard]] std::string_view authority() const noexcept {
         return target.authority.empty() ? fields.find(field_id::host) : target.authority;
     }
 
-    /// Whether a body is known to be sent. False for a chunked one that has not arrived, which may turn out to be empty, unless there
-    /// is an `Expect` field.
+    /// Whether the client is known to send a body. False for a chunked body that has not arrived, because it may turn out to be empty,
+    /// unless there is an `Expect` field.
     [[nodiscard]] bool has_body() const noexcept {
         if (body_state == http::body_state::pending)
             return fields.count(field_id::content_length) != 0 || fields.count(field_id::expect) != 0;
@@ -134,8 +134,8 @@ struct request {
 };
 
 /// The value of a cookie (RFC 6265 section 5.4), a view of the request. Empty if there is no cookie of this name, or if
-/// there are several with different values: one of them was set by another site (on another subdomain or path), and
-/// nothing tells which. Names are case-sensitive.
+/// there are several with different values: one of them was set by another site (on another subdomain or path), and it
+/// is impossible to tell which. Names are case-sensitive.
 [[nodiscard]] inline std::optional<std::string_view> find_cookie(const field_lines& fields, std::string_view name) noexcept {
     std::optional<std::string_view> found;
     if (fields.count(field_id::cookie) == 0) return found;

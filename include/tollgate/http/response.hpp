@@ -125,7 +125,8 @@ private:
     std::string_view text_;
 };
 
-/// One response. The host owns it and reuses it for the next request: after the first few, no request allocates.
+/// One response. The host owns it and reuses it for the next request, so after the first few requests, none allocates
+/// memory.
 ///
 /// Fields are stored in wire format (`Name: value\r\n`). The host adds `Date`, `Content-Length` and `Connection`.
 class response {

@@ -82,8 +82,8 @@ private:
     std::vector<std::string> hosts_;
 };
 
-/// Several handlers on one listener. The first matching mount serves a request. The last one also serves requests that match
-/// none, and writes the responses to refusals: mount last the one that answers 404 for paths that it does not know.
+/// Several handlers on one listener. The first matching mount serves a request. The last one also serves requests that match no mount, and
+/// writes the responses to refusals, so put the handler that answers 404 for unknown paths last.
 ///
 ///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
 template <handler... H>

@@ -13,8 +13,8 @@ namespace tollgate::inline v0::http {
 
 /// Whether `text` is `uri-host [":" port]` with a non-empty host (RFC 9110 section 7.2, RFC 3986 section 3.2.2): a
 /// name, an IPv4 address, or an IPv6 address in brackets; a port of 0 to 65535, or none after the colon. No user
-/// information, path or blank. No comma either, although a name may contain one, because proxies join two `Host` lines
-/// with a comma.
+/// information, path or blank. A comma is not allowed either, although a name may contain one, because proxies join two
+/// `Host` lines with a comma.
 [[nodiscard]] bool is_authority(std::string_view text) noexcept;
 
 /// `http::percent_encode` encodes text for any part of a URL: all but unreserved characters become `%XX` (RFC 3986 section 2.3).
@@ -39,13 +39,14 @@ struct url {
     bool has_query = false;             ///< distinguishes `/a?` from `/a`
     bool has_user_info = false;         ///< `user:password@`, or just `@`
     bool has_fragment = false;          ///< `#`, perhaps with nothing after it
-    /// `host` is without the final dot that was given. In DNS both are one name; in browsers they are two origins.
+    /// Whether a final dot was removed from `host`. In DNS, both spellings are one name; in browsers, they are two
+    /// origins.
     bool has_final_dot = false;
 
-    /// Empty for everything else. What browsers repair is refused, because the next reader may repair it differently:
-    /// backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), less or more than two
-    /// slashes, a stray `%`, an empty port. Also refused: more than limits::target_url_bytes_max bytes, IPv6 zones,
-    /// names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
+    /// Empty for everything else. Text that browsers would repair is refused, because the next reader may repair it
+    /// differently: backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), fewer or
+    /// more than two slashes, a stray `%`, an empty port. Also refused: more than limits::target_url_bytes_max bytes,
+    /// IPv6 zones, names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
     static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
 
     /// The root of an API or of pages, as settings name it: `https://api.example.com/v1`. Here `path` has no slash at its end and is

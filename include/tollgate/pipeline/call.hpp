@@ -27,8 +27,8 @@
 
 namespace tollgate::inline v0 {
 
-// Endpoints are called once per request, so one indirect call per verb costs nothing that can be measured. In return no
-// endpoint is a template: an endpoint is compiled once, and its name in a stack trace is short.
+// Endpoints are called once per request, so the cost of one indirect call per verb cannot be measured. In return, no
+// endpoint is a template: each is compiled once, and its name in a stack trace is short.
 
 /// A user directory of any type. A view: the directory must outlive it. Satisfies `user_directory`.
 class user_directory_ref {
@@ -75,7 +75,7 @@ private:
 /// A hook store of any type. A view: the store must outlive it. Satisfies `hook_store`.
 class hook_store_ref {
 public:
-    /// Refers to none: no verb may be called.
+    /// Refers to no store: no verb may be called.
     hook_store_ref() noexcept = default;
     /// Refers to `store`.
     template <class Store>
@@ -203,7 +203,7 @@ struct api_context {
     const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
 };
 
-/// What an endpoint is called with: a request that has passed every check, and its response. Lives as long as the call.
+/// The argument of an endpoint: a request that has passed every check, and its response. Exists only during the call.
 class api_call {
 public:
     /// Constructed by the API for each request that passed its checks.
@@ -232,7 +232,7 @@ public:
         if (caller_ == nullptr) [[unlikely]] throw_no_caller();
         return *caller_;
     }
-    /// The client's address: the peer's, or the one that a trusted proxy names.
+    /// The client's address: that of the peer, or the one that a trusted proxy names.
     [[nodiscard]] const ip_address& client() const noexcept { return client_; }
 
     /// Reports what the caller did, for an audit log. Throws as `caller`.

@@ -17,8 +17,8 @@ namespace tollgate::inline v0 {
 /// The settings of `health`.
 struct health_settings {
     // Both times are above zero and at most a day.
-    milliseconds interval = seconds{2};  ///< between two runs of a check: how late a failure may be known
-    milliseconds timeout = seconds{1};   ///< a check that takes longer is failing, until it returns without an error
+    milliseconds interval = seconds{2};  ///< between two runs of a check: how late a failure may be noticed
+    milliseconds timeout = seconds{1};   ///< a check that takes longer counts as failing until it returns without an error
     /// Called by the thread of a check when its result changes: the name, and the error if there is one. It must be quick. A check
     /// that hangs is not reported here.
     std::function<void(std::string_view name, const result<void>& now)> on_change = {};
@@ -45,8 +45,8 @@ struct health_settings {
 /// from a check or `on_change`.
 class health {
 public:
-    /// Checks something that serving requests needs, such as a row of the store. It may block but must end by itself, because `stop`
-    /// waits for it. An error or an exception means that the check fails.
+    /// Checks something that is needed to serve requests, such as a row of the store. It may block, but it must return by itself, because
+    /// `stop` waits for it. An error or an exception means that the check fails.
     using check = std::function<result<void>()>;
 
     /// Checks nothing until `start`.
@@ -59,7 +59,7 @@ public:
     /// Adds a check. Everything that it refers to must outlive this object.
     TOLLGATE_DECL void add(std::string name, check function);
 
-    /// Runs the checks from now on. An error means that a time of the settings is outside its bounds, that a thread could not be started,
+    /// Runs the checks from now on. An error means that a time in the settings is outside its bounds, that a thread could not be started,
     /// that this is not the first call, or that the checks have been stopped.
     TOLLGATE_DECL result<void> start();
 

@@ -22,9 +22,9 @@ namespace tollgate::inline v0::pipeline {
 ///
 /// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the
 /// thread that read the request as long as it does not have to wait. If it must wait for a store, the directory or the
-/// limiter, it names which (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues
-/// at that stage; nothing is done twice. The worker waits for nothing else: a stage that must wait for another one
-/// returns `needs_worker` again. Only the endpoint, the last one, may wait for several.
+/// limiter, it says for which one (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker,
+/// continues at that stage; nothing is done twice. The worker waits for nothing else: a stage that must wait for
+/// another one returns `needs_worker` again. Only the last stage, the endpoint, may wait for several.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_definition& api;
@@ -44,10 +44,10 @@ struct judge {
             case stage::head:
                 state.start = start_request(policies, state.now);
                 state.client = http::client_address(request, api.settings.trusted_proxies, api.settings.client_named_by);
-                // A request without a User-Agent counts against its address, and so its credentials are not read. Its rejection
-                // comes after the rate limit.
+                // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate
+                // limit has been checked.
                 state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);
-                // A preflight is not counted, and so its credentials are not read either: guesses would be free.
+                // A preflight is not counted, so its credentials are not read either: otherwise, guesses would be free.
                 state.is_preflight = state.user_agent_accepted && http::is_preflight(request);
                 if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators, request, state.auth);
                 [[fallthrough]];

@@ -68,13 +68,14 @@ private:
 /// fixed size behind a lock: `tollgate_affected_requests` names the users with the most of them, by their ids, or the
 /// networks (/24, /48) of clients that were not authenticated. No other request touches that table.
 ///
-/// What `add` and `watch_...` refer to must exist whenever a report is made: destroy what serves the reports first. In the
-/// example, a server of `operators` is declared last, and so is destroyed first.
+/// The objects passed to `add` and `watch_...` must exist whenever a report is made, so destroy the server of the reports first. In the
+/// example, declare the server of `operators` last; it is then destroyed first.
 ///
-/// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which come before.
+/// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which must be called
+/// before all others.
 class metrics {
 public:
-    /// Appends families of its own to a report. It must not wait: it runs for each report.
+    /// Appends its own families to a report. It must not wait, because it runs for each report.
     using collector = std::function<void(metrics_writer&)>;
 
     TOLLGATE_DECL metrics();
@@ -82,7 +83,7 @@ public:
     metrics& operator=(const metrics&) = delete;
     TOLLGATE_DECL ~metrics();
 
-    /// The contract `delivery_observer`. A route's text must be of static storage, as it is in a route table.
+    /// The contract `delivery_observer`. The text of a route must have static storage, as in a route table.
     TOLLGATE_DECL void on_request(const request_record& record) const noexcept;
     TOLLGATE_DECL void on_refusal(const refusal_record& record) const noexcept;
     TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;

@@ -104,7 +104,7 @@ struct access_rule {
     };
     /// Who may call the route.
     kind callers;
-    std::string_view scope{};  ///< of static storage
+    std::string_view scope{};  ///< has static storage
 };
 
 /// A rule that takes its scope from the path: for routes with a `{service}`.
@@ -142,7 +142,7 @@ struct route {
     /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
     using function = result<void> (*)(const void* endpoint, api_call&, const route_match&, const service*);
 
-    /// The same on a thread that must not wait. Empty, with nothing called or written, if the endpoint may have to wait.
+    /// The same on a thread that must not wait. If the endpoint may have to wait, returns an empty optional, and calls and writes nothing.
     using function_without_waiting = std::optional<result<void>> (*)(const void* endpoint, api_call&, const route_match&,
                                                                      const service*);
 
@@ -153,7 +153,8 @@ struct route {
     [[nodiscard]] result<void> call(api_call& call, const route_match& match, const service* of_service) const {
         return run(endpoint.get(), call, match, of_service);
     }
-    /// The same on a thread that must not wait; empty, with nothing written, if the endpoint may have to.
+    /// The same on a thread that must not wait. If the endpoint may have to wait, returns an empty optional and writes
+    /// nothing.
     [[nodiscard]] std::optional<result<void>> call_without_waiting(api_call& call, const route_match& match,
                                                                    const service* of_service) const {
         return run_without_waiting(endpoint.get(), call, match, of_service);
@@ -191,7 +192,7 @@ inline constexpr bool is_id = false;
 template <class Tag>
 inline constexpr bool is_id<id<Tag>> = true;
 
-/// What a `path_parameter` or `query_parameter` says of itself; the name is added with the row.
+/// What a `path_parameter` or `query_parameter` says about itself; the row adds the name.
 template <class Parameter>
 [[nodiscard]] constexpr route::parameter describe_parameter() noexcept {
     using type = typename Parameter::type;
@@ -217,7 +218,7 @@ struct parameter_reader<"service"> {
 };
 
 /// The value of a name in a query, decoded; empty if there is none.
-/// Malformed (400) for a query that cannot be decoded, or has the name twice.
+/// Malformed (400) for a query that cannot be decoded or has the name twice.
 [[nodiscard]] TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name);
 
 /// 422 for a query parameter whose text is not of its type; `expected` says what it must be, if that is known.
@@ -241,7 +242,7 @@ struct query_reader {
     }
 };
 
-/// A row before it is in a table: the compiler still knows which requests it answers.
+/// A row that is not yet in a table: the compiler still knows which requests it answers.
 template <std::uint64_t Key>
 struct keyed_route {
     route row;
@@ -335,7 +336,8 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// with. It is called from many threads at once. HEAD and OPTIONS need no routes.
 ///
 /// Query parameters follow the path, `on_get<"/{service}/invoices?{year}&{page}">`, and their arguments follow those of the path, each as
-/// a `const std::optional<type>&` of the type that `query_parameter` gives it. Others in the request are ignored.
+/// a `const std::optional<type>&` of the type that `query_parameter` gives it. Other query parameters of a request are
+/// ignored.
 ///
 /// If the directory or the store blocks, endpoints run on workers, which are bounded by kind of work: reads of the
 /// store for GET and writes for other methods, unless the endpoint has a `static constexpr http::work_kind work` that

@@ -34,12 +34,12 @@ using loop_group_factory =
 ///     return server.run();
 ///
 /// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.
-/// The handler must outlive it. A blocking handler is called on worker threads, never on an I/O thread. Everything but
-/// construction and destruction may be called from any thread at any time; a handler may stop its server, but not
-/// destroy it. A server runs once: create another one to start again.
+/// The handler must outlive it. A blocking handler is called on worker threads, never on an I/O thread. Everything
+/// except construction and destruction may be called from any thread at any time; a handler may stop its server, but
+/// not destroy it. A server runs once: create another one to start again.
 class server {
 public:
-    /// A server on `settings.threads` threads of its own. Opens nothing before `start`.
+    /// A server that runs on `settings.threads` threads of its own. Opens no socket before `start`.
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
     /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
@@ -47,7 +47,7 @@ public:
 
     /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.
-    /// Include `<tollgate/server/asio_server.hpp>` to use it: other programs do not compile Asio.
+    /// Include `<tollgate/server/asio_server.hpp>` to use it; programs that do not include it do not compile Asio.
     TOLLGATE_DECL server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
@@ -57,7 +57,7 @@ public:
     TOLLGATE_DECL ~server();
 
     /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
-    /// nothing stays open then. Starting a server that was stopped before is an error, too.
+    /// after an error, no socket stays open. Starting a server that has been stopped is also an error.
     TOLLGATE_DECL result<void> start();
 
     /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it
@@ -68,21 +68,21 @@ public:
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_DECL void wait();
 
-    /// Accepts nothing more and closes idle connections at once. Requests in progress are answered with
+    /// Accepts no more connections and closes idle ones at once. Requests in progress are answered with
     /// `Connection: close`; after `deadline` the remaining connections are closed and requests waiting for a worker are
-    /// dropped. Returns when everything has ended and the port is free. Only running calls of a blocking handler can
-    /// make it take longer than `deadline`.
+    /// dropped. Returns when everything has ended and the port is free. Only calls of a blocking handler that are still
+    /// running can make it take longer than `deadline`.
     ///
-    /// Called by a handler, or on a thread that runs the server's `io_context`, it returns at once and stops in the
-    /// background. If nothing runs the executor, it gives up at the deadline. May be called again, for instance with an
-    /// earlier deadline.
+    /// If it is called by a handler, or on a thread that runs the server's `io_context`, it returns at once, and the
+    /// server stops in the background. If no thread runs the executor, it gives up at the deadline. May be called
+    /// again, for instance with an earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate, key and ticket keys as `start` does; without a certificate, only the ticket keys. An error names the file and
-    /// says what is wrong with it.
+    /// Reads the certificate, key and ticket keys as `start` does, but changes nothing; without a certificate, only the ticket keys. An
+    /// error names the file and says what is wrong with it.
     static TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
     /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use. If only the file of
-    /// ticket keys cannot be used, that is no error: the old keys stay in use, and `server_settings::on_warning` is called.
+    /// ticket keys cannot be used, that is not an error: the old keys stay in use, and `server_settings::on_warning` is called.
     TOLLGATE_DECL result<void> reload_certificates();
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.

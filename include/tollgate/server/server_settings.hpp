@@ -28,13 +28,12 @@ struct tls_settings {
     std::string key_file = {};
     std::string certificate_pem = {};
     std::string key_pem = {};
-    /// Secrets of session tickets: lines of 32 random bytes in base64, of which the first encrypts and all decrypt, at most 16; blank
-    /// lines and those that start with `#` are ignored.
-    /// Servers with the same file resume each other's sessions; `server::reload_certificates` reads it again. Empty: a random
-    /// secret, replaced every 2 hours.
+    /// A file with the secrets of session tickets: at most 16 lines of 32 random bytes in base64. The first encrypts, and all decrypt;
+    /// blank lines and lines that start with `#` are ignored. Servers with the same file resume each other's sessions;
+    /// `server::reload_certificates` reads it again. Empty: a random secret, replaced every 2 hours.
     std::string ticket_key_file = {};
     /// The ciphers of TLS 1.2, as OpenSSL lists them. Empty: ECDHE with AES-GCM or ChaCha20-Poly1305 (RFC 9325 section 4.2),
-    /// which all clients of the last ten years have. TLS 1.3 has no others.
+    /// which all clients of the last ten years have. TLS 1.3 has no other ciphers.
     std::string tls12_ciphers = {};
 
     /// Whether a certificate and key are given.
@@ -43,8 +42,8 @@ struct tls_settings {
     }
 };
 
-/// The settings of a server. The comment gives the reason for each default; every bound applies to one server. All times,
-/// `header_bytes_max`, `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
+/// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
+/// `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
 struct server_settings {
     std::string address = "127.0.0.1";  ///< reachable from other machines only on request
     std::uint16_t port = 8080;
@@ -56,22 +55,22 @@ struct server_settings {
     tls_settings tls = {};
 
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
-    /// For blocking handlers, which wait more than they compute: at most as many for each `http::work_kind`, started when
-    /// needed, so that requests that wait for one part of the application take no worker from others. Eight times as many
-    /// for lookups of credentials, users and limits, which share round trips; four times as many for checks of passwords.
+    /// Worker threads for blocking handlers, which wait more than they compute: at most this many for each `http::work_kind`, started when
+    /// needed, so that requests that wait for one part of the application take no workers from others. Eight times as many for lookups of
+    /// credentials, users and limits, which share round trips; four times as many for checks of passwords.
     unsigned worker_threads = 8;
     std::size_t worker_queue_max = 1024;  ///< requests of one kind waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
-    /// How long after it first needs a worker a request may still be waiting for one, then 503: most clients retry before that anyway.
+    /// How long a request may wait for a worker, from when it first needs one, before it gets 503: most clients retry before that anyway.
     milliseconds queue_wait_max = seconds{2};
-    /// Connections accepted by the kernel in advance; it applies its own bound, too.
+    /// Connections that the kernel accepts in advance; the kernel also applies its own bound.
     int backlog = 4096;
 
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    /// When it is reached, the I/O thread that gets a new connection closes its longest-idle one; if it has none, the new one gets
-    /// 503. Together they use about 1 GB of memory when each client has sent almost all of a body of 64 KiB. Reduced if the limit on
-    /// open files requires it.
+    /// When this many are open, the I/O thread that gets a new connection closes the one of its own connections that has been idle the
+    /// longest; if none is idle, the new one gets 503. This many connections use about 1 GB of memory when each client has sent almost all
+    /// of a body of 64 KiB. Reduced if the limit on open files requires it.
     std::size_t connections_max = 10'000;
     /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64.
     /// Behind a proxy, where all connections have the same address, set it to `connections_max`.
@@ -82,7 +81,7 @@ struct server_settings {
     milliseconds idle_timeout = seconds{60};       ///< between messages: nginx keeps 75 s, most clients less
     milliseconds write_timeout = seconds{30};      ///< for a client to take one batch of responses
     milliseconds handshake_timeout = seconds{10};  ///< for the whole TLS handshake: a few round trips
-    /// how long a refused client may continue to send before it is cut off
+    /// How long a refused client may continue to send before it is cut off.
     milliseconds linger_timeout = seconds{5};
 
     /// Called with one line when a system resource runs short, at most once a minute for each cause, and when `reload_certificates` keeps
