@@ -963,7 +963,8 @@ struct error {
     return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
-/// The internal error for an exception that `what` describes, after `where` and a colon. Without memory for the texts, its kind alone.
+/// The internal error for an exception; its cause is `where`, a colon and `what`. If there is no memory for that text, the cause is only
+/// "an exception".
 [[nodiscard, gnu::noinline]] inline error exception_error(std::string_view where, std::string_view what) noexcept {
     try {
         return internal_error(std::string{where}.append(": ").append(what));
@@ -985,7 +986,7 @@ struct error {
     return {error_kind::too_many_requests, std::move(message), {}, retry_at};
 }
 
-/// The same text for what does not exist and for what belongs to another user, so that the two cannot be distinguished.
+/// The same text for objects that do not exist and objects of other users, so that the two cannot be distinguished.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
 
 /// For the end of `main`: prints `failure.log_text()` to stderr as one line and returns the exit code 1.
@@ -1357,7 +1358,7 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 /// The digest that stores keep of a secret. Throws as `sha256` does.
 [[nodiscard]] inline digest digest_of(std::string_view secret) { return sha256(secret); }
 
-/// What all secrets that replace one another have in common: about 125 random bits. Precondition: well-formed.
+/// The part that all secrets that replace one another have in common: about 125 random bits. Precondition: well-formed.
 [[nodiscard]] TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept;
 
 /// The secret of the same kind and family that replaces this one. About 128 bits of it are derived from both arguments, so
@@ -1376,7 +1377,7 @@ using public_id = inline_text<limits::token_username_bytes_max>;
 [[nodiscard]] TOLLGATE_DECL public_id make_public_id(public_id_kind kind,
                                                      std::span<const std::byte, 16> random) noexcept;
 
-/// Keys that encrypt secrets which must be read again, such as those of webhooks: AES-256-GCM (NIST SP 800-38D).
+/// Keys that encrypt secrets that must be readable, such as those of webhooks: AES-256-GCM (NIST SP 800-38D).
 ///
 /// The operator keeps the keys outside of the database, so that a copy of the database does not reveal the secrets. The
 /// `context` names what a secret belongs to. It is not stored with the secret, but decrypting requires the same one, so
@@ -1388,9 +1389,9 @@ public:
     /// No key: `encrypt` returns its text unchanged, and encrypted secrets cannot be read.
     secret_keys() noexcept = default;
 
-    /// Reads a key file: one key per line, as 64 hexadecimal digits (`openssl rand -hex 32`). The first one encrypts. A
-    /// second one only decrypts: the previous one, or the next one. Blank lines and lines that start with `#` are ignored.
-    /// Error: invalid, with the number of the line, never with its text.
+    /// Reads a key file: one key per line, as 64 hexadecimal digits (`openssl rand -hex 32`). The first key encrypts. A second one, the
+    /// previous or the next key, only decrypts. Blank lines and lines that start with `#` are ignored. Error (invalid) with the number of
+    /// the line, but never its text.
     [[nodiscard]] static TOLLGATE_DECL result<secret_keys> parse(std::string_view key_file);
 
     /// The text to store instead of the secret: aes256gcm, the id of the key, and base64url, with dots in between. The same
@@ -1401,7 +1402,7 @@ public:
     /// if the text was damaged or belongs to another context; the cause names the id of the key.
     [[nodiscard]] TOLLGATE_DECL result<std::string> decrypt(std::string_view stored, std::string_view context) const;
 
-    /// How a text of `encrypt` begins; empty without a key.
+    /// The beginning of each text that `encrypt` returns; empty without a key.
     [[nodiscard]] std::string_view prefix() const noexcept {
         return keys_.empty() ? std::string_view{} : std::string_view{keys_.front().prefix};
     }
@@ -3069,7 +3070,7 @@ namespace tollgate::inline v0 {
 /// At most `requests` within a window of this length.
 struct quota {
     std::uint32_t requests = 0;
-    seconds window{0};  ///< 0 or less: requests are not limited. Settings with `requests` and no window are refused.
+    seconds window{0};  ///< 0 or less: requests are not limited. A setting that has `requests` but no window is refused.
 
     /// A longer window counts as this one, so that its end does not overflow.
     static constexpr seconds window_max = std::chrono::days{36'525};
@@ -3083,7 +3084,7 @@ struct quota {
 inline constexpr quota default_anonymous_quota{60, std::chrono::hours{1}};
 inline constexpr quota default_user_quota{1000, std::chrono::hours{24}};
 
-/// What a limit is counted by.
+/// Whether requests are counted by user or by address.
 enum class limit_kind : std::uint8_t { user, address };
 
 /// What a request is counted against: a user, regardless of the token, or a client's address.
@@ -3098,8 +3099,9 @@ public:
     }
     static constexpr limit_key of(const ip_address& client) noexcept;
 
-    /// The same user or address in a window of its own, apart from that of all requests and from those of other names:
-    /// `limit_key::of(user).in("exports")`. The name is hashed (64 bits), so that any length costs the same to store.
+    /// The key of a separate window for the same user or address, apart from the window of all requests and from those
+    /// of other names: `limit_key::of(user).in("exports")`. The name is hashed (64 bits), so that any length costs the
+    /// same to store.
     [[nodiscard]] constexpr limit_key in(std::string_view window) const noexcept;
 
     /// What kind of key it is.
@@ -17018,12 +17020,12 @@ struct memory_settings {
     std::size_t sessions_max = 100'000;
     /// Bytes of events, deliveries and their attempts. Undelivered events of one account, and those to one host, may use
     /// a quarter of it. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
-    /// recorded as given up at once; if these are all deliveries of the event, it is refused.
+    /// recorded as given up at once; if the event has no other deliveries, it is refused.
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
-/// The tokens in memory, and nothing else: for an API without webhooks and OAuth. It compiles faster than `memory_store`, which has
-/// all contracts.
+/// A store in memory for tokens only: for an API without webhooks and OAuth. It compiles faster than `memory_store`, which has all
+/// contracts.
 ///
 /// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
 class memory_token_store {
@@ -37695,11 +37697,11 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a sqlite_store.
 struct sqlite_settings {
-    /// Connections that read at the same time; one more writes. A read takes microseconds, so more than the number of
-    /// cores gain nothing.
+    /// Connections that read at the same time; one more writes. A read takes microseconds, so having more than one per
+    /// core gains nothing.
     std::size_t readers_max = 8;
-    /// How long a verb waits in all, for a connection and for other processes that write, before it fails (unavailable).
-    /// `enable_hook`, which makes 1,000 deliveries due at a time, also works no longer than this; another call goes on from there.
+    /// How long a verb waits in total, for a connection and for other processes that write, before it fails (unavailable). `enable_hook`,
+    /// which makes 1,000 deliveries due at a time, also stops after this time; another call continues from there.
     milliseconds busy_wait_max{2000};
     /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
     /// kB, allocated on first use.
@@ -37716,8 +37718,8 @@ struct sqlite_settings {
     std::string vfs{};
     /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
     /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
-    /// key of one is missing. Unset, secrets are stored in plain text, and opening does not read them; deliveries whose
-    /// secret is encrypted wait.
+    /// key of one is missing. If it is not set, secrets are stored in plain text, and opening does not read them;
+    /// deliveries whose secret is encrypted wait.
     std::optional<secret_keys> hook_secret_keys{};
 };
 
@@ -38275,11 +38277,11 @@ namespace tollgate::inline v0 {
 
 /// How connections are opened and bounded.
 struct sqlite_database_settings {
-    /// Connections that read at the same time, opened on demand. A read takes microseconds, so more than the number of
-    /// cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
+    /// Connections that read at the same time, opened on demand. A read takes microseconds, so having more than one per
+    /// core gains nothing, and each costs two file descriptors and up to 2 MB of page cache.
     std::size_t readers_max = 8;
-    /// How long a call waits in all, for a connection and for other processes that write. With the 2 s that a request waits
-    /// for a worker it is less than the 5 s for which most clients wait; a commit takes milliseconds.
+    /// How long a call waits in total, for a connection and for other processes that write. Together with the 2 s that a request may wait
+    /// for a worker, this is less than the 5 s that most clients wait; a commit takes milliseconds.
     milliseconds busy_wait_max{2000};
     /// The virtual file system to use; empty for the system's own.
     std::string vfs{};
@@ -38301,8 +38303,8 @@ class sqlite_database {
     using connections = reconnecting_pool<sqlite::database>;
 
 public:
-    /// How long `open`, and `migrate` by default, wait for other processes: longer than a call does, because several that start at once
-    /// take turns to create the tables.
+    /// How long `open`, and `migrate` by default, wait for other processes: longer than a call does, because several processes that start
+    /// at once take turns to create the tables.
     static constexpr milliseconds start_wait_max{15'000};
 
     /// A connection in use; returned to the pool at its end.
@@ -38329,7 +38331,7 @@ public:
                                                                           std::span<const sqlite::statement_text> steps,
                                                                           const sqlite_database_settings& settings = {});
 
-    /// How long a call waits; by default for `busy_wait_max`. Calls with the same deadline wait that long in all.
+    /// How long a call waits; by default for `busy_wait_max`. Calls with the same deadline wait that long in total.
     using deadline = std::optional<std::chrono::steady_clock::time_point>;
     /// `busy_wait_max` from now, or `wait_max` if that is less.
     [[nodiscard]] TOLLGATE_DECL deadline deadline_from_now(milliseconds wait_max = (milliseconds::max)()) const noexcept;
@@ -41167,8 +41169,8 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a postgres_store.
 struct postgres_settings {
-    /// Connections per store, above zero, opened on demand. Each is a process at the server, which gets no faster beyond about
-    /// twice its cores, and by default allows 100 for all nodes (max_connections).
+    /// Connections per store, above zero, opened on demand. Each is a process on the server. The server gets no faster with more than about
+    /// two per core, and by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How long a verb waits for one of them before it fails (unavailable).
     milliseconds connection_wait_max{1000};
@@ -41176,8 +41178,8 @@ struct postgres_settings {
     /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for a response; `delete_application` has 60 s while the server responds to another connection. The server cancels a
-    /// statement after three quarters of it (statement_timeout); a connection without any response is closed, and with it all that have
-    /// been waiting for more than 100 ms. After this time, `enable_hook` starts no further step; another call continues.
+    /// statement after three quarters of it (statement_timeout); a connection without any response is closed, and so are all others that
+    /// have been waiting for more than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
@@ -41200,8 +41202,8 @@ struct postgres_settings {
     milliseconds cached_for{30'000};
     /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
     /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
-    /// key of one is missing. Unset, secrets are stored in plain text, and opening does not read them; deliveries whose
-    /// secret is encrypted wait.
+    /// key of one is missing. If it is not set, secrets are stored in plain text, and opening does not read them;
+    /// deliveries whose secret is encrypted wait.
     std::optional<secret_keys> hook_secret_keys{};
 };
 
@@ -41213,7 +41215,7 @@ public:
     explicit postgres_clock(std::shared_ptr<const postgres::server_clock> clock) noexcept : clock_{std::move(clock)} {}
     /// See `time_source`.
     [[nodiscard]] instant now() const noexcept { return clock_->now(); }
-    /// What is added to times by the callers' clock.
+    /// The difference that is added to times of the callers' clock.
     [[nodiscard]] milliseconds shift() const noexcept { return clock_->shift(); }
 
 private:
@@ -41233,8 +41235,8 @@ static_assert(time_source<postgres_clock>);
 /// Every verb is one transaction (READ COMMITTED, with locks on what it counts or removes) and one round trip, except for
 /// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`,
 /// `enable_hook` and sweeps. Reads are repeated when a connection breaks. Writes are not, because the first try may have
-/// taken effect: they return an error (unavailable), and the caller checks, or repeats them where that is harmless. Only
-/// what the server itself rolled back because of a concurrent transaction is tried again.
+/// taken effect: they return an error (unavailable), and the caller checks, or repeats them where that is harmless. Only a transaction that
+/// the server itself rolled back because of a concurrent one is tried again.
 ///
 /// **Time.** All times are stored by the server's clock. If this machine's clock is more than two seconds off, times
 /// are shifted by the difference in both directions, so that codes, tokens, sessions and leases last as long for this
@@ -41279,8 +41281,8 @@ public:
     /// The time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
     /// The changes to users' rows that this store has received, for an adapter that caches rows of its own tables
-    /// (`postgres_row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without
-    /// `cached_credentials_max`, row caches never return a row. May outlive its store.
+    /// (`postgres_row_cache`). Report changes of these tables to it, and let a trigger report them to
+    /// `tollgate_changes`. Without `cached_credentials_max`, row caches never return a row. May outlive its store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
     /// See `credential_source`.
@@ -41964,8 +41966,8 @@ namespace tollgate::inline v0 {
 
 /// How connections are opened and bounded.
 struct postgres_database_settings {
-    /// Connections per process, above zero. Each is a process at the server, which gets no faster beyond about twice its cores, and
-    /// by default allows 100 for all nodes (max_connections).
+    /// Connections per process, above zero. Each is a process on the server. The server gets no faster with more than about two per core,
+    /// and by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How many of these are reserved for lookups with `postgres_lookup`, so that calls that wait for something else do not
     /// delay them.
@@ -42031,8 +42033,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL postgres::batch make_batch() const;
 
     /// One round trip and one transaction. Errors: unavailable if no connection became free in time, and as
-    /// `postgres::failure` says. What the server rolled back because of a concurrent transaction is repeated at most
-    /// twice. `connection_wait_max`: by default, that of the settings.
+    /// `postgres::failure` says. A batch that the server rolled back because of a concurrent transaction is repeated at
+    /// most twice. `connection_wait_max`: by default, that of the settings.
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch,
                                                                postgres::repeat when_lost = postgres::repeat::never,
                                                                std::optional<milliseconds> connection_wait_max = std::nullopt);
@@ -42055,8 +42057,8 @@ public:
     /// Starts a transaction of several round trips.
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
     /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. Commits when `work` returns a
-    /// value and has not committed itself; rolls back when it returns an error or throws. What the server rolled back because of a
-    /// concurrent transaction is repeated at most twice, and what a read-only server refused on every other connection.
+    /// value and has not committed itself; rolls back when it returns an error or throws. A transaction that the server rolled back because
+    /// of a concurrent one is repeated at most twice; one that a read-only server refused is repeated on each of the other connections.
     template <class Work>
     [[nodiscard]] std::invoke_result_t<Work&, postgres::transaction&> transact(Work work);
 
@@ -42148,8 +42150,8 @@ std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(
     }
 }
 
-/// Looks up rows by their key. The calls of several threads that arrive during one lookup form the next one, with one
-/// statement and one round trip. A call that arrives during none is sent at once.
+/// Looks up rows by their key. Calls that arrive from several threads while a lookup is in progress form the next one,
+/// with one statement and one round trip. If no lookup is in progress, a call is sent at once.
 ///
 ///     postgres_lookup<user_id, user_row> users;
 ///     constexpr postgres::statement_text text = "SELECT id, name FROM users WHERE id = ANY ((SELECT $1)::bigint[])";

@@ -54,7 +54,8 @@ struct error {
     return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
-/// The internal error for an exception that `what` describes, after `where` and a colon. Without memory for the texts, its kind alone.
+/// The internal error for an exception; its cause is `where`, a colon and `what`. If there is no memory for that text, the cause is only
+/// "an exception".
 [[nodiscard, gnu::noinline]] inline error exception_error(std::string_view where, std::string_view what) noexcept {
     try {
         return internal_error(std::string{where}.append(": ").append(what));
@@ -76,7 +77,7 @@ struct error {
     return {error_kind::too_many_requests, std::move(message), {}, retry_at};
 }
 
-/// The same text for what does not exist and for what belongs to another user, so that the two cannot be distinguished.
+/// The same text for objects that do not exist and objects of other users, so that the two cannot be distinguished.
 [[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
 
 /// For the end of `main`: prints `failure.log_text()` to stderr as one line and returns the exit code 1.

@@ -42,7 +42,7 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 /// The digest that stores keep of a secret. Throws as `sha256` does.
 [[nodiscard]] inline digest digest_of(std::string_view secret) { return sha256(secret); }
 
-/// What all secrets that replace one another have in common: about 125 random bits. Precondition: well-formed.
+/// The part that all secrets that replace one another have in common: about 125 random bits. Precondition: well-formed.
 [[nodiscard]] TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept;
 
 /// The secret of the same kind and family that replaces this one. About 128 bits of it are derived from both arguments, so
@@ -61,7 +61,7 @@ using public_id = inline_text<limits::token_username_bytes_max>;
 [[nodiscard]] TOLLGATE_DECL public_id make_public_id(public_id_kind kind,
                                                      std::span<const std::byte, 16> random) noexcept;
 
-/// Keys that encrypt secrets which must be read again, such as those of webhooks: AES-256-GCM (NIST SP 800-38D).
+/// Keys that encrypt secrets that must be readable, such as those of webhooks: AES-256-GCM (NIST SP 800-38D).
 ///
 /// The operator keeps the keys outside of the database, so that a copy of the database does not reveal the secrets. The
 /// `context` names what a secret belongs to. It is not stored with the secret, but decrypting requires the same one, so
@@ -73,9 +73,9 @@ public:
     /// No key: `encrypt` returns its text unchanged, and encrypted secrets cannot be read.
     secret_keys() noexcept = default;
 
-    /// Reads a key file: one key per line, as 64 hexadecimal digits (`openssl rand -hex 32`). The first one encrypts. A
-    /// second one only decrypts: the previous one, or the next one. Blank lines and lines that start with `#` are ignored.
-    /// Error: invalid, with the number of the line, never with its text.
+    /// Reads a key file: one key per line, as 64 hexadecimal digits (`openssl rand -hex 32`). The first key encrypts. A second one, the
+    /// previous or the next key, only decrypts. Blank lines and lines that start with `#` are ignored. Error (invalid) with the number of
+    /// the line, but never its text.
     [[nodiscard]] static TOLLGATE_DECL result<secret_keys> parse(std::string_view key_file);
 
     /// The text to store instead of the secret: aes256gcm, the id of the key, and base64url, with dots in between. The same
@@ -86,7 +86,7 @@ public:
     /// if the text was damaged or belongs to another context; the cause names the id of the key.
     [[nodiscard]] TOLLGATE_DECL result<std::string> decrypt(std::string_view stored, std::string_view context) const;
 
-    /// How a text of `encrypt` begins; empty without a key.
+    /// The beginning of each text that `encrypt` returns; empty without a key.
     [[nodiscard]] std::string_view prefix() const noexcept {
         return keys_.empty() ? std::string_view{} : std::string_view{keys_.front().prefix};
     }

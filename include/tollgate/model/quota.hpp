@@ -16,7 +16,7 @@ namespace tollgate::inline v0 {
 /// At most `requests` within a window of this length.
 struct quota {
     std::uint32_t requests = 0;
-    seconds window{0};  ///< 0 or less: requests are not limited. Settings with `requests` and no window are refused.
+    seconds window{0};  ///< 0 or less: requests are not limited. A setting that has `requests` but no window is refused.
 
     /// A longer window counts as this one, so that its end does not overflow.
     static constexpr seconds window_max = std::chrono::days{36'525};
@@ -30,7 +30,7 @@ struct quota {
 inline constexpr quota default_anonymous_quota{60, std::chrono::hours{1}};
 inline constexpr quota default_user_quota{1000, std::chrono::hours{24}};
 
-/// What a limit is counted by.
+/// Whether requests are counted by user or by address.
 enum class limit_kind : std::uint8_t { user, address };
 
 /// What a request is counted against: a user, regardless of the token, or a client's address.
@@ -45,8 +45,9 @@ public:
     }
     static constexpr limit_key of(const ip_address& client) noexcept;
 
-    /// The same user or address in a window of its own, apart from that of all requests and from those of other names:
-    /// `limit_key::of(user).in("exports")`. The name is hashed (64 bits), so that any length costs the same to store.
+    /// The key of a separate window for the same user or address, apart from the window of all requests and from those
+    /// of other names: `limit_key::of(user).in("exports")`. The name is hashed (64 bits), so that any length costs the
+    /// same to store.
     [[nodiscard]] constexpr limit_key in(std::string_view window) const noexcept;
 
     /// What kind of key it is.

@@ -30,12 +30,12 @@ struct memory_settings {
     std::size_t sessions_max = 100'000;
     /// Bytes of events, deliveries and their attempts. Undelivered events of one account, and those to one host, may use
     /// a quarter of it. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
-    /// recorded as given up at once; if these are all deliveries of the event, it is refused.
+    /// recorded as given up at once; if the event has no other deliveries, it is refused.
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
-/// The tokens in memory, and nothing else: for an API without webhooks and OAuth. It compiles faster than `memory_store`, which has
-/// all contracts.
+/// A store in memory for tokens only: for an API without webhooks and OAuth. It compiles faster than `memory_store`, which has all
+/// contracts.
 ///
 /// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
 class memory_token_store {

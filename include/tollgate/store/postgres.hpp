@@ -28,8 +28,8 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a postgres_store.
 struct postgres_settings {
-    /// Connections per store, above zero, opened on demand. Each is a process at the server, which gets no faster beyond about
-    /// twice its cores, and by default allows 100 for all nodes (max_connections).
+    /// Connections per store, above zero, opened on demand. Each is a process on the server. The server gets no faster with more than about
+    /// two per core, and by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How long a verb waits for one of them before it fails (unavailable).
     milliseconds connection_wait_max{1000};
@@ -37,8 +37,8 @@ struct postgres_settings {
     /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for a response; `delete_application` has 60 s while the server responds to another connection. The server cancels a
-    /// statement after three quarters of it (statement_timeout); a connection without any response is closed, and with it all that have
-    /// been waiting for more than 100 ms. After this time, `enable_hook` starts no further step; another call continues.
+    /// statement after three quarters of it (statement_timeout); a connection without any response is closed, and so are all others that
+    /// have been waiting for more than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
@@ -61,8 +61,8 @@ struct postgres_settings {
     milliseconds cached_for{30'000};
     /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
     /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
-    /// key of one is missing. Unset, secrets are stored in plain text, and opening does not read them; deliveries whose
-    /// secret is encrypted wait.
+    /// key of one is missing. If it is not set, secrets are stored in plain text, and opening does not read them;
+    /// deliveries whose secret is encrypted wait.
     std::optional<secret_keys> hook_secret_keys{};
 };
 
@@ -74,7 +74,7 @@ public:
     explicit postgres_clock(std::shared_ptr<const postgres::server_clock> clock) noexcept : clock_{std::move(clock)} {}
     /// See `time_source`.
     [[nodiscard]] instant now() const noexcept { return clock_->now(); }
-    /// What is added to times by the callers' clock.
+    /// The difference that is added to times of the callers' clock.
     [[nodiscard]] milliseconds shift() const noexcept { return clock_->shift(); }
 
 private:
@@ -94,8 +94,8 @@ static_assert(time_source<postgres_clock>);
 /// Every verb is one transaction (READ COMMITTED, with locks on what it counts or removes) and one round trip, except for
 /// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`,
 /// `enable_hook` and sweeps. Reads are repeated when a connection breaks. Writes are not, because the first try may have
-/// taken effect: they return an error (unavailable), and the caller checks, or repeats them where that is harmless. Only
-/// what the server itself rolled back because of a concurrent transaction is tried again.
+/// taken effect: they return an error (unavailable), and the caller checks, or repeats them where that is harmless. Only a transaction that
+/// the server itself rolled back because of a concurrent one is tried again.
 ///
 /// **Time.** All times are stored by the server's clock. If this machine's clock is more than two seconds off, times
 /// are shifted by the difference in both directions, so that codes, tokens, sessions and leases last as long for this
@@ -140,8 +140,8 @@ public:
     /// The time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
     /// The changes to users' rows that this store has received, for an adapter that caches rows of its own tables
-    /// (`postgres_row_cache`). Report changes of these to it, and by a trigger to `tollgate_changes`. Without
-    /// `cached_credentials_max`, row caches never return a row. May outlive its store.
+    /// (`postgres_row_cache`). Report changes of these tables to it, and let a trigger report them to
+    /// `tollgate_changes`. Without `cached_credentials_max`, row caches never return a row. May outlive its store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
     /// See `credential_source`.

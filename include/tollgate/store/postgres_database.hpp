@@ -27,8 +27,8 @@ namespace tollgate::inline v0 {
 
 /// How connections are opened and bounded.
 struct postgres_database_settings {
-    /// Connections per process, above zero. Each is a process at the server, which gets no faster beyond about twice its cores, and
-    /// by default allows 100 for all nodes (max_connections).
+    /// Connections per process, above zero. Each is a process on the server. The server gets no faster with more than about two per core,
+    /// and by default allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
     /// How many of these are reserved for lookups with `postgres_lookup`, so that calls that wait for something else do not
     /// delay them.
@@ -94,8 +94,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL postgres::batch make_batch() const;
 
     /// One round trip and one transaction. Errors: unavailable if no connection became free in time, and as
-    /// `postgres::failure` says. What the server rolled back because of a concurrent transaction is repeated at most
-    /// twice. `connection_wait_max`: by default, that of the settings.
+    /// `postgres::failure` says. A batch that the server rolled back because of a concurrent transaction is repeated at
+    /// most twice. `connection_wait_max`: by default, that of the settings.
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch,
                                                                postgres::repeat when_lost = postgres::repeat::never,
                                                                std::optional<milliseconds> connection_wait_max = std::nullopt);
@@ -118,8 +118,8 @@ public:
     /// Starts a transaction of several round trips.
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
     /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. Commits when `work` returns a
-    /// value and has not committed itself; rolls back when it returns an error or throws. What the server rolled back because of a
-    /// concurrent transaction is repeated at most twice, and what a read-only server refused on every other connection.
+    /// value and has not committed itself; rolls back when it returns an error or throws. A transaction that the server rolled back because
+    /// of a concurrent one is repeated at most twice; one that a read-only server refused is repeated on each of the other connections.
     template <class Work>
     [[nodiscard]] std::invoke_result_t<Work&, postgres::transaction&> transact(Work work);
 
@@ -211,8 +211,8 @@ std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(
     }
 }
 
-/// Looks up rows by their key. The calls of several threads that arrive during one lookup form the next one, with one
-/// statement and one round trip. A call that arrives during none is sent at once.
+/// Looks up rows by their key. Calls that arrive from several threads while a lookup is in progress form the next one,
+/// with one statement and one round trip. If no lookup is in progress, a call is sent at once.
 ///
 ///     postgres_lookup<user_id, user_row> users;
 ///     constexpr postgres::statement_text text = "SELECT id, name FROM users WHERE id = ANY ((SELECT $1)::bigint[])";

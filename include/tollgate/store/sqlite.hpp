@@ -25,11 +25,11 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a sqlite_store.
 struct sqlite_settings {
-    /// Connections that read at the same time; one more writes. A read takes microseconds, so more than the number of
-    /// cores gain nothing.
+    /// Connections that read at the same time; one more writes. A read takes microseconds, so having more than one per
+    /// core gains nothing.
     std::size_t readers_max = 8;
-    /// How long a verb waits in all, for a connection and for other processes that write, before it fails (unavailable).
-    /// `enable_hook`, which makes 1,000 deliveries due at a time, also works no longer than this; another call goes on from there.
+    /// How long a verb waits in total, for a connection and for other processes that write, before it fails (unavailable). `enable_hook`,
+    /// which makes 1,000 deliveries due at a time, also stops after this time; another call continues from there.
     milliseconds busy_wait_max{2000};
     /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
     /// kB, allocated on first use.
@@ -46,8 +46,8 @@ struct sqlite_settings {
     std::string vfs{};
     /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
     /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
-    /// key of one is missing. Unset, secrets are stored in plain text, and opening does not read them; deliveries whose
-    /// secret is encrypted wait.
+    /// key of one is missing. If it is not set, secrets are stored in plain text, and opening does not read them;
+    /// deliveries whose secret is encrypted wait.
     std::optional<secret_keys> hook_secret_keys{};
 };
 

@@ -25,11 +25,11 @@ namespace tollgate::inline v0 {
 
 /// How connections are opened and bounded.
 struct sqlite_database_settings {
-    /// Connections that read at the same time, opened on demand. A read takes microseconds, so more than the number of
-    /// cores gain nothing, and each costs two file descriptors and up to 2 MB of page cache.
+    /// Connections that read at the same time, opened on demand. A read takes microseconds, so having more than one per
+    /// core gains nothing, and each costs two file descriptors and up to 2 MB of page cache.
     std::size_t readers_max = 8;
-    /// How long a call waits in all, for a connection and for other processes that write. With the 2 s that a request waits
-    /// for a worker it is less than the 5 s for which most clients wait; a commit takes milliseconds.
+    /// How long a call waits in total, for a connection and for other processes that write. Together with the 2 s that a request may wait
+    /// for a worker, this is less than the 5 s that most clients wait; a commit takes milliseconds.
     milliseconds busy_wait_max{2000};
     /// The virtual file system to use; empty for the system's own.
     std::string vfs{};
@@ -51,8 +51,8 @@ class sqlite_database {
     using connections = reconnecting_pool<sqlite::database>;
 
 public:
-    /// How long `open`, and `migrate` by default, wait for other processes: longer than a call does, because several that start at once
-    /// take turns to create the tables.
+    /// How long `open`, and `migrate` by default, wait for other processes: longer than a call does, because several processes that start
+    /// at once take turns to create the tables.
     static constexpr milliseconds start_wait_max{15'000};
 
     /// A connection in use; returned to the pool at its end.
@@ -79,7 +79,7 @@ public:
                                                                           std::span<const sqlite::statement_text> steps,
                                                                           const sqlite_database_settings& settings = {});
 
-    /// How long a call waits; by default for `busy_wait_max`. Calls with the same deadline wait that long in all.
+    /// How long a call waits; by default for `busy_wait_max`. Calls with the same deadline wait that long in total.
     using deadline = std::optional<std::chrono::steady_clock::time_point>;
     /// `busy_wait_max` from now, or `wait_max` if that is less.
     [[nodiscard]] TOLLGATE_DECL deadline deadline_from_now(milliseconds wait_max = (milliseconds::max)()) const noexcept;

@@ -29,10 +29,10 @@
 ///             std::cout << (each.passed ? "passed  " : "FAILED  ") << each.name << ' ' << each.message << '\n';
 ///         });
 ///
-/// The contracts in angle brackets are required: a store without one does not compile, and the compiler names the member that is
-/// missing or wrong. All others that it satisfies are tested as well. The report begins with one entry for each contract, found or
-/// not; a store that has some members of a contract, but does not satisfy it, fails. The next entry, `durability`, says whether
-/// `reopen` was given, without which no case tests that changes survive a restart.
+/// The contracts in angle brackets are required: with a store that does not satisfy one of them, the program does not compile, and the
+/// compiler names the member that is missing or wrong. All other contracts that the store satisfies are tested as well. The report begins
+/// with one entry for each contract, found or not; a store that has some members of a contract, but does not satisfy it, fails. The next
+/// entry, `durability`, says whether `reopen` was given; without it, no case tests that changes survive a restart.
 ///
 /// With a test framework, such as Catch2:
 ///
@@ -43,8 +43,8 @@
 ///             CHECK(result.passed);
 ///         }
 ///
-/// `make()` returns an empty store, or a pointer of any kind to one; the case destroys it. `reopen()` opens the store
-/// that `make` created last again, after it was destroyed; omit it if nothing outlives a store. Cases run one at a
+/// `make()` returns an empty store, or a pointer of any kind to one; the case destroys it. `reopen()` opens the most
+/// recent store of `make` again, after that was destroyed; omit it if no data outlives a store. Cases run one at a
 /// time; several start threads.
 namespace tollgate::inline v0::testing {
 
