@@ -55,7 +55,7 @@ result<application_id> table_store::create_application(const new_application& re
         if (row.client_id == registered.client_id) return error{error_kind::conflict, "The client_id is taken.", {}};
         if (row.owner == registered.owner) ++count;
     }
-    if (count >= applications_per_user_max) return invalid("You have as many applications as you may.");
+    if (count >= applications_per_user_max) return invalid("You have reached the maximum number of applications.");
     const auto id = application_id{++last_application_};
     applications_.emplace(id, application{id, registered.owner, registered.client_id, registered.secret_digest, registered.name,
                                           registered.website, registered.description, registered.redirect_urls, registered.created_at,

@@ -24,7 +24,7 @@ result<token_id> table_store::create_personal_token(const new_personal_token& to
         if (row.username == token.username) return error{error_kind::conflict, "The username is taken.", {}};
         if (row.user == token.user) ++count;
     }
-    if (count >= tokens_per_user_max) return invalid("You have as many personal tokens as you may.");
+    if (count >= tokens_per_user_max) return invalid("You have reached the maximum number of personal tokens.");
     const auto id = token_id{++last_token_};
     personal_tokens_.emplace(id, token);
     return id;

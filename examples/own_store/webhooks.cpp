@@ -17,7 +17,7 @@ result<hook_id> table_store::create_hook(const new_hook& hook, std::size_t hooks
     std::size_t count = 0;
     for (const auto& [id, row] : hooks_)
         if (row.hook.account == hook.account && row.hook.event == hook.event) ++count;
-    if (count >= hooks_per_event_max) return invalid("event has as many webhooks as it may have.");
+    if (count >= hooks_per_event_max) return invalid("event has reached its maximum number of webhooks.");
     const auto id = hook_id{++last_hook_};
     hooks_.emplace(id, hook_row{hook});
     return id;
@@ -61,7 +61,7 @@ result<bool> table_store::update_hook(const account_ref& account, hook_id id, co
     for (const auto& [other, row] : hooks_)
         if (row.hook.account == account && row.hook.event == changed.event && other != id) ++count;
     if (changed.event != found->hook.event && count >= hooks_per_event_max)
-        return invalid("event has as many webhooks as it may have.");
+        return invalid("event has reached its maximum number of webhooks.");
     if (found->hook.target_url != changed.target_url)  // the new one has not failed yet
         found->status.failing_since = found->status.last_failure_at = std::nullopt;
     found->hook.event = changed.event;

@@ -21,7 +21,8 @@ struct sqlite_access {
     [[nodiscard]] std::string file() const {
         const auto file = settings.store_location().file;
         if (!may_create && !file_exists(file, "--store"))
-            throw run_error{"--store: there is no database at '" + file.string() + "'. Give the --store or --data of the server that made it."};
+            throw run_error{"--store: there is no database at '" + file.string() +
+                            "'. Give the --store or --data of the server that made it."};
         if (!may_create && schema().is_empty())
             throw run_error{"--store: '" + file.string() + "' contains no Tollgate tables."};
         if (!settings.store) make_private_directory(settings.data);

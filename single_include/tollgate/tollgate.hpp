@@ -9445,8 +9445,8 @@ struct device_texts {
     std::string_view code = "Code";
     std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
     std::string_view next = "Continue";
-    std::string_view malformed = "Enter the code: 8 letters, none of them vowels, such as BCDF-GHJK.";
-    std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current one.";
+    std::string_view malformed = "Enter the code. It has 8 letters and no vowels, such as BCDF-GHJK.";
+    std::string_view unknown = "This code is wrong, has expired or has already been used. Check your device for the current code.";
     std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
     std::string_view asks = "A device that uses {} requests access to your account at {}.";  ///< and the operator
     /// The address of the device, and when it asked.
@@ -9638,7 +9638,7 @@ struct form_texts {
     std::string_view too_long = "Too long: at most {} bytes are allowed.";
     std::string_view not_plain = "Use plain text on a single line.";
     std::string_view no_url = "Enter an absolute URL, such as https://example.com/page.";
-    std::string_view insecure_url = "Use https. http is only allowed for loopback addresses, such as http://127.0.0.1.";
+    std::string_view insecure_url = "Use https. http is allowed only for loopback addresses, such as http://127.0.0.1.";
     std::string_view url_not_ascii =
         "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
     std::string_view unknown_choice = "Choose one of the listed options.";
@@ -29550,7 +29550,7 @@ inline constexpr std::array page_entries = {
     page_entry{"requests", "Requests", "URLs, header fields, bodies and formats.", &page_writer::write_requests},
     page_entry{"authentication", "Authentication", "Personal API tokens and OAuth access tokens.", &page_writer::write_authentication},
     page_entry{"oauth", "OAuth", "How users grant an application access.", &page_writer::write_oauth},
-    page_entry{"scopes", "Scopes", "What a token may do.", &page_writer::write_scopes},
+    page_entry{"scopes", "Scopes", "What a token is allowed to do.", &page_writer::write_scopes},
     page_entry{"rate-limits", "Rate limits", "How many requests you can send, and how to track them.", &page_writer::write_rate_limits},
     page_entry{"errors", "Errors", "Status codes and how to handle them.", &page_writer::write_errors},
     page_entry{"webhooks", "Webhooks", "Creating, listing, deleting and receiving webhooks.", &page_writer::write_webhooks},
@@ -29767,7 +29767,7 @@ namespace tollgate::inline v0::shapes {
 inline constexpr json_shape balance{
     R"({"type":"object","required":["id","balance","currency"],"properties":{)"
     R"("id":{"type":"integer","format":"int64","description":"The user's id."},)"
-    R"("balance":{"type":"number","description":"What the user has; read it as a decimal, not as a binary float."},)"
+    R"("balance":{"type":"number","description":"The amount. Read it as a decimal, not as a binary floating-point number."},)"
     R"("currency":{"type":"string","pattern":"^[A-Z]{3}$","description":"ISO 4217."}}})",
     R"({"id": 7, "balance": 1234.50, "currency": "EUR"})"};
 
@@ -45018,7 +45018,7 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     if ((!hosts.empty() && hosts.size() != count) || (!addresses.empty() && addresses.size() != count) ||
         (ports.size() > 1 && ports.size() != count))
         return invalid("A PostgreSQL connection string must name as many addresses as hosts, and one port or as many ports. PGHOST, "
-                       "PGHOSTADDR and PGPORT stand for what it does not name.");
+                       "PGHOSTADDR and PGPORT are used for what it does not name.");
     std::vector<server_parameters> servers(count, common);
     for (std::size_t i = 0; i < count; ++i) {
         if (!hosts.empty()) servers[i].emplace_back("host", hosts[i]);

@@ -10,7 +10,7 @@ namespace tollgate::inline v0::shapes {
 inline constexpr json_shape balance{
     R"({"type":"object","required":["id","balance","currency"],"properties":{)"
     R"("id":{"type":"integer","format":"int64","description":"The user's id."},)"
-    R"("balance":{"type":"number","description":"What the user has; read it as a decimal, not as a binary float."},)"
+    R"("balance":{"type":"number","description":"The amount. Read it as a decimal, not as a binary floating-point number."},)"
     R"("currency":{"type":"string","pattern":"^[A-Z]{3}$","description":"ISO 4217."}}})",
     R"({"id": 7, "balance": 1234.50, "currency": "EUR"})"};
 

@@ -78,7 +78,7 @@ inline constexpr std::array page_entries = {
     page_entry{"requests", "Requests", "URLs, header fields, bodies and formats.", &page_writer::write_requests},
     page_entry{"authentication", "Authentication", "Personal API tokens and OAuth access tokens.", &page_writer::write_authentication},
     page_entry{"oauth", "OAuth", "How users grant an application access.", &page_writer::write_oauth},
-    page_entry{"scopes", "Scopes", "What a token may do.", &page_writer::write_scopes},
+    page_entry{"scopes", "Scopes", "What a token is allowed to do.", &page_writer::write_scopes},
     page_entry{"rate-limits", "Rate limits", "How many requests you can send, and how to track them.", &page_writer::write_rate_limits},
     page_entry{"errors", "Errors", "Status codes and how to handle them.", &page_writer::write_errors},
     page_entry{"webhooks", "Webhooks", "Creating, listing, deleting and receiving webhooks.", &page_writer::write_webhooks},

@@ -84,7 +84,7 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     if ((!hosts.empty() && hosts.size() != count) || (!addresses.empty() && addresses.size() != count) ||
         (ports.size() > 1 && ports.size() != count))
         return invalid("A PostgreSQL connection string must name as many addresses as hosts, and one port or as many ports. PGHOST, "
-                       "PGHOSTADDR and PGPORT stand for what it does not name.");
+                       "PGHOSTADDR and PGPORT are used for what it does not name.");
     std::vector<server_parameters> servers(count, common);
     for (std::size_t i = 0; i < count; ++i) {
         if (!hosts.empty()) servers[i].emplace_back("host", hosts[i]);
