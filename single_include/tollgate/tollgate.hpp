@@ -9446,7 +9446,7 @@ struct device_texts {
     std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
     std::string_view next = "Continue";
     std::string_view malformed = "Enter the code. It has 8 letters and no vowels, such as BCDF-GHJK.";
-    std::string_view unknown = "This code is wrong, has expired or has already been used. Check your device for the current code.";
+    std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current code.";
     std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
     std::string_view asks = "A device that uses {} requests access to your account at {}.";  ///< and the operator
     /// The address of the device, and when it asked.
