@@ -41177,9 +41177,9 @@ struct postgres_settings {
     // The time limits below are above zero and at most an hour.
     /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
-    /// Time limit for a response; `delete_application` has 60 s while the server responds to another connection. The server cancels a
-    /// statement after three quarters of it (statement_timeout); a connection without any response is closed, and so are all others that
-    /// have been waiting for more than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
+    /// Time limit for a response; `delete_application` has 60 s. The server cancels a statement after three quarters of it
+    /// (statement_timeout); a connection without any response is closed, and so are all others that have been waiting for
+    /// more than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
@@ -41856,12 +41856,9 @@ private:
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
     TOLLGATE_DECL void forget_prepared(std::string_view text);
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
-    /// For the results of a batch that was sent at `began_at`: also ends when another connection has timed out since, or when there is
-    /// no response for `response_wait_max`, and a new connection gets none either.
+    /// For the results of a batch that was sent at `began_at`: also ends when another connection has timed out since.
     TOLLGATE_DECL waited wait_for_response(bool to_write, steady::time_point began_at, steady::time_point end,
                                          unsigned timeouts_before) noexcept;
-    /// Whether an attempt to connect gets no response in time.
-    [[nodiscard]] TOLLGATE_DECL bool is_server_silent() noexcept;
     [[nodiscard]] unsigned timeouts() const noexcept {
         return timeouts_ == nullptr ? 0 : timeouts_->load(std::memory_order_relaxed);
     }
@@ -41872,7 +41869,6 @@ private:
     connection_settings settings_;
     server_clock* clock_ = nullptr;
     std::atomic<unsigned>* timeouts_ = nullptr;
-    server_parameters server_;
     std::vector<prepared_statement> prepared_;  // as many as the program has literals
     std::size_t last_number_ = 0;
 };
@@ -45082,7 +45078,6 @@ TOLLGATE_DECL result<connection> connection::open(const server_parameters& serve
     opened.settings_ = settings;
     opened.clock_ = &clock;
     opened.timeouts_ = timeouts;
-    opened.server_ = server;
     if (auto done = opened.connect(server); !done) return std::move(done).error();
     if (auto done = opened.set_up(); !done) return std::move(done).error();
     return opened;
@@ -45174,26 +45169,11 @@ TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, st
                                                              steady::time_point end, unsigned timeouts_before) noexcept {
     if (timeouts_ == nullptr) return wait(to_write, end);
     constexpr milliseconds poll_interval{25}, hung_after{100};
-    auto probe_at = tollgate::detail::boot_now() + settings_.response_wait_max;
     for (;;) {
         const auto now = tollgate::detail::boot_now();
         const auto ended = wait(to_write, (std::min)(end, now + poll_interval));
         if (ended != waited::timed_out || tollgate::detail::boot_now() >= end) return ended;
         if (timeouts() != timeouts_before && tollgate::detail::boot_now() - began_at >= hung_after) return waited::given_up;
-        if (now < probe_at) continue;
-        // The batch may have a longer time limit. Whether the server works on it or hangs is unknown.
-        if (is_server_silent()) return wait(to_write, tollgate::detail::boot_now() + poll_interval);
-        probe_at = tollgate::detail::boot_now() + settings_.response_wait_max;
-    }
-}
-
-TOLLGATE_DECL bool connection::is_server_silent() noexcept {
-    try {
-        // A refusal is a response, and comes sooner than either time limit.
-        const auto end = tollgate::detail::boot_now() + (std::min)(settings_.connect_wait_max, settings_.response_wait_max);
-        return !open(server_, settings_, *clock_) && tollgate::detail::boot_now() >= end;
-    } catch (...) {  // out of memory
-        return false;
     }
 }
 

@@ -36,9 +36,9 @@ struct postgres_settings {
     // The time limits below are above zero and at most an hour.
     /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
-    /// Time limit for a response; `delete_application` has 60 s while the server responds to another connection. The server cancels a
-    /// statement after three quarters of it (statement_timeout); a connection without any response is closed, and so are all others that
-    /// have been waiting for more than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
+    /// Time limit for a response; `delete_application` has 60 s. The server cancels a statement after three quarters of it
+    /// (statement_timeout); a connection without any response is closed, and so are all others that have been waiting for
+    /// more than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
     milliseconds response_wait_max{3000};
     /// How long a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};

@@ -401,28 +401,6 @@ TEST_CASE("a connection that is given up because another one hangs does not coun
     proxy.set_mode(tcp_proxy::mode::forward);
 }
 
-TEST_CASE("a batch with a long time limit ends early only if the server responds to no other connection") {
-    tcp_proxy proxy{postgres_server::shared().socket_path()};
-    auto pool = open_pool(proxy.connection_string(), {.connections_max = 1, .each = {milliseconds{300}, milliseconds{400}}});
-    const auto run = [&] {
-        auto batch = pool.make_batch();
-        batch.set_response_wait_max(std::chrono::hours{1});
-        batch.add("SELECT pg_sleep(1), 7::bigint");
-        return pool.run(batch);
-    };
-    const auto before = proxy.accepted();
-    CHECK(run());
-    CHECK(proxy.accepted() > before);
-
-    proxy.set_mode(tcp_proxy::mode::hang);
-    const auto outcome = run();
-    REQUIRE_FALSE(outcome);
-    CHECK(outcome.error().kind == error_kind::unavailable);
-    CHECK_THAT(outcome.error().cause, Catch::Contains("no response within 400 ms"));
-    CHECK_FALSE(pool.is_up());
-    proxy.set_mode(tcp_proxy::mode::forward);
-}
-
 TEST_CASE("a connection that broke while idle is replaced before it is used") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};

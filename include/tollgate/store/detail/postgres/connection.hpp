@@ -108,12 +108,9 @@ private:
     TOLLGATE_DECL void take_error(reception& into, const pg_result* result);
     TOLLGATE_DECL void forget_prepared(std::string_view text);
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
-    /// For the results of a batch that was sent at `began_at`: also ends when another connection has timed out since, or when there is
-    /// no response for `response_wait_max`, and a new connection gets none either.
+    /// For the results of a batch that was sent at `began_at`: also ends when another connection has timed out since.
     TOLLGATE_DECL waited wait_for_response(bool to_write, steady::time_point began_at, steady::time_point end,
                                          unsigned timeouts_before) noexcept;
-    /// Whether an attempt to connect gets no response in time.
-    [[nodiscard]] TOLLGATE_DECL bool is_server_silent() noexcept;
     [[nodiscard]] unsigned timeouts() const noexcept {
         return timeouts_ == nullptr ? 0 : timeouts_->load(std::memory_order_relaxed);
     }
@@ -124,7 +121,6 @@ private:
     connection_settings settings_;
     server_clock* clock_ = nullptr;
     std::atomic<unsigned>* timeouts_ = nullptr;
-    server_parameters server_;
     std::vector<prepared_statement> prepared_;  // as many as the program has literals
     std::size_t last_number_ = 0;
 };

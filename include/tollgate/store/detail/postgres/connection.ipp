@@ -33,7 +33,6 @@ TOLLGATE_DECL result<connection> connection::open(const server_parameters& serve
     opened.settings_ = settings;
     opened.clock_ = &clock;
     opened.timeouts_ = timeouts;
-    opened.server_ = server;
     if (auto done = opened.connect(server); !done) return std::move(done).error();
     if (auto done = opened.set_up(); !done) return std::move(done).error();
     return opened;
@@ -125,26 +124,11 @@ TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, st
                                                              steady::time_point end, unsigned timeouts_before) noexcept {
     if (timeouts_ == nullptr) return wait(to_write, end);
     constexpr milliseconds poll_interval{25}, hung_after{100};
-    auto probe_at = tollgate::detail::boot_now() + settings_.response_wait_max;
     for (;;) {
         const auto now = tollgate::detail::boot_now();
         const auto ended = wait(to_write, (std::min)(end, now + poll_interval));
         if (ended != waited::timed_out || tollgate::detail::boot_now() >= end) return ended;
         if (timeouts() != timeouts_before && tollgate::detail::boot_now() - began_at >= hung_after) return waited::given_up;
-        if (now < probe_at) continue;
-        // The batch may have a longer time limit. Whether the server works on it or hangs is unknown.
-        if (is_server_silent()) return wait(to_write, tollgate::detail::boot_now() + poll_interval);
-        probe_at = tollgate::detail::boot_now() + settings_.response_wait_max;
-    }
-}
-
-TOLLGATE_DECL bool connection::is_server_silent() noexcept {
-    try {
-        // A refusal is a response, and comes sooner than either time limit.
-        const auto end = tollgate::detail::boot_now() + (std::min)(settings_.connect_wait_max, settings_.response_wait_max);
-        return !open(server_, settings_, *clock_) && tollgate::detail::boot_now() >= end;
-    } catch (...) {  // out of memory
-        return false;
     }
 }
 
