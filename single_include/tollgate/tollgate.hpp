@@ -3042,8 +3042,8 @@ struct url {
     static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
 
     /// The root of an API or of pages, as settings name it: `https://api.example.com/v1`. Here `path` has no slash at its end and is
-    /// empty for a whole host. Throws std::invalid_argument, whose text begins with the name of the setting, for text that `parse`
-    /// refuses, user information, a query or a fragment.
+    /// empty for a whole host. Throws std::invalid_argument, whose text names the setting, for text that `parse` refuses, user
+    /// information, a query or a fragment.
     static TOLLGATE_DECL url root(std::string_view text, std::string_view setting = "the URL");
 
     /// The default port of the scheme: 80 or 443 (RFC 9110 section 4.2).
@@ -5438,7 +5438,7 @@ template <user_directory D>
 /// page of recent activity.
 template <class D>
 concept activity_source = user_directory<D> && requires(D& d, user_id user, std::size_t rows_max) {
-    // The changes to the user's account, newest first, at most `rows_max`.
+    // What happened in the user's account, newest first, at most `rows_max`.
     { d.activity_of(user, rows_max) } -> std::same_as<result<std::vector<activity>>>;
 };
 
@@ -38130,6 +38130,45 @@ private:
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/detail/sqlite/opened_file.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Whether the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
+/// replaced, writes would succeed and be lost.
+///
+/// Thread rule: any thread.
+class opened_file {
+public:
+    /// Precondition: a connection is open that has read.
+    TOLLGATE_DECL explicit opened_file(const std::string& path);
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    /// Three system calls of a microsecond. True where files cannot be distinguished.
+    [[nodiscard]] TOLLGATE_DECL bool is_in_place() noexcept;
+    /// The same, but looks no more than once a second.
+    [[nodiscard]] bool was_in_place() noexcept {
+        const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+        return now < next_look_.load(std::memory_order_relaxed) ? was_in_place_.load(std::memory_order_relaxed) : is_in_place();
+    }
+
+private:
+    using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
+    struct watched {
+        std::string path;
+        std::optional<identity> opened;  // empty: there was no such file
+    };
+    static TOLLGATE_DECL watched watch(std::string path);
+    static TOLLGATE_DECL std::optional<identity> identity_of(const std::string& path) noexcept;
+
+    const std::string path_;
+    const std::array<watched, 3> files_;
+    std::atomic<std::chrono::steady_clock::rep> next_look_{0};
+    std::atomic<bool> was_in_place_{true};
+};
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/detail/sqlite/change_stamp.hpp>
 
 namespace tollgate::inline v0::sqlite {
@@ -38165,10 +38204,9 @@ public:
     static TOLLGATE_DECL result<change_stamp> watch(database connection);
 
     /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, the file system has no
-    /// shared memory, or `trust_until` has passed. Query the database then.
+    /// shared memory, or the file is no longer in place. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
-        if (header_ == nullptr || steady::now().time_since_epoch().count() >= trusted_until_->load(std::memory_order_relaxed))
-            return std::nullopt;
+        if (header_ == nullptr || (file_ != nullptr && !file_->was_in_place())) return std::nullopt;
         // There are two copies; a writer stores the second one first, so two equal copies are consistent (SQLite's
         // walIndexTryHdr).
         const change_mark first = copy(0);
@@ -38176,10 +38214,8 @@ public:
         return first;
     }
 
-    /// From then on there are no marks: the path may name another file, and commits to that one are not seen here. Any thread.
-    void trust_until(std::chrono::steady_clock::time_point end) const noexcept {
-        trusted_until_->store(end.time_since_epoch().count(), std::memory_order_relaxed);
-    }
+    /// From now on there are marks only while this file is in place: commits to another one are not seen here. Must outlive the stamp.
+    void set_file(opened_file& file) noexcept { file_ = &file; }
 
     /// For `row_cache`: with equal content every row is valid.
     template <class Key, class Row>
@@ -38188,7 +38224,6 @@ public:
     }
 
 private:
-    using steady = std::chrono::steady_clock;
     /// The header is struct WalIndexHdr: iVersion, unused, iChange, isInit, bigEndCksum, szPage, mxFrame, nPage,
     /// aFrameCksum[2], aSalt[2], aCksum[2]; 32-bit numbers but for two bytes and a 16-bit number after iChange.
     static constexpr std::size_t words_per_copy = 6;
@@ -38214,9 +38249,8 @@ private:
     }
 
     database connection_;
-    std::unique_ptr<std::atomic<steady::rep>> trusted_until_ =
-        std::make_unique<std::atomic<steady::rep>>((steady::time_point::max)().time_since_epoch().count());
     const std::uint64_t* header_;  // null: no shared memory, so no mark
+    opened_file* file_ = nullptr;
 };
 
 }  // namespace tollgate::sqlite
@@ -38958,14 +38992,14 @@ public:
     }
 
 private:
-    /// One time for all, so that they are sent in the order of their ids: that of an earlier call that did not finish, so that what it
-    /// has released need not be changed again.
+    /// One time for all, so that they are sent in the order of their ids: the earliest of calls that have not finished, so that what
+    /// they have released need not be changed again.
     result<instant> release_time(database& on) const {
         const auto earlier = sql::read_value<instant>(
             on.prepare("SELECT due_at FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
                        "AND ended_at IS NULL AND due_at IS NOT NULL AND attempts_made = 0 AND coalesce(due_at, leased_until) <= ?2 "
                        "AND coalesce(due_at, leased_until) > (SELECT disabled_at FROM tollgate_hooks WHERE id = ?1) "
-                       "ORDER BY coalesce(due_at, leased_until) DESC LIMIT 1",
+                       "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
                        hook_, now_));
         if (!earlier) return earlier.error();
         return earlier->value_or(now_);
@@ -38974,18 +39008,15 @@ private:
     /// Makes `changed_rows_max` deliveries due. False if there are no more. Those that wait count as held, because not all may be yet,
     /// and so do those whose lease has ended.
     result<bool> release_held(database& on) {
-        if (!due_at_) {
-            const auto time = release_time(on);
-            if (!time) return time.error();
-            due_at_ = *time;
-        }
+        const auto due_at = release_time(on);
+        if (!due_at) return due_at.error();
         const auto released = sql::read_all(
             on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?5, leased_until = NULL, ended_at = NULL, "
                        "lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
                        "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 AND id > ?3 "
                        "AND (state = 'held' OR leased_until <= ?2 OR due_at <> ?5 OR (due_at IS NOT NULL AND attempts_made > 0)) "
                        "ORDER BY id LIMIT ?4) RETURNING id",
-                       hook_, now_, last_released_, changed_rows_max, *due_at_),
+                       hook_, now_, last_released_, changed_rows_max, *due_at),
             [](sql::row_number id) { return id; });
         if (!released) return released.error();
         const bool started_at_first = last_released_ == 0;
@@ -38998,7 +39029,6 @@ private:
     const account_ref& account_;
     hook_id hook_;
     instant now_;
-    std::optional<instant> due_at_;  // empty before the first step
     sql::row_number last_released_ = 0;
 };
 
@@ -40407,7 +40437,7 @@ TOLLGATE_DECL int database::busy_handler::wait(void* self, int waits_before) noe
     auto& handler = *static_cast<database::busy_handler*>(self);
     const auto now = std::chrono::steady_clock::now();
     if (waits_before == 0) handler.since = now;
-    if (now - handler.since >= handler.wait_max) return 0;
+    if (std::chrono::floor<milliseconds>(now - handler.since) >= handler.wait_max) return 0;
     // A commit takes about a millisecond, the time of one fsync: poll quickly at first, then more slowly.
     std::this_thread::sleep_for(std::chrono::microseconds{200} * (std::min)(1 << (std::min)(waits_before, 6), 50));
     return 1;
@@ -40533,6 +40563,60 @@ TOLLGATE_DECL result<void> transaction::commit() {
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/detail/sqlite/opened_file.ipp>
+
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#endif
+
+namespace tollgate::inline v0::sqlite {
+
+namespace detail {
+
+/// The program may change its directory. Other texts, such as `:memory:`, name no file.
+inline std::string absolute_path(const std::string& path) {
+    std::error_code failed;
+    const auto full = std::filesystem::absolute(path, failed);
+    return !failed && std::filesystem::exists(full, failed) ? full.string() : path;
+}
+
+/// SQLite keeps the log beside the file, not beside a symbolic link to it.
+inline std::string resolved_path(const std::string& path) {
+    std::error_code failed;
+    const auto real = std::filesystem::canonical(path, failed);
+    return failed ? path : real.string();
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL opened_file::opened_file(const std::string& path)
+    : path_{detail::absolute_path(path)},
+      files_{watch(path_), watch(detail::resolved_path(path) + "-wal"), watch(detail::resolved_path(path) + "-shm")} {}
+
+TOLLGATE_DECL bool opened_file::is_in_place() noexcept {
+    // First, so that not all threads look.
+    next_look_.store((std::chrono::steady_clock::now() + std::chrono::seconds{1}).time_since_epoch().count(), std::memory_order_relaxed);
+    const bool all = std::all_of(files_.begin(), files_.end(),
+                                 [](const watched& each) { return !each.opened || identity_of(each.path) == each.opened; });
+    was_in_place_.store(all, std::memory_order_relaxed);
+    return all;
+}
+
+TOLLGATE_DECL opened_file::watched opened_file::watch(std::string path) {
+    const auto opened = identity_of(path);
+    return {std::move(path), opened};
+}
+
+TOLLGATE_DECL std::optional<opened_file::identity> opened_file::identity_of([[maybe_unused]] const std::string& path) noexcept {
+#if !defined(_WIN32)
+    struct stat found{};
+    if (::stat(path.c_str(), &found) == 0) return identity{found.st_dev, found.st_ino};
+#endif
+    return std::nullopt;
+}
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/detail/sqlite/change_stamp.ipp>
 
 namespace tollgate::inline v0::sqlite {
@@ -40611,77 +40695,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
 
 // <tollgate/store/sqlite_database.ipp>
 
-#if !defined(_WIN32)
-#include <sys/stat.h>
-#endif
-
 namespace tollgate::inline v0 {
-
-namespace sqlite {
-
-/// Whether the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
-/// replaced, writes would succeed and be lost.
-class opened_file {
-public:
-    /// Precondition: a connection is open that has read.
-    explicit opened_file(const std::string& path)
-        : path_{absolute(path)}, files_{watch(path_), watch(resolved(path) + "-wal"), watch(resolved(path) + "-shm")} {}
-
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    /// Three system calls of a microsecond. True where files cannot be distinguished.
-    [[nodiscard]] bool is_in_place() const noexcept {
-        return std::all_of(files_.begin(), files_.end(),
-                           [](const watched& each) { return !each.opened || identity_of(each.path) == each.opened; });
-    }
-    /// The same, but looked at no more than once a second.
-    [[nodiscard]] bool was_in_place() noexcept {
-        const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-        if (now >= next_check_.load(std::memory_order_relaxed)) {
-            next_check_.store(now + std::chrono::steady_clock::duration{std::chrono::seconds{1}}.count(), std::memory_order_relaxed);
-            was_in_place_.store(is_in_place(), std::memory_order_relaxed);
-        }
-        return was_in_place_.load(std::memory_order_relaxed);
-    }
-
-private:
-    using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
-    struct watched {
-        std::string path;
-        std::optional<identity> opened;  // empty: there was no such file
-    };
-
-    static watched watch(std::string path) {
-        const auto opened = identity_of(path);
-        return {std::move(path), opened};
-    }
-    /// The program may change its directory. Other texts, such as `:memory:`, name no file.
-    static std::string absolute(const std::string& path) {
-        std::error_code failed;
-        const auto full = std::filesystem::absolute(path, failed);
-        return !failed && std::filesystem::exists(full, failed) ? full.string() : path;
-    }
-    /// SQLite keeps the log beside the file, not beside a symbolic link to it.
-    static std::string resolved(const std::string& path) {
-        std::error_code failed;
-        const auto real = std::filesystem::canonical(path, failed);
-        return failed ? path : real.string();
-    }
-    static std::optional<identity> identity_of([[maybe_unused]] const std::string& path) noexcept {
-#if !defined(_WIN32)
-        struct stat found{};
-        if (::stat(path.c_str(), &found) == 0)
-            return identity{found.st_dev, found.st_ino};
-#endif
-        return std::nullopt;
-    }
-
-    const std::string path_;
-    const std::array<watched, 3> files_;
-    std::atomic<std::chrono::steady_clock::rep> next_check_{0};
-    std::atomic<bool> was_in_place_{true};
-};
-
-}  // namespace sqlite
 
 struct sqlite_database::state {
     state(const std::string& path, const sqlite_database_settings& settings_, sqlite::change_stamp watched)
@@ -40689,7 +40703,9 @@ struct sqlite_database::state {
           file{path},
           readers{pool_of(path, settings.readers_max), opener_of(file.path(), true)},
           writers{pool_of(path, 1), opener_of(file.path(), false)},
-          changes{std::move(watched)} {}
+          changes{std::move(watched)} {
+        changes.set_file(file);
+    }
 
     static reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {
         // A file that cannot be opened needs no protection from retries: every caller tries.
@@ -40718,10 +40734,7 @@ struct sqlite_database::state {
             return (std::max)(std::chrono::ceil<milliseconds>(end - steady::now()), milliseconds{0});
         };
         // Checked for each write, because writes are acknowledged, and before a connection is opened, which could create another file.
-        const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
-        // Rows are returned from caches no longer than that without a look at the file.
-        changes.trust_until(is_in_place ? now + std::chrono::seconds{1} : now);
-        if (!is_in_place)
+        if (!(&from == &writers ? file.is_in_place() : file.was_in_place()))
             return unavailable(
                 "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart: " +
                 file.path());
@@ -44606,24 +44619,27 @@ inline constexpr std::array store_steps{
     )"},
     // 9: held deliveries are made due in the order of their ids.
     schema_step{R"(
+        CREATE INDEX tollgate_deliveries_of_hook_held_by_id ON tollgate_deliveries (hook_id, id) WHERE state = 3;
         DROP INDEX tollgate_deliveries_of_hook_that_are_held;
-        CREATE INDEX tollgate_deliveries_of_hook_that_are_held ON tollgate_deliveries (hook_id, id) WHERE state = 3;
     )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
 inline constexpr std::array<std::string_view, 45> store_objects{
-    "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
-    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts", "tollgate_attempts_by_delivery",
-    "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
-    "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_of_hook_pending",
-    "tollgate_deliveries_of_hook_that_are_held", "tollgate_deliveries_of_hook_that_ended", "tollgate_deliveries_that_are_leased",
-    "tollgate_deliveries_that_ended", "tollgate_device_codes", "tollgate_device_codes_by_application", "tollgate_device_codes_by_end",
-    "tollgate_due_notices", "tollgate_due_notices_by_hook", "tollgate_events", "tollgate_grants", "tollgate_grants_by_application",
-    "tollgate_hook_secrets", "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_host",
-    "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts", "tollgate_personal_tokens", "tollgate_personal_tokens_by_user",
-    "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_grant", "tollgate_sessions",
-    "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight", "tollgate_sessions_by_user"};
+    "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant",
+    "tollgate_access_tokens_by_refresh_token", "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts",
+    "tollgate_attempts_by_delivery", "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end",
+    "tollgate_codes_by_grant", "tollgate_deliveries", "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook",
+    "tollgate_deliveries_of_hook_held_by_id", "tollgate_deliveries_of_hook_pending", "tollgate_deliveries_of_hook_that_ended",
+    "tollgate_deliveries_that_are_leased", "tollgate_deliveries_that_ended", "tollgate_device_codes",
+    "tollgate_device_codes_by_application", "tollgate_device_codes_by_end", "tollgate_due_notices", "tollgate_due_notices_by_hook",
+    "tollgate_events", "tollgate_grants", "tollgate_grants_by_application", "tollgate_hook_secrets",
+    "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_host",
+    "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts", "tollgate_personal_tokens",
+    "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end",
+    "tollgate_refresh_tokens_by_grant", "tollgate_sessions", "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight",
+    "tollgate_sessions_by_user",
+};
 
 }  // namespace tollgate::postgres
 

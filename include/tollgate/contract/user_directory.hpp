@@ -102,7 +102,7 @@ template <user_directory D>
 /// page of recent activity.
 template <class D>
 concept activity_source = user_directory<D> && requires(D& d, user_id user, std::size_t rows_max) {
-    // The changes to the user's account, newest first, at most `rows_max`.
+    // What happened in the user's account, newest first, at most `rows_max`.
     { d.activity_of(user, rows_max) } -> std::same_as<result<std::vector<activity>>>;
 };
 

@@ -50,8 +50,8 @@ struct url {
     static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
 
     /// The root of an API or of pages, as settings name it: `https://api.example.com/v1`. Here `path` has no slash at its end and is
-    /// empty for a whole host. Throws std::invalid_argument, whose text begins with the name of the setting, for text that `parse`
-    /// refuses, user information, a query or a fragment.
+    /// empty for a whole host. Throws std::invalid_argument, whose text names the setting, for text that `parse` refuses, user
+    /// information, a query or a fragment.
     static TOLLGATE_DECL url root(std::string_view text, std::string_view setting = "the URL");
 
     /// The default port of the scheme: 80 or 443 (RFC 9110 section 4.2).

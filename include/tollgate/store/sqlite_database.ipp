@@ -2,90 +2,16 @@
 
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/store/detail/sqlite/migrations.hpp>
+#include <tollgate/store/detail/sqlite/opened_file.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
-#if !defined(_WIN32)
-#include <sys/stat.h>
-#endif
-
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
-#include <cstdint>
-#include <filesystem>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 namespace tollgate::inline v0 {
-
-namespace sqlite {
-
-/// Whether the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
-/// replaced, writes would succeed and be lost.
-class opened_file {
-public:
-    /// Precondition: a connection is open that has read.
-    explicit opened_file(const std::string& path)
-        : path_{absolute(path)}, files_{watch(path_), watch(resolved(path) + "-wal"), watch(resolved(path) + "-shm")} {}
-
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    /// Three system calls of a microsecond. True where files cannot be distinguished.
-    [[nodiscard]] bool is_in_place() const noexcept {
-        return std::all_of(files_.begin(), files_.end(),
-                           [](const watched& each) { return !each.opened || identity_of(each.path) == each.opened; });
-    }
-    /// The same, but looked at no more than once a second.
-    [[nodiscard]] bool was_in_place() noexcept {
-        const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-        if (now >= next_check_.load(std::memory_order_relaxed)) {
-            next_check_.store(now + std::chrono::steady_clock::duration{std::chrono::seconds{1}}.count(), std::memory_order_relaxed);
-            was_in_place_.store(is_in_place(), std::memory_order_relaxed);
-        }
-        return was_in_place_.load(std::memory_order_relaxed);
-    }
-
-private:
-    using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
-    struct watched {
-        std::string path;
-        std::optional<identity> opened;  // empty: there was no such file
-    };
-
-    static watched watch(std::string path) {
-        const auto opened = identity_of(path);
-        return {std::move(path), opened};
-    }
-    /// The program may change its directory. Other texts, such as `:memory:`, name no file.
-    static std::string absolute(const std::string& path) {
-        std::error_code failed;
-        const auto full = std::filesystem::absolute(path, failed);
-        return !failed && std::filesystem::exists(full, failed) ? full.string() : path;
-    }
-    /// SQLite keeps the log beside the file, not beside a symbolic link to it.
-    static std::string resolved(const std::string& path) {
-        std::error_code failed;
-        const auto real = std::filesystem::canonical(path, failed);
-        return failed ? path : real.string();
-    }
-    static std::optional<identity> identity_of([[maybe_unused]] const std::string& path) noexcept {
-#if !defined(_WIN32)
-        struct stat found{};
-        if (::stat(path.c_str(), &found) == 0)
-            return identity{found.st_dev, found.st_ino};
-#endif
-        return std::nullopt;
-    }
-
-    const std::string path_;
-    const std::array<watched, 3> files_;
-    std::atomic<std::chrono::steady_clock::rep> next_check_{0};
-    std::atomic<bool> was_in_place_{true};
-};
-
-}  // namespace sqlite
 
 struct sqlite_database::state {
     state(const std::string& path, const sqlite_database_settings& settings_, sqlite::change_stamp watched)
@@ -93,7 +19,9 @@ struct sqlite_database::state {
           file{path},
           readers{pool_of(path, settings.readers_max), opener_of(file.path(), true)},
           writers{pool_of(path, 1), opener_of(file.path(), false)},
-          changes{std::move(watched)} {}
+          changes{std::move(watched)} {
+        changes.set_file(file);
+    }
 
     static reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {
         // A file that cannot be opened needs no protection from retries: every caller tries.
@@ -122,10 +50,7 @@ struct sqlite_database::state {
             return (std::max)(std::chrono::ceil<milliseconds>(end - steady::now()), milliseconds{0});
         };
         // Checked for each write, because writes are acknowledged, and before a connection is opened, which could create another file.
-        const bool is_in_place = &from == &writers ? file.is_in_place() : file.was_in_place();
-        // Rows are returned from caches no longer than that without a look at the file.
-        changes.trust_until(is_in_place ? now + std::chrono::seconds{1} : now);
-        if (!is_in_place)
+        if (!(&from == &writers ? file.is_in_place() : file.was_in_place()))
             return unavailable(
                 "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart: " +
                 file.path());

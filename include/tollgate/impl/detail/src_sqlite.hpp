@@ -19,6 +19,7 @@
 #include <tollgate/store/detail/sqlite/hooks.ipp>
 #include <tollgate/store/detail/sqlite/leases.ipp>
 #include <tollgate/store/detail/sqlite/migrations.ipp>
+#include <tollgate/store/detail/sqlite/opened_file.ipp>
 #include <tollgate/store/detail/sqlite/outbox.ipp>
 #include <tollgate/store/detail/sqlite/own_transaction.ipp>
 #include <tollgate/store/detail/sqlite/personal_tokens.ipp>

@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <tuple>
@@ -79,11 +79,15 @@ TEST_CASE_METHOD(fixture, "different contents have different stamps, also across
     }
 }
 
-TEST_CASE_METHOD(fixture, "there are stamps as long as the file is known to be in place") {
-    const auto now = std::chrono::steady_clock::now();
-    changes.trust_until(now);
+TEST_CASE_METHOD(fixture, "there are stamps while the file is in place") {
+    sqlite::opened_file file{path};
+    changes.set_file(file);
+    CHECK(changes.read());
+    std::filesystem::rename(path, path + ".away");
+    CHECK_FALSE(file.is_in_place());
     CHECK_FALSE(changes.read());
-    changes.trust_until(now + std::chrono::hours{1});
+    std::filesystem::rename(path + ".away", path);
+    CHECK(file.is_in_place());
     CHECK(changes.read());
 }
 

@@ -378,23 +378,26 @@ inline constexpr std::array store_steps{
     )"},
     // 9: held deliveries are made due in the order of their ids.
     schema_step{R"(
+        CREATE INDEX tollgate_deliveries_of_hook_held_by_id ON tollgate_deliveries (hook_id, id) WHERE state = 3;
         DROP INDEX tollgate_deliveries_of_hook_that_are_held;
-        CREATE INDEX tollgate_deliveries_of_hook_that_are_held ON tollgate_deliveries (hook_id, id) WHERE state = 3;
     )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
 inline constexpr std::array<std::string_view, 45> store_objects{
-    "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
-    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts", "tollgate_attempts_by_delivery",
-    "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
-    "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_of_hook_pending",
-    "tollgate_deliveries_of_hook_that_are_held", "tollgate_deliveries_of_hook_that_ended", "tollgate_deliveries_that_are_leased",
-    "tollgate_deliveries_that_ended", "tollgate_device_codes", "tollgate_device_codes_by_application", "tollgate_device_codes_by_end",
-    "tollgate_due_notices", "tollgate_due_notices_by_hook", "tollgate_events", "tollgate_grants", "tollgate_grants_by_application",
-    "tollgate_hook_secrets", "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_host",
-    "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts", "tollgate_personal_tokens", "tollgate_personal_tokens_by_user",
-    "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_grant", "tollgate_sessions",
-    "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight", "tollgate_sessions_by_user"};
+    "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant",
+    "tollgate_access_tokens_by_refresh_token", "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts",
+    "tollgate_attempts_by_delivery", "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end",
+    "tollgate_codes_by_grant", "tollgate_deliveries", "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook",
+    "tollgate_deliveries_of_hook_held_by_id", "tollgate_deliveries_of_hook_pending", "tollgate_deliveries_of_hook_that_ended",
+    "tollgate_deliveries_that_are_leased", "tollgate_deliveries_that_ended", "tollgate_device_codes",
+    "tollgate_device_codes_by_application", "tollgate_device_codes_by_end", "tollgate_due_notices", "tollgate_due_notices_by_hook",
+    "tollgate_events", "tollgate_grants", "tollgate_grants_by_application", "tollgate_hook_secrets",
+    "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_host",
+    "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts", "tollgate_personal_tokens",
+    "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end",
+    "tollgate_refresh_tokens_by_grant", "tollgate_sessions", "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight",
+    "tollgate_sessions_by_user",
+};
 
 }  // namespace tollgate::postgres

@@ -3,13 +3,11 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
+#include <tollgate/store/detail/sqlite/opened_file.hpp>
 
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -46,10 +44,9 @@ public:
     static TOLLGATE_DECL result<change_stamp> watch(database connection);
 
     /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, the file system has no
-    /// shared memory, or `trust_until` has passed. Query the database then.
+    /// shared memory, or the file is no longer in place. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
-        if (header_ == nullptr || steady::now().time_since_epoch().count() >= trusted_until_->load(std::memory_order_relaxed))
-            return std::nullopt;
+        if (header_ == nullptr || (file_ != nullptr && !file_->was_in_place())) return std::nullopt;
         // There are two copies; a writer stores the second one first, so two equal copies are consistent (SQLite's
         // walIndexTryHdr).
         const change_mark first = copy(0);
@@ -57,10 +54,8 @@ public:
         return first;
     }
 
-    /// From then on there are no marks: the path may name another file, and commits to that one are not seen here. Any thread.
-    void trust_until(std::chrono::steady_clock::time_point end) const noexcept {
-        trusted_until_->store(end.time_since_epoch().count(), std::memory_order_relaxed);
-    }
+    /// From now on there are marks only while this file is in place: commits to another one are not seen here. Must outlive the stamp.
+    void set_file(opened_file& file) noexcept { file_ = &file; }
 
     /// For `row_cache`: with equal content every row is valid.
     template <class Key, class Row>
@@ -69,7 +64,6 @@ public:
     }
 
 private:
-    using steady = std::chrono::steady_clock;
     /// The header is struct WalIndexHdr: iVersion, unused, iChange, isInit, bigEndCksum, szPage, mxFrame, nPage,
     /// aFrameCksum[2], aSalt[2], aCksum[2]; 32-bit numbers but for two bytes and a 16-bit number after iChange.
     static constexpr std::size_t words_per_copy = 6;
@@ -95,9 +89,8 @@ private:
     }
 
     database connection_;
-    std::unique_ptr<std::atomic<steady::rep>> trusted_until_ =
-        std::make_unique<std::atomic<steady::rep>>((steady::time_point::max)().time_since_epoch().count());
     const std::uint64_t* header_;  // null: no shared memory, so no mark
+    opened_file* file_ = nullptr;
 };
 
 }  // namespace tollgate::sqlite

@@ -58,7 +58,7 @@ TOLLGATE_DECL int database::busy_handler::wait(void* self, int waits_before) noe
     auto& handler = *static_cast<database::busy_handler*>(self);
     const auto now = std::chrono::steady_clock::now();
     if (waits_before == 0) handler.since = now;
-    if (now - handler.since >= handler.wait_max) return 0;
+    if (std::chrono::floor<milliseconds>(now - handler.since) >= handler.wait_max) return 0;
     // A commit takes about a millisecond, the time of one fsync: poll quickly at first, then more slowly.
     std::this_thread::sleep_for(std::chrono::microseconds{200} * (std::min)(1 << (std::min)(waits_before, 6), 50));
     return 1;

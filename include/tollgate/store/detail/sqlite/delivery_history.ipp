@@ -136,14 +136,14 @@ public:
     }
 
 private:
-    /// One time for all, so that they are sent in the order of their ids: that of an earlier call that did not finish, so that what it
-    /// has released need not be changed again.
+    /// One time for all, so that they are sent in the order of their ids: the earliest of calls that have not finished, so that what
+    /// they have released need not be changed again.
     result<instant> release_time(database& on) const {
         const auto earlier = sql::read_value<instant>(
             on.prepare("SELECT due_at FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
                        "AND ended_at IS NULL AND due_at IS NOT NULL AND attempts_made = 0 AND coalesce(due_at, leased_until) <= ?2 "
                        "AND coalesce(due_at, leased_until) > (SELECT disabled_at FROM tollgate_hooks WHERE id = ?1) "
-                       "ORDER BY coalesce(due_at, leased_until) DESC LIMIT 1",
+                       "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
                        hook_, now_));
         if (!earlier) return earlier.error();
         return earlier->value_or(now_);
@@ -152,18 +152,15 @@ private:
     /// Makes `changed_rows_max` deliveries due. False if there are no more. Those that wait count as held, because not all may be yet,
     /// and so do those whose lease has ended.
     result<bool> release_held(database& on) {
-        if (!due_at_) {
-            const auto time = release_time(on);
-            if (!time) return time.error();
-            due_at_ = *time;
-        }
+        const auto due_at = release_time(on);
+        if (!due_at) return due_at.error();
         const auto released = sql::read_all(
             on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?5, leased_until = NULL, ended_at = NULL, "
                        "lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
                        "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 AND id > ?3 "
                        "AND (state = 'held' OR leased_until <= ?2 OR due_at <> ?5 OR (due_at IS NOT NULL AND attempts_made > 0)) "
                        "ORDER BY id LIMIT ?4) RETURNING id",
-                       hook_, now_, last_released_, changed_rows_max, *due_at_),
+                       hook_, now_, last_released_, changed_rows_max, *due_at),
             [](sql::row_number id) { return id; });
         if (!released) return released.error();
         const bool started_at_first = last_released_ == 0;
@@ -176,7 +173,6 @@ private:
     const account_ref& account_;
     hook_id hook_;
     instant now_;
-    std::optional<instant> due_at_;  // empty before the first step
     sql::row_number last_released_ = 0;
 };
 

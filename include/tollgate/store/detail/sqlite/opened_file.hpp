@@ -1,0 +1,52 @@
+#pragma once
+
+#include <tollgate/base/config.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Whether the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
+/// replaced, writes would succeed and be lost.
+///
+/// Thread rule: any thread.
+class opened_file {
+public:
+    /// Precondition: a connection is open that has read.
+    TOLLGATE_DECL explicit opened_file(const std::string& path);
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    /// Three system calls of a microsecond. True where files cannot be distinguished.
+    [[nodiscard]] TOLLGATE_DECL bool is_in_place() noexcept;
+    /// The same, but looks no more than once a second.
+    [[nodiscard]] bool was_in_place() noexcept {
+        const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+        return now < next_look_.load(std::memory_order_relaxed) ? was_in_place_.load(std::memory_order_relaxed) : is_in_place();
+    }
+
+private:
+    using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
+    struct watched {
+        std::string path;
+        std::optional<identity> opened;  // empty: there was no such file
+    };
+    static TOLLGATE_DECL watched watch(std::string path);
+    static TOLLGATE_DECL std::optional<identity> identity_of(const std::string& path) noexcept;
+
+    const std::string path_;
+    const std::array<watched, 3> files_;
+    std::atomic<std::chrono::steady_clock::rep> next_look_{0};
+    std::atomic<bool> was_in_place_{true};
+};
+
+}  // namespace tollgate::sqlite
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/store/detail/sqlite/opened_file.ipp>
+#endif
