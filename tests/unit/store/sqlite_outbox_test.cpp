@@ -467,6 +467,18 @@ struct store_with_backlog {
         REQUIRE(leased.size() == 1);
         return std::move(leased[0]);
     }
+    /// Disables the hook: one delivery is given up, all others are held.
+    void hold_all() {
+        expect_completed(store, completed(lease_one(), delivery_outcome::gone), completion::hook_disabled);
+        while (count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") < 2499)
+            CHECK(lease_due(store, one).empty());
+    }
+    /// A store whose calls have no time for a second step.
+    [[nodiscard]] sqlite_store without_waits() const {
+        sqlite_settings settings;
+        settings.busy_wait_max = milliseconds{0};
+        return sqlite_store{directory.file("tollgate.db"), settings};
+    }
 };
 
 }  // namespace
@@ -533,11 +545,8 @@ TEST_CASE_METHOD(store_with_backlog, "deliveries of a disabled hook that were no
 }
 
 TEST_CASE_METHOD(store_with_backlog, "a call without enough time to enable a hook leaves the rest to later calls") {
-    sqlite_settings settings;
-    settings.busy_wait_max = milliseconds{0};
-    sqlite_store hurried{directory.file("tollgate.db"), settings};
-    expect_completed(store, completed(lease_one(), delivery_outcome::gone), completion::hook_disabled);
-    while (count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") < 2499) CHECK(lease_due(store, one).empty());
+    hold_all();
+    sqlite_store hurried = without_waits();
 
     const auto now = noon + seconds{5};
     for (const std::int64_t released : {1000, 2000}) {
@@ -553,11 +562,8 @@ TEST_CASE_METHOD(store_with_backlog, "a call without enough time to enable a hoo
 }
 
 TEST_CASE_METHOD(store_with_backlog, "deliveries that are held again while a hook is enabled in several calls keep their place") {
-    sqlite_settings settings;
-    settings.busy_wait_max = milliseconds{0};
-    sqlite_store hurried{directory.file("tollgate.db"), settings};
-    expect_completed(store, completed(lease_one(), delivery_outcome::gone), completion::hook_disabled);
-    while (count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") < 2499) CHECK(lease_due(store, one).empty());
+    hold_all();
+    sqlite_store hurried = without_waits();
 
     const auto now = noon + seconds{5};
     for (int calls = 0; calls < 2; ++calls) expect_error(hurried.enable_hook(account, hook, now), error_kind::unavailable);
