@@ -13367,19 +13367,6 @@ struct page_match {
 /// Whether a text is a path (and query) of this site that browsers cannot read as another host. Visible ASCII only.
 [[nodiscard]] inline bool is_local_target(std::string_view text) noexcept;
 
-/// What settings pages are rendered from. Views: valid during the call.
-struct page_view {
-    const page_texts& texts;
-    const web::scope_text_list& scopes;
-    std::string_view url;  ///< of this page; the target of its forms
-    std::string_view form_token;
-    std::string_view root = {};  ///< of the pages in this language
-    std::string_view done = {};  ///< the action that redirected here; empty for none
-    instant now{};
-
-    [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
-};
-
 /// The hidden field that names a form's action, and its values.
 inline constexpr std::string_view action_name = "action";
 inline constexpr std::string_view edit_action = "edit";
@@ -13395,6 +13382,26 @@ inline constexpr std::string_view resend_failed_action = "resend_failed";
 inline constexpr std::string_view end_session_action = "end_session";
 inline constexpr std::string_view end_others_action = "end_others";
 inline constexpr std::string_view change_password_action = "change_password";
+
+/// What settings pages are rendered from. Views: valid during the call.
+struct page_view {
+    const page_texts& texts;
+    const web::scope_text_list& scopes;
+    std::string_view url;  ///< of this page; the target of its forms
+    std::string_view form_token;
+    std::string_view root = {};  ///< of the pages in this language
+    std::string_view done = {};  ///< the action that redirected here; empty for none
+    instant now{};
+
+    [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
+
+    /// A form of this page. `action` is the value of `action_name`; without one, the form creates an item.
+    [[nodiscard]] web::form_target form(std::string_view action = {},
+                                        std::vector<std::pair<std::string_view, std::string>> fields = {}) const {
+        if (!action.empty()) fields.emplace(fields.begin(), action_name, action);
+        return {.url = url, .form_token = form_token, .hidden = std::move(fields)};
+    }
+};
 
 /// The query parameter that names the last action, and its value after a deletion and after an edit.
 inline constexpr std::string_view done_name = "done";
@@ -28079,11 +28086,7 @@ namespace detail {
 inline void write_application_actions(html_writer& html, const page_view& view, const application& application) {
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(application.id.value());
-    const auto target = [&](std::string_view action) {
-        return web::form_target{.url = view.url,
-                                .form_token = view.form_token,
-                                .hidden = {{action_name, std::string{action}}, {"application", number}}};
-    };
+    const auto target = [&](std::string_view action) { return view.form(action, {{"application", number}}); };
     html.add("<a class=\"button quiet\" href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url, edit_name, number,
              texts.edit, application.name);
     if (application.older_secret_digest)
@@ -28183,7 +28186,7 @@ inline void write_application_form(html_writer& html, const page_view& view, con
                                    const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     begin_form_section(html, view, texts.add, faults);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::begin_form(html, view.form());
     write_application_fields(html, view, typed, faults);
     const auto chosen = typed.type == to_text(client_type::public_client);
     const std::array<web::choice_group, 1> types{
@@ -28225,9 +28228,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
     const application_texts& texts = view.texts.applications;
     html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, application.name));
     web::write_faults(html, faults, view.texts.forms);
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{action_name, std::string{edit_action}}, {"application", std::to_string(application.id.value())}}});
+    web::begin_form(html, view.form(edit_action, {{"application", std::to_string(application.id.value())}}));
     detail::write_application_fields(html, view, typed, faults);
     if (application.type == client_type::confidential) {
         const std::array<web::choice, 1> choices{
@@ -28264,10 +28265,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
              .warning = fill_in(texts.revoke_warning, each.application_name),
              .button = texts.revoke_button,
              .is_removal = true},
-            {.url = view.url,
-             .form_token = view.form_token,
-             .hidden = {{action_name, std::string{revoke_action}}, {"application", std::to_string(each.application.value())}}},
-            view.texts.forms);
+            view.form(revoke_action, {{"application", std::to_string(each.application.value())}}), view.texts.forms);
         begin_facts(html);
         begin_fact(html, texts.since);
         web::write_day(html, each.created_at, view.texts.dates);
@@ -28397,9 +28395,7 @@ inline void write_session_row(html_writer& html, const page_view& view, const li
     html.add("{}", each.signed_in_from.empty() ? texts.unknown_place : std::string_view{each.signed_in_from});
     next_cell(html, {});
     if (!each.is_current) {
-        web::begin_form(html, {.url = view.url,
-                               .form_token = view.form_token,
-                               .hidden = {{action_name, std::string{end_session_action}}, {"session", each.id}}});
+        web::begin_form(html, view.form(end_session_action, {{"session", each.id}}));
         html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>", texts.end, browser);
     }
     end_row(html);
@@ -28409,7 +28405,7 @@ inline void write_sessions(html_writer& html, const page_view& view, const std::
     const security_texts& texts = view.texts.security;
     html.add("<div class=\"heading\">\n<h2>{}</h2>\n", texts.sessions);
     if (sessions.size() > 1) {
-        web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, std::string{end_others_action}}}});
+        web::begin_form(html, view.form(end_others_action));
         html.add("<button class=\"quiet\">{}</button>\n</form>\n", texts.end_others);
     }
     html.add("</div>\n<p class=\"quiet\">{}</p>\n", texts.sessions_about);
@@ -28423,7 +28419,7 @@ inline void write_password_form(html_writer& html, const page_view& view, std::s
     const auto hint = fill_in(texts.new_password_hint, std::to_string(limits::password_characters_min));
     begin_form_section(html, view, texts.password, faults);
     html.add("<p class=\"quiet\">{}</p>\n", texts.password_about);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, std::string{change_password_action}}}});
+    web::begin_form(html, view.form(change_password_action));
     // Tells password managers whose password it is.
     html.add("<input type=\"text\" name=\"username\" autocomplete=\"username\" aria-label=\"{}\" value=\"{}\" readonly hidden>\n",
              view.texts.sign_in.login, login);
@@ -28581,11 +28577,7 @@ inline void write_expiry(html_writer& html, const page_view& view, const persona
 
 inline void write_token(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
-    const auto target = [&](std::string_view action) {
-        return web::form_target{.url = view.url,
-                                .form_token = view.form_token,
-                                .hidden = {{action_name, std::string{action}}, {"token", std::to_string(token.id.value())}}};
-    };
+    const auto target = [&](std::string_view action) { return view.form(action, {{"token", std::to_string(token.id.value())}}); };
     begin_item(html, token.description);
     begin_actions(html);
     web::write_confirmation(html,
@@ -28625,7 +28617,7 @@ inline void write_token_form(html_writer& html, const page_view& view, const tok
                              const web::form_faults& faults) {
     const token_texts& texts = view.texts.tokens;
     begin_form_section(html, view, texts.add, faults);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::begin_form(html, view.form());
     web::write_text_field(html,
                           {.name = "description",
                            .label = texts.description,
@@ -28692,11 +28684,7 @@ TOLLGATE_DECL std::string query_of(const named_hook& hook) {
 }
 
 TOLLGATE_DECL web::form_target hook_action(const page_view& view, std::string_view action, const hook& hook) {
-    return {.url = view.url,
-            .form_token = view.form_token,
-            .hidden = {{action_name, std::string{action}},
-                       {account_name, account_text(hook.account)},
-                       {hook_name, std::to_string(hook.id.value())}}};
+    return view.form(action, {{account_name, account_text(hook.account)}, {hook_name, std::to_string(hook.id.value())}});
 }
 
 TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const delivery_texts& texts) {
@@ -29119,9 +29107,7 @@ inline void write_account_step(html_writer& html, const page_view& view, const h
 inline void write_event_step(html_writer& html, const page_view& view, const account_hooks& account, const service& at,
                              const hook_form& typed, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{account_name, account_text(account.account)}}});
+    web::begin_form(html, view.form({}, {{account_name, account_text(account.account)}}));
     html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, account.name,
              account.account.service.view());
     write_hook_fields(html, view, at, typed, faults);

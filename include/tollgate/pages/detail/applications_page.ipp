@@ -77,11 +77,7 @@ namespace detail {
 inline void write_application_actions(html_writer& html, const page_view& view, const application& application) {
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(application.id.value());
-    const auto target = [&](std::string_view action) {
-        return web::form_target{.url = view.url,
-                                .form_token = view.form_token,
-                                .hidden = {{action_name, std::string{action}}, {"application", number}}};
-    };
+    const auto target = [&](std::string_view action) { return view.form(action, {{"application", number}}); };
     html.add("<a class=\"button quiet\" href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url, edit_name, number,
              texts.edit, application.name);
     if (application.older_secret_digest)
@@ -181,7 +177,7 @@ inline void write_application_form(html_writer& html, const page_view& view, con
                                    const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     begin_form_section(html, view, texts.add, faults);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::begin_form(html, view.form());
     write_application_fields(html, view, typed, faults);
     const auto chosen = typed.type == to_text(client_type::public_client);
     const std::array<web::choice_group, 1> types{
@@ -223,9 +219,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
     const application_texts& texts = view.texts.applications;
     html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, application.name));
     web::write_faults(html, faults, view.texts.forms);
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{action_name, std::string{edit_action}}, {"application", std::to_string(application.id.value())}}});
+    web::begin_form(html, view.form(edit_action, {{"application", std::to_string(application.id.value())}}));
     detail::write_application_fields(html, view, typed, faults);
     if (application.type == client_type::confidential) {
         const std::array<web::choice, 1> choices{

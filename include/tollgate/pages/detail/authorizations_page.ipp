@@ -24,10 +24,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
              .warning = fill_in(texts.revoke_warning, each.application_name),
              .button = texts.revoke_button,
              .is_removal = true},
-            {.url = view.url,
-             .form_token = view.form_token,
-             .hidden = {{action_name, std::string{revoke_action}}, {"application", std::to_string(each.application.value())}}},
-            view.texts.forms);
+            view.form(revoke_action, {{"application", std::to_string(each.application.value())}}), view.texts.forms);
         begin_facts(html);
         begin_fact(html, texts.since);
         web::write_day(html, each.created_at, view.texts.dates);

@@ -32,11 +32,7 @@ TOLLGATE_DECL std::string query_of(const named_hook& hook) {
 }
 
 TOLLGATE_DECL web::form_target hook_action(const page_view& view, std::string_view action, const hook& hook) {
-    return {.url = view.url,
-            .form_token = view.form_token,
-            .hidden = {{action_name, std::string{action}},
-                       {account_name, account_text(hook.account)},
-                       {hook_name, std::to_string(hook.id.value())}}};
+    return view.form(action, {{account_name, account_text(hook.account)}, {hook_name, std::to_string(hook.id.value())}});
 }
 
 TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const delivery_texts& texts) {

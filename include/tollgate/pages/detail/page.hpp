@@ -93,19 +93,6 @@ struct page_match {
 /// Whether a text is a path (and query) of this site that browsers cannot read as another host. Visible ASCII only.
 [[nodiscard]] inline bool is_local_target(std::string_view text) noexcept;
 
-/// What settings pages are rendered from. Views: valid during the call.
-struct page_view {
-    const page_texts& texts;
-    const web::scope_text_list& scopes;
-    std::string_view url;  ///< of this page; the target of its forms
-    std::string_view form_token;
-    std::string_view root = {};  ///< of the pages in this language
-    std::string_view done = {};  ///< the action that redirected here; empty for none
-    instant now{};
-
-    [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
-};
-
 /// The hidden field that names a form's action, and its values.
 inline constexpr std::string_view action_name = "action";
 inline constexpr std::string_view edit_action = "edit";
@@ -121,6 +108,26 @@ inline constexpr std::string_view resend_failed_action = "resend_failed";
 inline constexpr std::string_view end_session_action = "end_session";
 inline constexpr std::string_view end_others_action = "end_others";
 inline constexpr std::string_view change_password_action = "change_password";
+
+/// What settings pages are rendered from. Views: valid during the call.
+struct page_view {
+    const page_texts& texts;
+    const web::scope_text_list& scopes;
+    std::string_view url;  ///< of this page; the target of its forms
+    std::string_view form_token;
+    std::string_view root = {};  ///< of the pages in this language
+    std::string_view done = {};  ///< the action that redirected here; empty for none
+    instant now{};
+
+    [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
+
+    /// A form of this page. `action` is the value of `action_name`; without one, the form creates an item.
+    [[nodiscard]] web::form_target form(std::string_view action = {},
+                                        std::vector<std::pair<std::string_view, std::string>> fields = {}) const {
+        if (!action.empty()) fields.emplace(fields.begin(), action_name, action);
+        return {.url = url, .form_token = form_token, .hidden = std::move(fields)};
+    }
+};
 
 /// The query parameter that names the last action, and its value after a deletion and after an edit.
 inline constexpr std::string_view done_name = "done";

@@ -44,9 +44,7 @@ inline void write_session_row(html_writer& html, const page_view& view, const li
     html.add("{}", each.signed_in_from.empty() ? texts.unknown_place : std::string_view{each.signed_in_from});
     next_cell(html, {});
     if (!each.is_current) {
-        web::begin_form(html, {.url = view.url,
-                               .form_token = view.form_token,
-                               .hidden = {{action_name, std::string{end_session_action}}, {"session", each.id}}});
+        web::begin_form(html, view.form(end_session_action, {{"session", each.id}}));
         html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>", texts.end, browser);
     }
     end_row(html);
@@ -56,7 +54,7 @@ inline void write_sessions(html_writer& html, const page_view& view, const std::
     const security_texts& texts = view.texts.security;
     html.add("<div class=\"heading\">\n<h2>{}</h2>\n", texts.sessions);
     if (sessions.size() > 1) {
-        web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, std::string{end_others_action}}}});
+        web::begin_form(html, view.form(end_others_action));
         html.add("<button class=\"quiet\">{}</button>\n</form>\n", texts.end_others);
     }
     html.add("</div>\n<p class=\"quiet\">{}</p>\n", texts.sessions_about);
@@ -70,7 +68,7 @@ inline void write_password_form(html_writer& html, const page_view& view, std::s
     const auto hint = fill_in(texts.new_password_hint, std::to_string(limits::password_characters_min));
     begin_form_section(html, view, texts.password, faults);
     html.add("<p class=\"quiet\">{}</p>\n", texts.password_about);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {{action_name, std::string{change_password_action}}}});
+    web::begin_form(html, view.form(change_password_action));
     // Tells password managers whose password it is.
     html.add("<input type=\"text\" name=\"username\" autocomplete=\"username\" aria-label=\"{}\" value=\"{}\" readonly hidden>\n",
              view.texts.sign_in.login, login);

@@ -68,11 +68,7 @@ inline void write_expiry(html_writer& html, const page_view& view, const persona
 
 inline void write_token(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
-    const auto target = [&](std::string_view action) {
-        return web::form_target{.url = view.url,
-                                .form_token = view.form_token,
-                                .hidden = {{action_name, std::string{action}}, {"token", std::to_string(token.id.value())}}};
-    };
+    const auto target = [&](std::string_view action) { return view.form(action, {{"token", std::to_string(token.id.value())}}); };
     begin_item(html, token.description);
     begin_actions(html);
     web::write_confirmation(html,
@@ -112,7 +108,7 @@ inline void write_token_form(html_writer& html, const page_view& view, const tok
                              const web::form_faults& faults) {
     const token_texts& texts = view.texts.tokens;
     begin_form_section(html, view, texts.add, faults);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
+    web::begin_form(html, view.form());
     web::write_text_field(html,
                           {.name = "description",
                            .label = texts.description,

@@ -163,9 +163,7 @@ inline void write_account_step(html_writer& html, const page_view& view, const h
 inline void write_event_step(html_writer& html, const page_view& view, const account_hooks& account, const service& at,
                              const hook_form& typed, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{account_name, account_text(account.account)}}});
+    web::begin_form(html, view.form({}, {{account_name, account_text(account.account)}}));
     html.add("<p>{}: <strong>{}</strong> <span class=\"quiet\">{}</span></p>\n", texts.account, account.name,
              account.account.service.view());
     write_hook_fields(html, view, at, typed, faults);
