@@ -13433,7 +13433,6 @@ struct page_context {
     const http::request& request;
     const tollgate::session& session;
     std::string_view form_token;     ///< for the forms of the response
-    std::string_view posted_token;   ///< the form token of `form`; empty if nothing was posted
     const http::form_fields& form;   ///< what was posted; `dispatch` checks its form token before a page sees it
     const http::form_fields& query;  ///< of the URL
     ip_address client;
@@ -13443,59 +13442,9 @@ struct page_context {
 /// All forms share one purpose: each is bound to the session only.
 [[nodiscard]] inline web::form_binding form_binding_of(const session& session) noexcept { return {session, "account pages"}; }
 
-/// Responds with a page of a signed-in user: with navigation and sign-out.
-template <class Pages, class Write>
-void respond_page(const Pages& pages, http::response& response, const page_context& context, page_frame frame, Write&& write) {
-    const auto localized = pages.renderer().in(context.language);
-    const page_texts& texts = localized.texts();
-    struct entry {
-        pages::page page;
-        std::string_view text;
-    };
-    const entry entries[] = {{page::overview, texts.overview.link},
-                             {page::tokens, texts.tokens.link},
-                             {page::applications, texts.applications.link},
-                             {page::authorizations, texts.authorizations.link},
-                             {page::webhooks, texts.webhooks.link},
-                             {page::activity, texts.activity.link},
-                             {page::security, texts.security.link}};
-    std::array<std::string, std::size(entries)> urls;
-    std::vector<page_link> links;
-    for (const entry& each : entries) {
-        if (!pages.is_served(each.page)) continue;
-        auto& url = urls[links.size()] = pages.url_of(each.page, context.language);
-        links.push_back({url, each.text, context.page == each.page});
-    }
-    const auto sign_out_url = Pages::signs_in ? pages.url_of(page::sign_out, context.language) : std::string{};
-    // A secret that is shown once would be lost in another language.
-    std::string path;
-    frame.has_secret = context.query.find(shown_name) != nullptr;
-    if (!frame.has_secret) {
-        path = find_path(context.page).path();
-        if (context.request.target.has_query) path.append("?").append(context.request.target.query);
-    }
-    frame.navigation = links;
-    frame.path = path;
-    frame.login = context.session.login;
-    frame.sign_out_url = sign_out_url;
-    frame.form_token = context.form_token;
-    localized.respond(response, frame, std::forward<Write>(write));
-}
-
 /// A message about the last action.
 inline void write_notice(html_writer& html, std::string_view text) {
     html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
-}
-
-/// An error page of a signed-in user, with a link back to the page.
-template <class Pages>
-void respond_message(const Pages& pages, http::response& response, const page_context& context, http::status status,
-                     const message_texts& message) {
-    response.set_status(status);
-    respond_page(pages, response, context, {.title = message.heading, .shape = page_shape::narrow}, [&](html_writer& html) {
-        web::write_message(html, message);
-        html.add("<p><a href=\"{}\">{}</a></p>\n", pages.url_of(context.page, context.language), context.language.texts->errors.back);
-    });
 }
 
 /// What the handlers of pages are called with. Lives for the duration of the call.
@@ -13543,14 +13492,17 @@ public:
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
         response_.set_status(status);
-        respond_page(pages_, response_, context_, {.title = title, .has_errors = status != http::status::ok},
-                     std::forward<Write>(write));
+        respond({.title = title, .has_errors = status != http::status::ok}, std::forward<Write>(write));
     }
 
     /// Responds with an error page that leads back to this page.
     void message(http::status status) const { message(status, web::message_for(status, texts().errors)); }
     void message(http::status status, const message_texts& message) const {
-        pages::respond_message(pages_, response_, context_, status, message);
+        response_.set_status(status);
+        respond({.title = message.heading, .shape = page_shape::narrow}, [&](html_writer& html) {
+            web::write_message(html, message);
+            html.add("<p><a href=\"{}\">{}</a></p>\n", url_, texts().errors.back);
+        });
     }
 
     /// After an action, so that reloading does not repeat it.
@@ -13574,9 +13526,9 @@ public:
     /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
     /// token was used with the same content. A second form of the same page, filled in differently, is another one.
     [[nodiscard]] bool claim_form() {
-        auto form = std::string{context_.posted_token}.append(sha256(context_.request.body).raw());
-        if (pages_.used().claim(form)) {
-            claimed_ = std::move(form);
+        auto claim = std::string{form().value_of(web::form_token_name)}.append(sha256(context_.request.body).raw());
+        if (pages_.used().claim(claim)) {
+            claimed_ = std::move(claim);
             return true;
         }
         message(http::status::forbidden, texts().errors.submitted);
@@ -13614,12 +13566,54 @@ public:
     }
 
 private:
+    /// Responds with a page that has navigation and sign-out.
+    template <class Write>
+    void respond(page_frame frame, Write&& write) const;
+
     std::string claimed_;  ///< empty for none
     Pages& pages_;
     const page_context& context_;
     http::response& response_;
     std::string url_;
 };
+
+template <class Pages>
+template <class Write>
+void page_call<Pages>::respond(page_frame frame, Write&& write) const {
+    const page_texts& texts = this->texts();
+    struct entry {
+        pages::page which;
+        std::string_view text;
+    };
+    const entry entries[] = {{pages::page::overview, texts.overview.link},
+                             {pages::page::tokens, texts.tokens.link},
+                             {pages::page::applications, texts.applications.link},
+                             {pages::page::authorizations, texts.authorizations.link},
+                             {pages::page::webhooks, texts.webhooks.link},
+                             {pages::page::activity, texts.activity.link},
+                             {pages::page::security, texts.security.link}};
+    std::array<std::string, std::size(entries)> urls;
+    std::vector<page_link> links;
+    for (const entry& each : entries) {
+        if (!pages_.is_served(each.which)) continue;
+        auto& url = urls[links.size()] = pages_.url_of(each.which, context_.language);
+        links.push_back({url, each.text, context_.page == each.which});
+    }
+    const auto sign_out_url = Pages::signs_in ? pages_.url_of(pages::page::sign_out, context_.language) : std::string{};
+    // A secret that is shown once would be lost in another language.
+    std::string path;
+    frame.has_secret = context_.query.find(shown_name) != nullptr;
+    if (!frame.has_secret) {
+        path = find_path(context_.page).path();
+        if (context_.request.target.has_query) path.append("?").append(context_.request.target.query);
+    }
+    frame.navigation = links;
+    frame.path = path;
+    frame.login = context_.session.login;
+    frame.sign_out_url = sign_out_url;
+    frame.form_token = context_.form_token;
+    pages_.renderer().in(context_.language).respond(response_, frame, std::forward<Write>(write));
+}
 
 inline page_match find_page(std::string_view path) noexcept {
     for (const page_path& each : page_paths) {
@@ -14196,6 +14190,7 @@ struct sign_in_context {
     const web::page_language& language;
     const http::request& request;
     const http::form_fields& sent;  ///< the posted form, or the query
+    ip_address client;
     instant now;
 };
 
@@ -14243,11 +14238,7 @@ template <class Pages>
     const page_texts& texts = *context.language.texts;
     const auto typed = sign_in_form::read(context.sent);
     const sign_in_attempt attempt{
-        .login = typed.login,
-        .password = context.sent.value_of(web::password_name),
-        .client = http::client_address(context.request, pages.settings().trusted_proxies,
-                                       pages.settings().client_named_by),
-    };
+        .login = typed.login, .password = context.sent.value_of(web::password_name), .client = context.client};
     if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
         response.set_status(http::status::unprocessable_content);
         respond_sign_in(pages, context.language, typed, faults, response);
@@ -14265,6 +14256,22 @@ template <class Pages>
     if (throttled) http::add_retry_after(response, tried->retry_after);
     respond_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
+}
+
+/// Signs out, or shows the form that does.
+template <class Pages>
+[[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
+    if (context.request.method != http::method::post) {
+        const auto localized = pages.renderer().in(context.language);
+        const auto path = find_path(page::sign_out).path();
+        const auto url = localized.url(path);
+        const auto& texts = localized.texts();
+        localized.respond(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
+                          [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
+        return {};
+    }
+    if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
+    return web::respond_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }
 
 }  // namespace tollgate::pages
@@ -14809,22 +14816,6 @@ template <class Call>
 
 namespace tollgate::inline v0::pages {
 
-/// Signs out, or shows the form that does.
-template <class Pages>
-[[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
-    if (context.request.method != http::method::post) {
-        const auto localized = pages.renderer().in(context.language);
-        const auto path = find_path(page::sign_out).path();
-        const auto url = localized.url(path);
-        const auto& texts = localized.texts();
-        localized.respond(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
-                          [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
-        return {};
-    }
-    if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
-    return web::respond_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
-}
-
 /// The page's response to a form whose token was checked, or to another request.
 template <class Pages>
 [[nodiscard]] result<void> respond_call(Pages& pages, const page_context& context, page_call<Pages>& call) {
@@ -14866,7 +14857,7 @@ template <class Pages>
     context.form_token = *token;
     page_call<Pages> call{pages, context, response};
     if (context.request.method != http::method::post) return respond_call(pages, context, call);
-    if (!web::check_form_token(form_binding_of(context.session), context.posted_token)) {
+    if (!web::check_form_token(form_binding_of(context.session), context.form.value_of(web::form_token_name))) {
         call.message(http::status::forbidden);
         return {};
     }
@@ -15221,9 +15212,9 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
         const auto query = query_of(request);
         if constexpr (signs_in)
             if (which == page::sign_in)
-                return pages::show_sign_in(*this, {*state.language, request, query, state.start.at}, response);
+                return pages::show_sign_in(*this, {*state.language, request, query, state.client, state.start.at}, response);
         return pages::dispatch(*this,
-                               {which, *state.language, request, *state.signed_in, {}, {}, http::form_fields{{}}, query,
+                               {which, *state.language, request, *state.signed_in, {}, http::form_fields{{}}, query,
                                 state.client, state.start.at},
                                response);
     }();
@@ -15270,10 +15261,11 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::respond_for
     if (refused != nullptr) return {};
     const auto& form = std::get<http::form_fields>(read);
     if constexpr (signs_in)
-        if (which == page::sign_in) return pages::post_to_sign_in(*this, {*state.language, request, form, state.start.at}, response);
+        if (which == page::sign_in)
+            return pages::post_to_sign_in(*this, {*state.language, request, form, state.client, state.start.at}, response);
     return pages::dispatch(*this,
-                           {which, *state.language, request, *state.signed_in, {}, form.value_of(web::form_token_name), form,
-                            query_of(request), state.client, state.start.at},
+                           {which, *state.language, request, *state.signed_in, {}, form, query_of(request), state.client,
+                            state.start.at},
                            response);
 }
 

@@ -371,9 +371,9 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
         const auto query = query_of(request);
         if constexpr (signs_in)
             if (which == page::sign_in)
-                return pages::show_sign_in(*this, {*state.language, request, query, state.start.at}, response);
+                return pages::show_sign_in(*this, {*state.language, request, query, state.client, state.start.at}, response);
         return pages::dispatch(*this,
-                               {which, *state.language, request, *state.signed_in, {}, {}, http::form_fields{{}}, query,
+                               {which, *state.language, request, *state.signed_in, {}, http::form_fields{{}}, query,
                                 state.client, state.start.at},
                                response);
     }();
@@ -420,10 +420,11 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::respond_for
     if (refused != nullptr) return {};
     const auto& form = std::get<http::form_fields>(read);
     if constexpr (signs_in)
-        if (which == page::sign_in) return pages::post_to_sign_in(*this, {*state.language, request, form, state.start.at}, response);
+        if (which == page::sign_in)
+            return pages::post_to_sign_in(*this, {*state.language, request, form, state.client, state.start.at}, response);
     return pages::dispatch(*this,
-                           {which, *state.language, request, *state.signed_in, {}, form.value_of(web::form_token_name), form,
-                            query_of(request), state.client, state.start.at},
+                           {which, *state.language, request, *state.signed_in, {}, form, query_of(request), state.client,
+                            state.start.at},
                            response);
 }
 

@@ -17,22 +17,6 @@
 
 namespace tollgate::inline v0::pages {
 
-/// Signs out, or shows the form that does.
-template <class Pages>
-[[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
-    if (context.request.method != http::method::post) {
-        const auto localized = pages.renderer().in(context.language);
-        const auto path = find_path(page::sign_out).path();
-        const auto url = localized.url(path);
-        const auto& texts = localized.texts();
-        localized.respond(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
-                          [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
-        return {};
-    }
-    if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
-    return web::respond_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
-}
-
 /// The page's response to a form whose token was checked, or to another request.
 template <class Pages>
 [[nodiscard]] result<void> respond_call(Pages& pages, const page_context& context, page_call<Pages>& call) {
@@ -74,7 +58,7 @@ template <class Pages>
     context.form_token = *token;
     page_call<Pages> call{pages, context, response};
     if (context.request.method != http::method::post) return respond_call(pages, context, call);
-    if (!web::check_form_token(form_binding_of(context.session), context.posted_token)) {
+    if (!web::check_form_token(form_binding_of(context.session), context.form.value_of(web::form_token_name))) {
         call.message(http::status::forbidden);
         return {};
     }

@@ -6,7 +6,6 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/session_source.hpp>
-#include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
@@ -54,6 +53,7 @@ struct sign_in_context {
     const web::page_language& language;
     const http::request& request;
     const http::form_fields& sent;  ///< the posted form, or the query
+    ip_address client;
     instant now;
 };
 
@@ -101,11 +101,7 @@ template <class Pages>
     const page_texts& texts = *context.language.texts;
     const auto typed = sign_in_form::read(context.sent);
     const sign_in_attempt attempt{
-        .login = typed.login,
-        .password = context.sent.value_of(web::password_name),
-        .client = http::client_address(context.request, pages.settings().trusted_proxies,
-                                       pages.settings().client_named_by),
-    };
+        .login = typed.login, .password = context.sent.value_of(web::password_name), .client = context.client};
     if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
         response.set_status(http::status::unprocessable_content);
         respond_sign_in(pages, context.language, typed, faults, response);
@@ -123,6 +119,22 @@ template <class Pages>
     if (throttled) http::add_retry_after(response, tried->retry_after);
     respond_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
+}
+
+/// Signs out, or shows the form that does.
+template <class Pages>
+[[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
+    if (context.request.method != http::method::post) {
+        const auto localized = pages.renderer().in(context.language);
+        const auto path = find_path(page::sign_out).path();
+        const auto url = localized.url(path);
+        const auto& texts = localized.texts();
+        localized.respond(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
+                          [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
+        return {};
+    }
+    if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
+    return web::respond_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }
 
 }  // namespace tollgate::pages
