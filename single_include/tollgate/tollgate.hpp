@@ -12162,6 +12162,10 @@ private:
         store_and_send_code(call, derivation.user, *code);
     }
 
+    [[nodiscard]] redirect_target target_of(const authorization_call& call) const noexcept {
+        return {call.authorization.redirect, call.authorization.state, settings.auth_url};
+    }
+
     [[nodiscard]] new_authorization_code code_for(const authorization_call& call, user_id user,
                                                   const secret_text& code) const {
         return {.code_digest = digest_of(code),
@@ -12190,8 +12194,7 @@ private:
         if (!stored) return respond_store_failure(call, stored.error());
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
-        redirect_to(code_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, code),
-                    call.response);
+        redirect_to(code_url(target_of(call), code), call.response);
         remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
@@ -12206,8 +12209,7 @@ private:
     }
 
     void send_failure(const authorization_call& call, const failure& error) const {
-        redirect_to(failure_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, error),
-                    call.response);
+        redirect_to(failure_url(target_of(call), error), call.response);
     }
 
     void send_error(const authorization_call& call, const error& error) const {
@@ -27153,8 +27155,8 @@ TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const htt
 }
 
 TOLLGATE_DECL decision read_decision(const parameters& sent) {
-    const auto value = sent.find("decision");
-    if (!value || sent.is_repeated("decision")) return decision::none;
+    const auto value = sent.find(decision_name);
+    if (!value || sent.is_repeated(decision_name)) return decision::none;
     if (*value == "other_user") return decision::other_user;
     return *value == "allow" ? decision::allow : *value == "deny" ? decision::deny : decision::none;
 }

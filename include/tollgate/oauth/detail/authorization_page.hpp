@@ -276,6 +276,10 @@ private:
         store_and_send_code(call, derivation.user, *code);
     }
 
+    [[nodiscard]] redirect_target target_of(const authorization_call& call) const noexcept {
+        return {call.authorization.redirect, call.authorization.state, settings.auth_url};
+    }
+
     [[nodiscard]] new_authorization_code code_for(const authorization_call& call, user_id user,
                                                   const secret_text& code) const {
         return {.code_digest = digest_of(code),
@@ -304,8 +308,7 @@ private:
         if (!stored) return respond_store_failure(call, stored.error());
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
-        redirect_to(code_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, code),
-                    call.response);
+        redirect_to(code_url(target_of(call), code), call.response);
         remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
@@ -320,8 +323,7 @@ private:
     }
 
     void send_failure(const authorization_call& call, const failure& error) const {
-        redirect_to(failure_url({call.authorization.redirect, call.authorization.state, settings.auth_url}, error),
-                    call.response);
+        redirect_to(failure_url(target_of(call), error), call.response);
     }
 
     void send_error(const authorization_call& call, const error& error) const {

@@ -99,8 +99,8 @@ TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const htt
 }
 
 TOLLGATE_DECL decision read_decision(const parameters& sent) {
-    const auto value = sent.find("decision");
-    if (!value || sent.is_repeated("decision")) return decision::none;
+    const auto value = sent.find(decision_name);
+    if (!value || sent.is_repeated(decision_name)) return decision::none;
     if (*value == "other_user") return decision::other_user;
     return *value == "allow" ? decision::allow : *value == "deny" ? decision::deny : decision::none;
 }
