@@ -12297,13 +12297,9 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
 /// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
 TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view docs_url);
 
-struct unsupported_method {
-    http::field_value allowed;
-    std::string_view docs_url;
-};
-/// The response to an unsupported method: OPTIONS 204, any other 405.
-TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response,
-                                              const unsupported_method& endpoint);
+/// The response to a method that is not in `allowed`: OPTIONS 204, any other 405.
+TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response, http::field_value allowed,
+                                              std::string_view docs_url);
 
 /// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
@@ -12564,7 +12560,7 @@ private:
     [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_state& context,
                                                             http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
-            respond_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
+            respond_unsupported_method(request, response, "POST, OPTIONS", docs_url);
             return std::nullopt;
         }
         auto read = read_client_request(request);
@@ -27453,12 +27449,12 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& err
     write_failure(response, {.status = status, .failure = described, .docs_url = docs_url});
 }
 
-TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response,
-                                              const unsupported_method& endpoint) {
-    const auto refused = http::refuse_method(request, response, endpoint.allowed);
+TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response, http::field_value allowed,
+                                              std::string_view docs_url) {
+    const auto refused = http::refuse_method(request, response, allowed);
     if (!refused) return;
     const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = *refused, .failure = error, .docs_url = endpoint.docs_url});
+    write_failure(response, {.status = *refused, .failure = error, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
@@ -27698,7 +27694,7 @@ TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_vi
         response.body() = metadata;
         return;
     }
-    respond_unsupported_method(request, response, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
+    respond_unsupported_method(request, response, "GET, HEAD, OPTIONS", docs_url);
 }
 
 }  // namespace tollgate::oauth

@@ -270,7 +270,7 @@ private:
     [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_state& context,
                                                             http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
-            respond_unsupported_method(request, response, {.allowed = "POST, OPTIONS", .docs_url = docs_url});
+            respond_unsupported_method(request, response, "POST, OPTIONS", docs_url);
             return std::nullopt;
         }
         auto read = read_client_request(request);

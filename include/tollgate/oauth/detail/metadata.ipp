@@ -56,7 +56,7 @@ TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_vi
         response.body() = metadata;
         return;
     }
-    respond_unsupported_method(request, response, {.allowed = "GET, HEAD, OPTIONS", .docs_url = docs_url});
+    respond_unsupported_method(request, response, "GET, HEAD, OPTIONS", docs_url);
 }
 
 }  // namespace tollgate::oauth

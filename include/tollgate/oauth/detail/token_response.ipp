@@ -38,12 +38,12 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& err
     write_failure(response, {.status = status, .failure = described, .docs_url = docs_url});
 }
 
-TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response,
-                                              const unsupported_method& endpoint) {
-    const auto refused = http::refuse_method(request, response, endpoint.allowed);
+TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response, http::field_value allowed,
+                                              std::string_view docs_url) {
+    const auto refused = http::refuse_method(request, response, allowed);
     if (!refused) return;
     const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = *refused, .failure = error, .docs_url = endpoint.docs_url});
+    write_failure(response, {.status = *refused, .failure = error, .docs_url = docs_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
