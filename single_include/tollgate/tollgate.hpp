@@ -7634,7 +7634,7 @@ struct api_definition {
     route_table routes;
     std::vector<route_pattern> patterns;  ///< of the routes; views of them
     std::string root;                     ///< the path of the base URL
-    std::string docs_url;                 ///< what Error objects link to
+    std::string documentation_url;                 ///< what Error objects link to
     std::string openapi;                  ///< empty without a route that describes the API
 };
 
@@ -7996,8 +7996,8 @@ struct topic {
 };
 
 /// The page about a topic, below a URL that ends in a slash; otherwise the URL is the page about everything.
-[[nodiscard]] inline std::string topic_url(std::string_view docs_url, topic about) {
-    std::string url{docs_url};
+[[nodiscard]] inline std::string topic_url(std::string_view documentation_url, topic about) {
+    std::string url{documentation_url};
     if (url.ends_with('/')) url.append(about.slug).append("/");
     return url;
 }
@@ -8058,7 +8058,7 @@ inline constexpr std::string_view json_field_lines =
 
 /// The Error object, and the fields of a JSON response.
 TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
-                               std::string_view docs_url, topic about);
+                               std::string_view documentation_url, topic about);
 
 /// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
 TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});
@@ -8301,13 +8301,13 @@ template <rate_limiter Limiter>
 
 /// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
 template <class Policies, class Settings>
-void respond_refusal(Policies& policies, const Settings& settings, std::string_view docs_url, const http::refusal& refusal,
+void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url, const http::refusal& refusal,
                      http::response& response) {
     const auto client = client_of(refusal, settings);
     const auto now = policy(policies.clock).now();
     const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
     http::add_retry_after(response, refusal.status);
-    write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
+    write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
     add_rate_limit_fields(response, limit);
     if (refusal.request != nullptr) http::add_cors_fields(settings.cors_origins, *refusal.request, response);
     finish_refusal(policies, refusal, client, response);
@@ -8498,7 +8498,7 @@ namespace tollgate::inline v0::pipeline {
 struct rejecting_api {
     std::span<const challenge> challenges;
     const route_table& routes;
-    std::string_view docs_url;
+    std::string_view documentation_url;
 };
 
 /// The response to a request that a stage rejects.
@@ -8647,7 +8647,7 @@ private:
     void report_and_write(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
         if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
         const auto challenges = challenges_of(policies.authenticators);
-        write_failure(response, failure, state, {challenges, api.routes, api.docs_url});
+        write_failure(response, failure, state, {challenges, api.routes, api.documentation_url});
     }
 
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
@@ -8658,7 +8658,7 @@ private:
     http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
                              const judgement& state) const {
         const auto challenges = challenges_of(policies.authenticators);
-        write_rejection(response, rejection, request, state, {challenges, api.routes, api.docs_url});
+        write_rejection(response, rejection, request, state, {challenges, api.routes, api.documentation_url});
         return finish(request, response, state);
     }
 
@@ -12289,21 +12289,21 @@ inline constexpr pipeline::topic about_oauth{"oauth"};
 struct failure_response {
     http::status status = http::status::bad_request;
     const oauth::failure& failure;
-    std::string_view docs_url;  ///< see `pipeline::topic_url`
+    std::string_view documentation_url;  ///< see `pipeline::topic_url`
     pipeline::topic about = about_oauth;
 };
 TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed);
 
 /// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
-TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view docs_url);
+TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view documentation_url);
 
 /// The response to a method that is not in `allowed`: OPTIONS 204, any other 405.
 TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response, http::field_value allowed,
-                                              std::string_view docs_url);
+                                              std::string_view documentation_url);
 
 /// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
-                                            std::string_view docs_url);
+                                            std::string_view documentation_url);
 
 /// RFC 6749 section 5.1.
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued);
@@ -12373,9 +12373,9 @@ struct refused_request {
 /// 401, or 429 if the address has used up its window (RFC 6749 section 5.2). The challenge is sent only to clients that
 /// used the Authorization field.
 TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
-                                          http::response& response, std::string_view docs_url);
+                                          http::response& response, std::string_view documentation_url);
 
-TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
+TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description);
 
 /// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
@@ -12390,7 +12390,7 @@ struct client_endpoints {
     Policies& policies;
     window_limiter& grant_limiter;  ///< of refreshes and of polls
     window_limiter& device_limiter;
-    std::string_view docs_url;
+    std::string_view documentation_url;
     pipeline::observed_request observed;
 
     /// `is_active(user)`: whether a user may have tokens, `result<bool>`.
@@ -12464,7 +12464,8 @@ struct client_endpoints {
         if (!read) return;
         const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
-            return respond_too_many(window, context.now(), response, docs_url, "Too many device codes were requested from this address.");
+            return respond_too_many(window, context.now(), response, documentation_url,
+                                    "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
 
@@ -12537,7 +12538,8 @@ private:
         const auto key = limit_key::of((*token)->user).in("refreshes by application " + std::to_string((*token)->application.value()));
         const auto window = grant_limiter.take(key, settings.refreshes, context.now());
         if (!window.admitted) {
-            respond_too_many(window, context.now(), response, docs_url, "Too many refreshes. Use the access tokens until they expire.");
+            respond_too_many(window, context.now(), response, documentation_url,
+                             "Too many refreshes. Use the access tokens until they expire.");
             return false;
         }
         const auto active = is_active((*token)->user);
@@ -12560,7 +12562,7 @@ private:
     [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_state& context,
                                                             http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
-            respond_unsupported_method(request, response, "POST, OPTIONS", docs_url);
+            respond_unsupported_method(request, response, "POST, OPTIONS", documentation_url);
             return std::nullopt;
         }
         auto read = read_client_request(request);
@@ -12582,14 +12584,14 @@ private:
                 policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now());
             if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
                 fail(invalid_refresh_token(), response);
-            else respond_invalid_client(request, context, response, docs_url);
+            else respond_invalid_client(request, context, response, documentation_url);
             return std::nullopt;
         }
         return authenticated{std::move(sent), std::move(**client)};
     }
 
     void fail(const failure& failed, http::response& response, http::status status = http::status::bad_request) const {
-        write_failure(response, {.status = status, .failure = failed, .docs_url = docs_url});
+        write_failure(response, {.status = status, .failure = failed, .documentation_url = documentation_url});
     }
 
     /// Whether the credentials could be those of a client that does not exist (any more).
@@ -12601,7 +12603,7 @@ private:
 
     void respond_error(const error& error, http::response& response) const {
         observed.report(policies, error);
-        write_server_error(response, error, docs_url);
+        write_server_error(response, error, documentation_url);
     }
 };
 
@@ -12849,7 +12851,7 @@ namespace tollgate::inline v0::oauth {
                                                       std::span<const std::string_view> languages);
 
 /// GET and HEAD with the metadata, OPTIONS with 204, anything else with 405.
-TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
+TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view documentation_url,
                                     http::response& response);
 
 }  // namespace tollgate::oauth
@@ -12916,7 +12918,7 @@ public:
                                           {"refreshes", settings_.refreshes},
                                           {"anonymous_quota", settings_.anonymous_quota}});
         remove_final_slashes(settings_.auth_url);
-        docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
+        documentation_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
         metadata_ = oauth::make_metadata(settings_, pages_.language_tags());
     }
@@ -13062,7 +13064,7 @@ private:
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
     window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of refreshes and of polls
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
-    std::string docs_url_;
+    std::string documentation_url_;
     std::string metadata_;
 };
 
@@ -13075,7 +13077,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond(const http:
     } else {
         context.window =
             policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now());
-        oauth::write_missing_user_agent(response, *context.window, context.now(), docs_url_);
+        oauth::write_missing_user_agent(response, *context.window, context.now(), documentation_url_);
     }
     finish(request, context, response);
 }
@@ -13084,8 +13086,8 @@ template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_state& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_, docs_url_,
-                                                                       observed(request, context)};
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
+                                                             documentation_url_, observed(request, context)};
     const auto is_active = [&](user_id user) -> result<bool> {
         if constexpr (knows_active_users)
             return sessions_.is_active(user);
@@ -13098,7 +13100,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http
         case oauth::endpoint::introspection: return endpoints.respond_introspection(request, context, response, is_active);
         case oauth::endpoint::device_authorization:
             return endpoints.respond_device_authorization(request, context, response);
-        case oauth::endpoint::metadata: return oauth::respond_metadata(request, metadata_, docs_url_, response);
+        case oauth::endpoint::metadata: return oauth::respond_metadata(request, metadata_, documentation_url_, response);
         case oauth::endpoint::authorization:
         case oauth::endpoint::device_page:
         case oauth::endpoint::one_page: return respond_page(request, context, response);
@@ -13171,7 +13173,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond_not_found(c
     const auto pages = pages_.in(pages_.language_of(request));
     if (pages.respond_asset(request, response)) return;
     if (paths_.is_page_path(request.target.path)) return pages.respond_status(response, http::status::not_found);
-    pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
+    pipeline::write_error(response, http::status::not_found, "Not Found", documentation_url_, pipeline::about_errors);
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
@@ -13199,7 +13201,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond_internal_er
     response.clear();
     if (is_page(request, context))
         pages_.in(pages_.language_of(request)).respond_status(response, http::status::internal_server_error);
-    else oauth::write_server_error(response, failure, docs_url_);
+    else oauth::write_server_error(response, failure, documentation_url_);
     // Without waiting: a step that must not wait may have failed.
     if (!context.window && !is_page(request, context))
         context.window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(context.client),
@@ -13219,7 +13221,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status,
-                                  [&] { pipeline::respond_refusal(policies_, settings_, docs_url_, refused, response); });
+                                  [&] { pipeline::respond_refusal(policies_, settings_, documentation_url_, refused, response); });
     }
 }
 
@@ -15562,7 +15564,7 @@ template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, http::response& response) noexcept {
     if constexpr (fits)
         pipeline::write_or_status(response, refusal.status, [&] {
-            pipeline::respond_refusal(policies_, definition_.settings, definition_.docs_url, refusal, response);
+            pipeline::respond_refusal(policies_, definition_.settings, definition_.documentation_url, refusal, response);
         });
 }
 
@@ -23476,7 +23478,7 @@ TOLLGATE_DECL api_definition::api_definition(api_settings configured, route_tabl
       routes{std::move(table)},
       patterns{patterns_of(routes)},
       root{http::url::root(settings.base_url, "base_url").path},
-      docs_url{documentation_url_of(settings)} {
+      documentation_url{documentation_url_of(settings)} {
     static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
     detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
     check_routes(routes, settings.services, has_hook_store);
@@ -23545,13 +23547,13 @@ TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::strin
 namespace tollgate::inline v0::pipeline {
 
 TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
-                               std::string_view docs_url, topic about) {
+                               std::string_view documentation_url, topic about) {
     response.set_status(status);
     response.add_prepared_lines(json_field_lines);
     http::json_writer body{response.body()};
     body.begin_object();
     body.member("message").string(message);
-    body.member("documentation_url").string(topic_url(docs_url, about));
+    body.member("documentation_url").string(topic_url(documentation_url, about));
     body.end_object();
 }
 
@@ -23682,14 +23684,14 @@ TOLLGATE_DECL void write_rejection(http::response& response, const rejection& re
         case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
         default: break;
     }
-    write_error(response, rejection.status, rejection.message, api.docs_url, rejection.documentation);
+    write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
 }
 
 TOLLGATE_DECL void write_failure(http::response& response, const error& failure, const judgement& state, const rejecting_api& api) {
     const auto status = to_status(failure.kind);
     response.clear();
     add_required_fields(response, status, failure.retry_at, state, api);
-    write_error(response, status, failure.message, api.docs_url, to_topic(status));
+    write_error(response, status, failure.message, api.documentation_url, to_topic(status));
 }
 
 }  // namespace tollgate::pipeline
@@ -27437,32 +27439,33 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
     body.member("error").string(to_text(failed.failure.code));
     body.member("error_description").string(failed.failure.description);
     body.member("message").string(failed.failure.description);
-    body.member("documentation_url").string(pipeline::topic_url(failed.docs_url, failed.about));
+    body.member("documentation_url").string(pipeline::topic_url(failed.documentation_url, failed.about));
     body.end_object();
 }
 
-TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view docs_url) {
+TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view documentation_url) {
     const auto status = status_of_server_error(error);
     response.clear();
     http::add_retry_after(response, status);
     const auto described = to_failure(error);
-    write_failure(response, {.status = status, .failure = described, .docs_url = docs_url});
+    write_failure(response, {.status = status, .failure = described, .documentation_url = documentation_url});
 }
 
 TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response, http::field_value allowed,
-                                              std::string_view docs_url) {
+                                              std::string_view documentation_url) {
     const auto refused = http::refuse_method(request, response, allowed);
     if (!refused) return;
     const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = *refused, .failure = error, .docs_url = docs_url});
+    write_failure(response, {.status = *refused, .failure = error, .documentation_url = documentation_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
-                                            std::string_view docs_url) {
+                                            std::string_view documentation_url) {
     if (!window.admitted) http::add_retry_after(response, window.resets_at - now);
     const pipeline::rejection& value = window.admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
     const failure error{error_code::invalid_request, std::string{value.message}};
-    write_failure(response, {.status = value.status, .failure = error, .docs_url = docs_url, .about = value.documentation});
+    write_failure(response,
+                  {.status = value.status, .failure = error, .documentation_url = documentation_url, .about = value.documentation});
 }
 
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
@@ -27556,7 +27559,7 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
 }
 
 TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
-                                          http::response& response, std::string_view docs_url) {
+                                          http::response& response, std::string_view documentation_url) {
     if (!context.window->admitted) {
         http::add_retry_after(response, context.window->resets_at - context.now());
         const failure error{error_code::invalid_client,
@@ -27564,20 +27567,20 @@ TOLLGATE_DECL void respond_invalid_client(const http::request& request, const re
                             "client_secret. Wait until the time in X-RateLimit-Reset."};
         return write_failure(response, {.status = http::status::too_many_requests,
                                         .failure = error,
-                                        .docs_url = docs_url,
+                                        .documentation_url = documentation_url,
                                         .about = pipeline::about_rate_limits});
     }
     if (request.fields.count(http::field_id::authorization) != 0)
         response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
     const failure error{error_code::invalid_client, "client_id or client_secret is invalid."};
-    write_failure(response, {.status = http::status::unauthorized, .failure = error, .docs_url = docs_url});
+    write_failure(response, {.status = http::status::unauthorized, .failure = error, .documentation_url = documentation_url});
 }
 
-TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
+TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description) {
     http::add_retry_after(response, window.resets_at - now);
     const failure error{error_code::temporarily_unavailable, std::string{description}};
-    write_failure(response, {.status = http::status::too_many_requests, .failure = error, .docs_url = docs_url});
+    write_failure(response, {.status = http::status::too_many_requests, .failure = error, .documentation_url = documentation_url});
 }
 
 TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer) {
@@ -27687,14 +27690,14 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::spa
     return text;
 }
 
-TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
+TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view documentation_url,
                                     http::response& response) {
     if (http::is_read(request.method)) {
         response.add_prepared_lines(pipeline::json_field_lines);
         response.body() = metadata;
         return;
     }
-    respond_unsupported_method(request, response, "GET, HEAD, OPTIONS", docs_url);
+    respond_unsupported_method(request, response, "GET, HEAD, OPTIONS", documentation_url);
 }
 
 }  // namespace tollgate::oauth

@@ -246,7 +246,7 @@ template <class Users, class Store, class Policies>
 void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, http::response& response) noexcept {
     if constexpr (fits)
         pipeline::write_or_status(response, refusal.status, [&] {
-            pipeline::respond_refusal(policies_, definition_.settings, definition_.docs_url, refusal, response);
+            pipeline::respond_refusal(policies_, definition_.settings, definition_.documentation_url, refusal, response);
         });
 }
 

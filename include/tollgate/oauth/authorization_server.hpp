@@ -88,7 +88,7 @@ public:
                                           {"refreshes", settings_.refreshes},
                                           {"anonymous_quota", settings_.anonymous_quota}});
         remove_final_slashes(settings_.auth_url);
-        docs_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
+        documentation_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                         : settings_.documentation_url;
         metadata_ = oauth::make_metadata(settings_, pages_.language_tags());
     }
@@ -234,7 +234,7 @@ private:
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
     window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of refreshes and of polls
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
-    std::string docs_url_;
+    std::string documentation_url_;
     std::string metadata_;
 };
 
@@ -247,7 +247,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond(const http:
     } else {
         context.window =
             policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now());
-        oauth::write_missing_user_agent(response, *context.window, context.now(), docs_url_);
+        oauth::write_missing_user_agent(response, *context.window, context.now(), documentation_url_);
     }
     finish(request, context, response);
 }
@@ -256,8 +256,8 @@ template <class Store, class Sessions, class Policies, class Theme>
 void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http::request& request,
                                                                       oauth::request_state& context,
                                                                       http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_, docs_url_,
-                                                                       observed(request, context)};
+    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
+                                                             documentation_url_, observed(request, context)};
     const auto is_active = [&](user_id user) -> result<bool> {
         if constexpr (knows_active_users)
             return sessions_.is_active(user);
@@ -270,7 +270,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http
         case oauth::endpoint::introspection: return endpoints.respond_introspection(request, context, response, is_active);
         case oauth::endpoint::device_authorization:
             return endpoints.respond_device_authorization(request, context, response);
-        case oauth::endpoint::metadata: return oauth::respond_metadata(request, metadata_, docs_url_, response);
+        case oauth::endpoint::metadata: return oauth::respond_metadata(request, metadata_, documentation_url_, response);
         case oauth::endpoint::authorization:
         case oauth::endpoint::device_page:
         case oauth::endpoint::one_page: return respond_page(request, context, response);
@@ -343,7 +343,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond_not_found(c
     const auto pages = pages_.in(pages_.language_of(request));
     if (pages.respond_asset(request, response)) return;
     if (paths_.is_page_path(request.target.path)) return pages.respond_status(response, http::status::not_found);
-    pipeline::write_error(response, http::status::not_found, "Not Found", docs_url_, pipeline::about_errors);
+    pipeline::write_error(response, http::status::not_found, "Not Found", documentation_url_, pipeline::about_errors);
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
@@ -371,7 +371,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond_internal_er
     response.clear();
     if (is_page(request, context))
         pages_.in(pages_.language_of(request)).respond_status(response, http::status::internal_server_error);
-    else oauth::write_server_error(response, failure, docs_url_);
+    else oauth::write_server_error(response, failure, documentation_url_);
     // Without waiting: a step that must not wait may have failed.
     if (!context.window && !is_page(request, context))
         context.window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(context.client),
@@ -391,7 +391,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status,
-                                  [&] { pipeline::respond_refusal(policies_, settings_, docs_url_, refused, response); });
+                                  [&] { pipeline::respond_refusal(policies_, settings_, documentation_url_, refused, response); });
     }
 }
 

@@ -83,9 +83,9 @@ struct refused_request {
 /// 401, or 429 if the address has used up its window (RFC 6749 section 5.2). The challenge is sent only to clients that
 /// used the Authorization field.
 TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
-                                          http::response& response, std::string_view docs_url);
+                                          http::response& response, std::string_view documentation_url);
 
-TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
+TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description);
 
 /// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
@@ -100,7 +100,7 @@ struct client_endpoints {
     Policies& policies;
     window_limiter& grant_limiter;  ///< of refreshes and of polls
     window_limiter& device_limiter;
-    std::string_view docs_url;
+    std::string_view documentation_url;
     pipeline::observed_request observed;
 
     /// `is_active(user)`: whether a user may have tokens, `result<bool>`.
@@ -174,7 +174,8 @@ struct client_endpoints {
         if (!read) return;
         const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
-            return respond_too_many(window, context.now(), response, docs_url, "Too many device codes were requested from this address.");
+            return respond_too_many(window, context.now(), response, documentation_url,
+                                    "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
 
@@ -247,7 +248,8 @@ private:
         const auto key = limit_key::of((*token)->user).in("refreshes by application " + std::to_string((*token)->application.value()));
         const auto window = grant_limiter.take(key, settings.refreshes, context.now());
         if (!window.admitted) {
-            respond_too_many(window, context.now(), response, docs_url, "Too many refreshes. Use the access tokens until they expire.");
+            respond_too_many(window, context.now(), response, documentation_url,
+                             "Too many refreshes. Use the access tokens until they expire.");
             return false;
         }
         const auto active = is_active((*token)->user);
@@ -270,7 +272,7 @@ private:
     [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_state& context,
                                                             http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
-            respond_unsupported_method(request, response, "POST, OPTIONS", docs_url);
+            respond_unsupported_method(request, response, "POST, OPTIONS", documentation_url);
             return std::nullopt;
         }
         auto read = read_client_request(request);
@@ -292,14 +294,14 @@ private:
                 policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now());
             if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
                 fail(invalid_refresh_token(), response);
-            else respond_invalid_client(request, context, response, docs_url);
+            else respond_invalid_client(request, context, response, documentation_url);
             return std::nullopt;
         }
         return authenticated{std::move(sent), std::move(**client)};
     }
 
     void fail(const failure& failed, http::response& response, http::status status = http::status::bad_request) const {
-        write_failure(response, {.status = status, .failure = failed, .docs_url = docs_url});
+        write_failure(response, {.status = status, .failure = failed, .documentation_url = documentation_url});
     }
 
     /// Whether the credentials could be those of a client that does not exist (any more).
@@ -311,7 +313,7 @@ private:
 
     void respond_error(const error& error, http::response& response) const {
         observed.report(policies, error);
-        write_server_error(response, error, docs_url);
+        write_server_error(response, error, documentation_url);
     }
 };
 

@@ -86,7 +86,7 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
 }
 
 TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
-                                          http::response& response, std::string_view docs_url) {
+                                          http::response& response, std::string_view documentation_url) {
     if (!context.window->admitted) {
         http::add_retry_after(response, context.window->resets_at - context.now());
         const failure error{error_code::invalid_client,
@@ -94,20 +94,20 @@ TOLLGATE_DECL void respond_invalid_client(const http::request& request, const re
                             "client_secret. Wait until the time in X-RateLimit-Reset."};
         return write_failure(response, {.status = http::status::too_many_requests,
                                         .failure = error,
-                                        .docs_url = docs_url,
+                                        .documentation_url = documentation_url,
                                         .about = pipeline::about_rate_limits});
     }
     if (request.fields.count(http::field_id::authorization) != 0)
         response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
     const failure error{error_code::invalid_client, "client_id or client_secret is invalid."};
-    write_failure(response, {.status = http::status::unauthorized, .failure = error, .docs_url = docs_url});
+    write_failure(response, {.status = http::status::unauthorized, .failure = error, .documentation_url = documentation_url});
 }
 
-TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view docs_url,
+TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description) {
     http::add_retry_after(response, window.resets_at - now);
     const failure error{error_code::temporarily_unavailable, std::string{description}};
-    write_failure(response, {.status = http::status::too_many_requests, .failure = error, .docs_url = docs_url});
+    write_failure(response, {.status = http::status::too_many_requests, .failure = error, .documentation_url = documentation_url});
 }
 
 TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer) {

@@ -16,7 +16,7 @@ namespace tollgate::inline v0::oauth {
                                                       std::span<const std::string_view> languages);
 
 /// GET and HEAD with the metadata, OPTIONS with 204, anything else with 405.
-TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
+TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view documentation_url,
                                     http::response& response);
 
 }  // namespace tollgate::oauth

@@ -49,14 +49,14 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::spa
     return text;
 }
 
-TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view docs_url,
+TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view documentation_url,
                                     http::response& response) {
     if (http::is_read(request.method)) {
         response.add_prepared_lines(pipeline::json_field_lines);
         response.body() = metadata;
         return;
     }
-    respond_unsupported_method(request, response, "GET, HEAD, OPTIONS", docs_url);
+    respond_unsupported_method(request, response, "GET, HEAD, OPTIONS", documentation_url);
 }
 
 }  // namespace tollgate::oauth

@@ -19,21 +19,21 @@ inline constexpr pipeline::topic about_oauth{"oauth"};
 struct failure_response {
     http::status status = http::status::bad_request;
     const oauth::failure& failure;
-    std::string_view docs_url;  ///< see `pipeline::topic_url`
+    std::string_view documentation_url;  ///< see `pipeline::topic_url`
     pipeline::topic about = about_oauth;
 };
 TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed);
 
 /// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
-TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view docs_url);
+TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view documentation_url);
 
 /// The response to a method that is not in `allowed`: OPTIONS 204, any other 405.
 TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response, http::field_value allowed,
-                                              std::string_view docs_url);
+                                              std::string_view documentation_url);
 
 /// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
-                                            std::string_view docs_url);
+                                            std::string_view documentation_url);
 
 /// RFC 6749 section 5.1.
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued);

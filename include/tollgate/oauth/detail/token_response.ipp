@@ -26,32 +26,33 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
     body.member("error").string(to_text(failed.failure.code));
     body.member("error_description").string(failed.failure.description);
     body.member("message").string(failed.failure.description);
-    body.member("documentation_url").string(pipeline::topic_url(failed.docs_url, failed.about));
+    body.member("documentation_url").string(pipeline::topic_url(failed.documentation_url, failed.about));
     body.end_object();
 }
 
-TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view docs_url) {
+TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view documentation_url) {
     const auto status = status_of_server_error(error);
     response.clear();
     http::add_retry_after(response, status);
     const auto described = to_failure(error);
-    write_failure(response, {.status = status, .failure = described, .docs_url = docs_url});
+    write_failure(response, {.status = status, .failure = described, .documentation_url = documentation_url});
 }
 
 TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response, http::field_value allowed,
-                                              std::string_view docs_url) {
+                                              std::string_view documentation_url) {
     const auto refused = http::refuse_method(request, response, allowed);
     if (!refused) return;
     const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = *refused, .failure = error, .docs_url = docs_url});
+    write_failure(response, {.status = *refused, .failure = error, .documentation_url = documentation_url});
 }
 
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
-                                            std::string_view docs_url) {
+                                            std::string_view documentation_url) {
     if (!window.admitted) http::add_retry_after(response, window.resets_at - now);
     const pipeline::rejection& value = window.admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
     const failure error{error_code::invalid_request, std::string{value.message}};
-    write_failure(response, {.status = value.status, .failure = error, .docs_url = docs_url, .about = value.documentation});
+    write_failure(response,
+                  {.status = value.status, .failure = error, .documentation_url = documentation_url, .about = value.documentation});
 }
 
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {

@@ -13,7 +13,7 @@ TOLLGATE_DECL api_definition::api_definition(api_settings configured, route_tabl
       routes{std::move(table)},
       patterns{patterns_of(routes)},
       root{http::url::root(settings.base_url, "base_url").path},
-      docs_url{documentation_url_of(settings)} {
+      documentation_url{documentation_url_of(settings)} {
     static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
     detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
     check_routes(routes, settings.services, has_hook_store);

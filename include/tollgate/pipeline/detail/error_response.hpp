@@ -24,8 +24,8 @@ struct topic {
 };
 
 /// The page about a topic, below a URL that ends in a slash; otherwise the URL is the page about everything.
-[[nodiscard]] inline std::string topic_url(std::string_view docs_url, topic about) {
-    std::string url{docs_url};
+[[nodiscard]] inline std::string topic_url(std::string_view documentation_url, topic about) {
+    std::string url{documentation_url};
     if (url.ends_with('/')) url.append(about.slug).append("/");
     return url;
 }
@@ -86,7 +86,7 @@ inline constexpr std::string_view json_field_lines =
 
 /// The Error object, and the fields of a JSON response.
 TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
-                               std::string_view docs_url, topic about);
+                               std::string_view documentation_url, topic about);
 
 /// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
 TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});

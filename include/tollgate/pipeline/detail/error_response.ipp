@@ -9,13 +9,13 @@
 namespace tollgate::inline v0::pipeline {
 
 TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
-                               std::string_view docs_url, topic about) {
+                               std::string_view documentation_url, topic about) {
     response.set_status(status);
     response.add_prepared_lines(json_field_lines);
     http::json_writer body{response.body()};
     body.begin_object();
     body.member("message").string(message);
-    body.member("documentation_url").string(topic_url(docs_url, about));
+    body.member("documentation_url").string(topic_url(documentation_url, about));
     body.end_object();
 }
 

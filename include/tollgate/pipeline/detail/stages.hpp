@@ -115,13 +115,13 @@ template <rate_limiter Limiter>
 
 /// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
 template <class Policies, class Settings>
-void respond_refusal(Policies& policies, const Settings& settings, std::string_view docs_url, const http::refusal& refusal,
+void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url, const http::refusal& refusal,
                      http::response& response) {
     const auto client = client_of(refusal, settings);
     const auto now = policy(policies.clock).now();
     const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
     http::add_retry_after(response, refusal.status);
-    write_error(response, refusal.status, refusal.reason, docs_url, to_topic(refusal.status));
+    write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
     add_rate_limit_fields(response, limit);
     if (refusal.request != nullptr) http::add_cors_fields(settings.cors_origins, *refusal.request, response);
     finish_refusal(policies, refusal, client, response);

@@ -19,7 +19,7 @@ namespace tollgate::inline v0::pipeline {
 struct rejecting_api {
     std::span<const challenge> challenges;
     const route_table& routes;
-    std::string_view docs_url;
+    std::string_view documentation_url;
 };
 
 /// The response to a request that a stage rejects.

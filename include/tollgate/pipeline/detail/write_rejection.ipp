@@ -46,14 +46,14 @@ TOLLGATE_DECL void write_rejection(http::response& response, const rejection& re
         case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
         default: break;
     }
-    write_error(response, rejection.status, rejection.message, api.docs_url, rejection.documentation);
+    write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
 }
 
 TOLLGATE_DECL void write_failure(http::response& response, const error& failure, const judgement& state, const rejecting_api& api) {
     const auto status = to_status(failure.kind);
     response.clear();
     add_required_fields(response, status, failure.retry_at, state, api);
-    write_error(response, status, failure.message, api.docs_url, to_topic(status));
+    write_error(response, status, failure.message, api.documentation_url, to_topic(status));
 }
 
 }  // namespace tollgate::pipeline
