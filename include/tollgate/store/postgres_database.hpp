@@ -235,9 +235,12 @@ public:
                                                   Read&& read) {
         // While the server is unavailable, no call waits for the one that probes it.
         if (on.is_refusing()) return unavailable("PostgreSQL: not connected; retrying shortly");
+        const bool was_up = on.is_up();
         return callers_.call(key, [&](typename combiner::batch all) noexcept {
             try {
-                look_up_all(all, on, text, read);
+                // Calls that have waited for a round trip that timed out do not wait for a probe, too.
+                const bool may_probe = !was_up && all.size() == 1;
+                look_up_all(all, on, text, read, may_probe);
             } catch (...) {  // out of memory
                 for (auto* const each : all)
                     if (!each->result) each->result.emplace(error{error_kind::unavailable, {}, {}});
@@ -249,9 +252,10 @@ private:
     using combiner = detail::call_combiner<Key, result<std::optional<Row>>>;
 
     template <class Read>
-    static void look_up_all(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read) {
+    static void look_up_all(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read,
+                            bool may_probe) {
         std::optional<error> failure;
-        if (!on.is_up() && all.size() > 1) failure = unavailable("PostgreSQL: not connected: the previous calls timed out");
+        if (!on.is_up() && !may_probe) failure = unavailable("PostgreSQL: not connected: the previous calls timed out");
         std::vector<Key> keys;
         keys.reserve(all.size());
         for (const auto* const each : all) keys.push_back(each->request);

@@ -287,6 +287,37 @@ TEST_CASE("calls that wait for one connection fail together with another connect
     }));
 }
 
+TEST_CASE("a lookup that waits for one that hangs does not open a connection to wait again") {
+    auto& server = postgres_server::shared();
+    tcp_proxy proxy{server.socket_path()};
+    constexpr milliseconds wait_max{2000}, apart{300};
+    auto pool = open_pool(proxy.connection_string(), {.each = {wait_max, wait_max}});
+    postgres_lookup<std::int64_t, std::int64_t> numbers;
+    const auto find = [&](std::int64_t number) {
+        return numbers.find(pool, "SELECT unnest($1::bigint[])", number,
+                            [](postgres::rows& found) -> result<std::optional<std::pair<std::int64_t, result<std::int64_t>>>> {
+                                auto row = found.next<std::int64_t>();
+                                if (!row) return std::move(row).error();
+                                if (!*row) return std::optional<std::pair<std::int64_t, result<std::int64_t>>>{};
+                                const auto value = std::get<0>(**row);
+                                return std::optional{std::pair{value, result<std::int64_t>{value}}};
+                            });
+    };
+    CHECK(eventually([&] {  // a busy machine may start the second when the first has ended
+        proxy.set_mode(tcp_proxy::mode::forward);
+        CHECK(eventually([&] { const auto found = find(1); return found && *found == 1; }));
+        proxy.set_mode(tcp_proxy::mode::hang);
+        const auto before = proxy.accepted();
+        bool found = true;
+        std::thread earlier{[&] { found = find(1).has_value(); }};
+        std::this_thread::sleep_for(apart);
+        CHECK_FALSE(find(2));
+        earlier.join();
+        CHECK_FALSE(found);
+        return proxy.accepted() == before;
+    }));
+}
+
 TEST_CASE("lookups that arrive during another one share a round trip, and each gets its own row") {
     auto& server = postgres_server::shared();
     const auto schema = server.new_schema();
