@@ -7634,7 +7634,7 @@ struct api_definition {
     route_table routes;
     std::vector<route_pattern> patterns;  ///< of the routes; views of them
     std::string root;                     ///< the path of the base URL
-    std::string documentation_url;                 ///< what Error objects link to
+    std::string documentation_url;        ///< what Error objects link to
     std::string openapi;                  ///< empty without a route that describes the API
 };
 
@@ -12919,7 +12919,7 @@ public:
                                           {"anonymous_quota", settings_.anonymous_quota}});
         remove_final_slashes(settings_.auth_url);
         documentation_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
-                                                        : settings_.documentation_url;
+                                                                 : settings_.documentation_url;
         metadata_ = oauth::make_metadata(settings_, pages_.language_tags());
     }
 

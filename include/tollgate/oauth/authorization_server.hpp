@@ -89,7 +89,7 @@ public:
                                           {"anonymous_quota", settings_.anonymous_quota}});
         remove_final_slashes(settings_.auth_url);
         documentation_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
-                                                        : settings_.documentation_url;
+                                                                 : settings_.documentation_url;
         metadata_ = oauth::make_metadata(settings_, pages_.language_tags());
     }
 

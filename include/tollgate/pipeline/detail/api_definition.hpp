@@ -19,7 +19,7 @@ struct api_definition {
     route_table routes;
     std::vector<route_pattern> patterns;  ///< of the routes; views of them
     std::string root;                     ///< the path of the base URL
-    std::string documentation_url;                 ///< what Error objects link to
+    std::string documentation_url;        ///< what Error objects link to
     std::string openapi;                  ///< empty without a route that describes the API
 };
 
