@@ -54,8 +54,6 @@ constexpr sql::statement_text sqlite_migrations[] = {
 
 }  // namespace
 
-sqlite_directory::sqlite_directory(sqlite_database opened) : database_{std::move(opened)} {}
-
 result<sqlite_directory> sqlite_directory::open(const std::filesystem::path& file) {
     auto opened = sqlite_database::open(file.string());
     if (!opened) return std::move(opened).error();
@@ -67,68 +65,8 @@ result<schema_status> sqlite_directory::check_schema(const std::filesystem::path
     return sqlite_database::check_schema(file.string(), directory_component, sqlite_migrations);
 }
 
-result<sqlite_directory::user_row> sqlite_directory::find_user(user_id user) {
-    auto found = database_.read([&](sqlite::database& on) {
-        return sql::read_one(
-            on.prepare("SELECT balance, currency, requests_per_day FROM directory_users WHERE id = ? AND NOT disabled", user),
-            [](const decimal& amount, const currency_code& currency, std::optional<std::int64_t> requests) {
-                return user_row{amount, currency, requests};
-            });
-    });
-    if (!found) return std::move(found).error();
-    if (!*found) return not_found();
-    return **found;
-}
-
-result<balance> sqlite_directory::balance_of(user_id user) {
-    auto found = find_user(user);
-    if (!found) return std::move(found).error();
-    return balance{user, found->balance, found->currency};
-}
-
-result<std::optional<quota>> sqlite_directory::quota_of(user_id user) {
-    auto found = find_user(user);
-    if (!found) return std::move(found).error();
-    return found->own_quota();
-}
-
-result<bool> sqlite_directory::is_active(user_id user) {
-    auto found = find_user(user);
-    if (found) return true;
-    if (found.error().kind == error_kind::not_found) return false;
-    return std::move(found).error();
-}
-
-result<std::vector<account>> sqlite_directory::accounts_of(user_id user, std::string_view service) {
-    return database_.read([&](sqlite::database& on) {
-        return sql::read_all(
-            on.prepare("SELECT id, name, admin FROM directory_accounts WHERE user_id = ? AND service = ? ORDER BY id",
-                       user, service),
-            [](account_id id, std::string& name, bool admin) { return account{id, std::move(name), admin}; });
-    });
-}
-
-result<bool> sqlite_directory::has_account(user_id user, const account_ref& account) {
-    return database_.read([&](sqlite::database& on) -> result<bool> {
-        auto found = sql::read_value<bool>(
-            on.prepare("SELECT 1 FROM directory_accounts WHERE service = ? AND id = ? AND user_id = ?", account.service,
-                       account.account, user));
-        if (!found) return std::move(found).error();
-        return found->has_value();
-    });
-}
-
-result<std::optional<user_id>> sqlite_directory::owner_of(const account_ref& account) {
-    return database_.read([&](sqlite::database& on) {
-        return sql::read_value<user_id>(on.prepare("SELECT user_id FROM directory_accounts WHERE service = ? AND id = ?",
-                                                   account.service, account.account));
-    });
-}
-
 result<std::optional<user_id>> sqlite_directory::owner_of(token_id token) {
-    return database_.read([&](sqlite::database& on) {
-        return sql::read_value<user_id>(on.prepare("SELECT user FROM tollgate_personal_tokens WHERE id = ?", token));
-    });
+    return read_one([](user_id owner) { return owner; }, "SELECT user FROM tollgate_personal_tokens WHERE id = ?", token);
 }
 
 result<void> sqlite_directory::record(const activity& activity) {
@@ -148,93 +86,11 @@ result<void> sqlite_directory::record(const activity& activity) {
     });
 }
 
-result<std::vector<activity>> sqlite_directory::activities(std::optional<user_id> user, std::size_t rows_max) {
-    const auto rows = static_cast<std::int64_t>(rows_max);
-    return database_.read([&](sqlite::database& on) {
-        auto found = user ? on.prepare("SELECT kind, user_id, subject, client, at FROM directory_activities "
-                                       "WHERE user_id = ? ORDER BY id DESC LIMIT ?",
-                                       *user, rows)
-                          : on.prepare("SELECT kind, user_id, subject, client, at FROM directory_activities "
-                                       "ORDER BY id DESC LIMIT ?",
-                                       rows);
-        return sql::read_all(std::move(found), to_activity);
-    });
-}
-
-result<user_id> sqlite_directory::add_user(const new_user& user) {
-    return database_.write([&](sqlite::database& on) -> result<user_id> {
-        auto done =
-            on.run("INSERT INTO directory_users (login, password_hash, currency, balance) VALUES (?, ?, ?, ?)",
-                   user.login, user.password_hash, user.currency, user.balance);
-        if (!done) return std::move(done).error();
-        return user_id{on.last_insert_id()};
-    });
-}
-
-result<std::string> sqlite_directory::shared_key(std::string_view name, std::string_view proposed) {
-    return database_.write([&](sqlite::database& on) -> result<std::string> {
-        auto stored = sql::read_value<std::string>(on.prepare(
-            "INSERT INTO directory_keys (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = value RETURNING value",
-            name, proposed));
-        if (!stored) return std::move(stored).error();
-        return std::move(*stored).value();
-    });
-}
-
-result<std::optional<known_login>> sqlite_directory::find_login(std::string_view login) {
-    return database_.read([&](sqlite::database& on) {
-        return sql::read_one(
-            on.prepare("SELECT id, password_hash FROM directory_users WHERE login = ? AND NOT disabled", login),
-            [](user_id user, std::string& hash) { return known_login{user, std::move(hash)}; });
-    });
-}
-
-result<std::vector<user_record>> sqlite_directory::users_from(user_id first, std::size_t rows_max) {
-    return database_.read([&](sqlite::database& on) {
-        return sql::read_all(
-            on.prepare("SELECT id, login, currency, balance, requests_per_day, disabled FROM directory_users "
-                       "WHERE id >= ? ORDER BY id LIMIT ?",
-                       first, static_cast<std::int64_t>(rows_max)),
-            to_user_record);
-    });
-}
-
 result<std::optional<account_ref>> sqlite_directory::account_of_delivery(delivery_id delivery) {
-    return database_.read([&](sqlite::database& on) {
-        return sql::read_one(
-            on.prepare("SELECT service, account FROM tollgate_deliveries "
-                       "JOIN tollgate_hooks ON tollgate_hooks.id = hook WHERE tollgate_deliveries.id = ? AND service <> ''",
-                       delivery),
-            [](const service_name& service, account_id account) { return account_ref{service, account}; });
-    });
-}
-
-template <class... Values>
-result<void> sqlite_directory::change_one(sql::statement_text text, const Values&... values) {
-    return database_.write([&](sqlite::database& on) -> result<void> {
-        auto changed = on.run_counted(text, values...);
-        if (!changed) return std::move(changed).error();
-        if (!*changed) return not_found();
-        return {};
-    });
-}
-
-result<void> sqlite_directory::set_password_hash(user_id user, std::string_view hash) {
-    return change_one("UPDATE directory_users SET password_hash = ? WHERE id = ?", hash, user);
-}
-
-result<void> sqlite_directory::replace_password_hash(user_id user, const renewed_hash& renewed) {
-    return change_one("UPDATE directory_users SET password_hash = ? WHERE id = ? AND password_hash = ?", renewed.after,
-                      user, renewed.before);
-}
-
-result<void> sqlite_directory::set_requests_per_day(user_id user, std::optional<std::uint32_t> requests) {
-    return change_one("UPDATE directory_users SET requests_per_day = ? WHERE id = ?",
-                      requests ? std::optional{std::int64_t{*requests}} : std::nullopt, user);
-}
-
-result<void> sqlite_directory::set_disabled(user_id user, bool disabled) {
-    return change_one("UPDATE directory_users SET disabled = ? WHERE id = ?", disabled, user);
+    return read_one([](const service_name& service, account_id account) { return account_ref{service, account}; },
+                    "SELECT service, account FROM tollgate_deliveries "
+                    "JOIN tollgate_hooks ON tollgate_hooks.id = hook WHERE tollgate_deliveries.id = ? AND service <> ''",
+                    delivery);
 }
 
 result<void> sqlite_directory::delete_user(user_id user) {

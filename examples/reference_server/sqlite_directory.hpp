@@ -1,16 +1,13 @@
 #pragma once
 
-#include "user_records.hpp"
+#include "sql_directory.hpp"
 
 #include <tollgate/base/result.hpp>
-#include <tollgate/contract/user_directory.hpp>
+#include <tollgate/contract/observer.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,14 +18,8 @@ namespace reference {
 /// Users, their accounts and their quotas, in the same SQLite file as the store, with tables and a schema
 /// version of its own. Several processes may use one file at once: a change by one is seen by the others with their
 /// next call.
-///
-/// To requests, a disabled user does not exist: their tokens and sessions stop working at once.
-///
-/// Thread rule: any thread. Errors: an `error`; not_found for a user who does not exist.
-class sqlite_directory {
+class sqlite_directory : public sql_directory<sqlite_directory> {
 public:
-    static constexpr bool blocking = true;
-
     /// Creates the tables if they do not exist, and brings older ones up to date.
     static tollgate::result<sqlite_directory> open(const std::filesystem::path& file);
 
@@ -43,29 +34,7 @@ public:
     /// Statistics of the calls to the database.
     [[nodiscard]] tollgate::backend_statistics statistics() const noexcept { return database_.statistics(); }
 
-    // The contract `user_directory`.
-    tollgate::result<tollgate::balance> balance_of(tollgate::user_id user);
-    tollgate::result<std::vector<tollgate::account>> accounts_of(tollgate::user_id user, std::string_view service);
-    tollgate::result<std::optional<tollgate::quota>> quota_of(tollgate::user_id user);
-    tollgate::result<bool> has_account(tollgate::user_id user, const tollgate::account_ref& account);
-
-    /// Whether the user exists and is not disabled: an optional function of `password_source`.
-    tollgate::result<bool> is_active(tollgate::user_id user);
-
-    /// The owner of the account; none if there is no such account.
-    tollgate::result<std::optional<tollgate::user_id>> owner_of(const tollgate::account_ref& account);
-
-    /// error_kind::conflict if the login is in use.
-    tollgate::result<tollgate::user_id> add_user(const new_user& user);
-    /// None when there is no such login, or its user is disabled.
-    tollgate::result<std::optional<known_login>> find_login(std::string_view login);
-    /// The key of this name, the same for all nodes and starts: `proposed` if there is none yet.
-    tollgate::result<std::string> shared_key(std::string_view name, std::string_view proposed);
-    /// Users from this id on, disabled ones too, by id, at most `rows_max`.
-    tollgate::result<std::vector<user_record>> users_from(tollgate::user_id first, std::size_t rows_max);
-    tollgate::result<void> set_disabled(tollgate::user_id user, bool disabled);
-    /// Deletes the user with their accounts. Hooks and tokens are in the store and must be deleted before.
-    tollgate::result<void> delete_user(tollgate::user_id user);
+    using sql_directory::owner_of;
     /// The owner of a token, and the account of a delivery's webhook. They read the store's tables, because its verbs require
     /// the owner.
     tollgate::result<std::optional<tollgate::user_id>> owner_of(tollgate::token_id token);
@@ -73,42 +42,48 @@ public:
 
     /// Adds an entry to the audit log, and removes entries beyond its bounds.
     tollgate::result<void> record(const tollgate::activity& activity);
-    /// Newest first, at most `rows_max`; without a user, of all.
-    tollgate::result<std::vector<tollgate::activity>> activities(std::optional<tollgate::user_id> user, std::size_t rows_max);
-    /// The contract `activity_source`.
-    tollgate::result<std::vector<tollgate::activity>> activity_of(tollgate::user_id user, std::size_t rows_max) {
-        return activities(user, rows_max);
-    }
-
-    tollgate::result<void> set_password_hash(tollgate::user_id user, std::string_view hash);
-    /// not_found if the user has another hash.
-    tollgate::result<void> replace_password_hash(tollgate::user_id user, const renewed_hash& renewed);
-    tollgate::result<void> set_requests_per_day(tollgate::user_id user, std::optional<std::uint32_t> requests);
+    /// Deletes the user with their accounts. Hooks and tokens are in the store and must be deleted before.
+    tollgate::result<void> delete_user(tollgate::user_id user);
     /// Ids are unique over all services. not_found if the user does not exist; conflict if they have `accounts_max` accounts there.
     tollgate::result<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
                                                         std::string_view name, bool admin);
 
 private:
-    /// Runs a statement that changes one row; not_found if there was none.
+    friend sql_directory;
+    static constexpr const char* login_query = "SELECT id, password_hash FROM directory_users WHERE login = $1 AND NOT disabled";
+
+    explicit sqlite_directory(tollgate::sqlite_database opened) : database_{std::move(opened)} {}
+
+    template <class Make, class... Values>
+    auto read_all(Make make, tollgate::sql::statement_text text, const Values&... values) {
+        return database_.read(
+            [&](tollgate::sqlite::database& on) { return tollgate::sql::read_all(on.prepare(text, values...), make); });
+    }
+    template <class Make, class... Values>
+    auto read_one(Make make, tollgate::sql::statement_text text, const Values&... values) {
+        return database_.read(
+            [&](tollgate::sqlite::database& on) { return tollgate::sql::read_one(on.prepare(text, values...), make); });
+    }
+    template <class Make, class... Values>
+    auto insert_one(Make make, tollgate::sql::statement_text text, const Values&... values) {
+        using record = typename tollgate::sql::made_by<Make>::record;
+        // In a transaction: a statement that has not been read to its end commits when it is reset, and an error of that is lost.
+        return database_.transact([&](tollgate::sqlite::database& on) -> tollgate::result<record> {
+            auto inserted = tollgate::sql::read_one(on.prepare(text, values...), make);
+            if (!inserted) return std::move(inserted).error();
+            if (!*inserted) return tollgate::internal_error("SQLite: a statement returned no row");
+            return **std::move(inserted);
+        });
+    }
     template <class... Values>
-    tollgate::result<void> change_one(tollgate::sql::statement_text text, const Values&... values);
-
-    /// What `balance_of` and `quota_of` return.
-    struct user_row {
-        tollgate::decimal balance;
-        tollgate::currency_code currency;
-        std::optional<std::int64_t> requests_per_day;
-
-        [[nodiscard]] std::optional<tollgate::quota> own_quota() const noexcept {
-            if (!requests_per_day) return std::nullopt;
-            return tollgate::quota{static_cast<std::uint32_t>(*requests_per_day), std::chrono::hours{24}};
-        }
-    };
-
-    explicit sqlite_directory(tollgate::sqlite_database opened);
-
-    /// not_found for a user who does not exist.
-    tollgate::result<user_row> find_user(tollgate::user_id user);
+    tollgate::result<void> change_one(tollgate::sql::statement_text text, const Values&... values) {
+        return database_.write([&](tollgate::sqlite::database& on) -> tollgate::result<void> {
+            auto changed = on.run_counted(text, values...);
+            if (!changed) return std::move(changed).error();
+            if (!*changed) return tollgate::not_found();
+            return {};
+        });
+    }
 
     tollgate::sqlite_database database_;
 };

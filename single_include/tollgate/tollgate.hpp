@@ -38356,7 +38356,8 @@ public:
         return lend(&sqlite_database::reader, end, body);
     }
 
-    /// The same with the connection that writes. Each statement is a transaction of its own.
+    /// The same with the connection that writes. Each statement is a transaction of its own, committed when its last row was read. One
+    /// with RETURNING therefore belongs in `transact`: what its commit fails with is lost if only its first row is read.
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> write(Body&& body, deadline end = {}) noexcept {
         return lend(&sqlite_database::writer, end, body);
