@@ -19772,6 +19772,11 @@ public:
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
+    /// Keeps the record buffers (33 KiB) between records, until the next `release_buffers`.
+    TOLLGATE_DECL void keep_buffers() noexcept;
+    /// Frees them, and from now on after each record. Precondition: no record is being read or written.
+    TOLLGATE_DECL void release_buffers() noexcept;
+
     /// Appends a close_notify.
     TOLLGATE_DECL void close_notify(tls_wire& wire) noexcept;
 
@@ -19885,6 +19890,27 @@ private:
     connection* last_ = nullptr;
 };
 
+/// The TLS connections that keep their record buffers (33 KiB) between requests, because they were used since the last tick:
+/// allocating the buffers costs more than encrypting a short response. Bounded, in number and in time.
+class tls_keepers {
+public:
+    /// False if there are too many.
+    [[nodiscard]] bool add(connection& one) noexcept {
+        if (count_ == all_.size()) return false;
+        all_[count_++] = &one;
+        return true;
+    }
+    TOLLGATE_DECL void remove(const connection& one) noexcept;
+    /// Frees the buffers of all without a request, and forgets these connections.
+    TOLLGATE_DECL void release() noexcept;
+
+private:
+    static constexpr std::size_t count_max = 256;  // as many as workspaces are kept; about 8 MiB
+
+    std::array<connection*, count_max> all_;
+    std::size_t count_ = 0;
+};
+
 /// Lets threads wait until every event loop of a server has drained. Lives as long as the last of those loops.
 class drain_count {
 public:
@@ -19961,6 +19987,7 @@ public:
     TOLLGATE_DECL void add(connection& one) noexcept;
     TOLLGATE_DECL void remove(connection& one) noexcept;
     void move_to_front(connection& one) noexcept { connections_.move_to_front(one); }
+    [[nodiscard]] server_detail::tls_keepers& tls_keepers() noexcept { return tls_keepers_; }
     /// Creates a connection for an accepted socket and starts it, in place of an idle one if the server is full; closes
     /// the socket if that fails.
     TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
@@ -20042,6 +20069,7 @@ private:
     deadline_wheel wheel_;
     workspace_pool workspaces_;
     connection_list connections_;
+    server_detail::tls_keepers tls_keepers_;
     drain_end drain_end_{*this};
     bool ticking_ = false;
     bool draining_ = false;
@@ -20115,6 +20143,10 @@ public:
         return admitted_ == admission::accepted && no_request && waiting_ && interruption_ == interruption::none;
     }
 
+    /// Frees the buffers that TLS keeps between requests. False, and nothing is freed, while there is a request.
+    /// Precondition: this is one of the loop's `tls_keepers`.
+    TOLLGATE_DECL bool release_tls_buffers() noexcept;
+
     TOLLGATE_DECL void on_deadline() noexcept override;
     [[nodiscard]] TOLLGATE_DECL std::optional<http::work_kind> work(bool has_queued) noexcept override;
     TOLLGATE_DECL void complete(bool worked) noexcept override;
@@ -20177,6 +20209,7 @@ private:
     interruption interruption_ = interruption::none;
     admission admitted_;
     std::chrono::steady_clock::time_point queued_at_{};
+    bool keeps_tls_buffers_ = false;  // as one of the loop's `tls_keepers`
     bool taken_up_ = false;  // the current request, by a worker
     bool waiting_ = false;
     bool may_have_input_ = false;
@@ -32877,8 +32910,9 @@ TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
     SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
     SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                       SSL_OP_PRIORITIZE_CHACHA);
-    // There may be many idle connections: record buffers (33 KiB) exist only while a record is processed. The write
-    // buffer may move, because a batch is encrypted completely before anything else is written.
+    // There may be many idle connections: record buffers (33 KiB) exist only while a record is processed, except on the few
+    // connections of `tls_keepers`. The write buffer may move, because a batch is encrypted completely before
+    // anything else is written.
     SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     // Sessions are resumed by tickets, which clients keep; a cache here would grow with their number. One ticket is
@@ -33349,6 +33383,13 @@ TOLLGATE_DECL bool tls_stream::write(tls_wire& wire, std::string_view plain) {
     return true;
 }
 
+TOLLGATE_DECL void tls_stream::keep_buffers() noexcept { SSL_clear_mode(ssl_, SSL_MODE_RELEASE_BUFFERS); }
+
+TOLLGATE_DECL void tls_stream::release_buffers() noexcept {
+    SSL_set_mode(ssl_, SSL_MODE_RELEASE_BUFFERS);
+    SSL_free_buffers(ssl_);
+}
+
 TOLLGATE_DECL void tls_stream::close_notify(tls_wire& wire) noexcept {
     if (broken_ || !handshake_done_) return;
     detail::ready_openssl(ssl_, wire);
@@ -33370,6 +33411,7 @@ TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, con
 
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
+    if (keeps_tls_buffers_) loop_.tls_keepers().remove(*this);
     loop_.context().limiter.release(peer_, admitted_);
     server_counters::remove(loop_.context().counters.connections);
     loop_.remove(*this);
@@ -33554,6 +33596,10 @@ TOLLGATE_DECL connection_event connection::outcome(http1_session::state session,
     const bool answered = workspace_->session.responses() > 0;
     close_workspace();
     if (loop_.context().stopping.load(std::memory_order_relaxed)) return event::session_over;
+    if (answered && tls_ && !keeps_tls_buffers_ && loop_.tls_keepers().add(*this)) {
+        keeps_tls_buffers_ = true;
+        tls_->keep_buffers();
+    }
     if (answered) return event::all_answered;
     return tls_ && !tls_->handshake_done() ? event::handshake_pending : event::nothing_new;
 }
@@ -33603,6 +33649,13 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
         sent_ = io_state::closed;
     }
     return std::nullopt;
+}
+
+TOLLGATE_DECL bool connection::release_tls_buffers() noexcept {
+    if (workspace_) return false;  // perhaps on a worker
+    keeps_tls_buffers_ = false;
+    tls_->release_buffers();
+    return true;
 }
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {
@@ -33752,6 +33805,16 @@ TOLLGATE_DECL void connection_list::interrupt_all(interruption reason) const noe
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(reason);
 }
 
+TOLLGATE_DECL void tls_keepers::remove(const connection& one) noexcept {
+    *std::find(all_.begin(), all_.begin() + count_, &one) = all_[count_ - 1];
+    --count_;
+}
+
+TOLLGATE_DECL void tls_keepers::release() noexcept {
+    const auto busy = std::remove_if(all_.begin(), all_.begin() + count_, [](connection* one) { return one->release_tls_buffers(); });
+    count_ = static_cast<std::size_t>(busy - all_.begin());
+}
+
 TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
     : context_{std::move(context)}, drain_count_{std::move(drained)}, workspaces_{context_->parsing()} {
     const server_settings& settings = context_->settings;
@@ -33837,6 +33900,7 @@ TOLLGATE_DECL void event_loop::update_date() noexcept {
 TOLLGATE_DECL bool event_loop::tick(clock::time_point now) noexcept {
     update_date();
     workspaces_.trim();
+    tls_keepers_.release();
     collect();
     context_->workers.withdraw_older_than(now - (std::min)(context_->settings.queue_wait_max, for_ever));
     for (; next_tick_ <= now; next_tick_ += tick_length_)

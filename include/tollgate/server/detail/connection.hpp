@@ -48,6 +48,10 @@ public:
         return admitted_ == admission::accepted && no_request && waiting_ && interruption_ == interruption::none;
     }
 
+    /// Frees the buffers that TLS keeps between requests. False, and nothing is freed, while there is a request.
+    /// Precondition: this is one of the loop's `tls_keepers`.
+    TOLLGATE_DECL bool release_tls_buffers() noexcept;
+
     TOLLGATE_DECL void on_deadline() noexcept override;
     [[nodiscard]] TOLLGATE_DECL std::optional<http::work_kind> work(bool has_queued) noexcept override;
     TOLLGATE_DECL void complete(bool worked) noexcept override;
@@ -110,6 +114,7 @@ private:
     interruption interruption_ = interruption::none;
     admission admitted_;
     std::chrono::steady_clock::time_point queued_at_{};
+    bool keeps_tls_buffers_ = false;  // as one of the loop's `tls_keepers`
     bool taken_up_ = false;  // the current request, by a worker
     bool waiting_ = false;
     bool may_have_input_ = false;

@@ -18,6 +18,7 @@ TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, con
 
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
+    if (keeps_tls_buffers_) loop_.tls_keepers().remove(*this);
     loop_.context().limiter.release(peer_, admitted_);
     server_counters::remove(loop_.context().counters.connections);
     loop_.remove(*this);
@@ -202,6 +203,10 @@ TOLLGATE_DECL connection_event connection::outcome(http1_session::state session,
     const bool answered = workspace_->session.responses() > 0;
     close_workspace();
     if (loop_.context().stopping.load(std::memory_order_relaxed)) return event::session_over;
+    if (answered && tls_ && !keeps_tls_buffers_ && loop_.tls_keepers().add(*this)) {
+        keeps_tls_buffers_ = true;
+        tls_->keep_buffers();
+    }
     if (answered) return event::all_answered;
     return tls_ && !tls_->handshake_done() ? event::handshake_pending : event::nothing_new;
 }
@@ -251,6 +256,13 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
         sent_ = io_state::closed;
     }
     return std::nullopt;
+}
+
+TOLLGATE_DECL bool connection::release_tls_buffers() noexcept {
+    if (workspace_) return false;  // perhaps on a worker
+    keeps_tls_buffers_ = false;
+    tls_->release_buffers();
+    return true;
 }
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {

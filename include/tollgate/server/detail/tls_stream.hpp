@@ -71,6 +71,11 @@ public:
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
+    /// Keeps the record buffers (33 KiB) between records, until the next `release_buffers`.
+    TOLLGATE_DECL void keep_buffers() noexcept;
+    /// Frees them, and from now on after each record. Precondition: no record is being read or written.
+    TOLLGATE_DECL void release_buffers() noexcept;
+
     /// Appends a close_notify.
     TOLLGATE_DECL void close_notify(tls_wire& wire) noexcept;
 

@@ -84,6 +84,13 @@ TOLLGATE_DECL bool tls_stream::write(tls_wire& wire, std::string_view plain) {
     return true;
 }
 
+TOLLGATE_DECL void tls_stream::keep_buffers() noexcept { SSL_clear_mode(ssl_, SSL_MODE_RELEASE_BUFFERS); }
+
+TOLLGATE_DECL void tls_stream::release_buffers() noexcept {
+    SSL_set_mode(ssl_, SSL_MODE_RELEASE_BUFFERS);
+    SSL_free_buffers(ssl_);
+}
+
 TOLLGATE_DECL void tls_stream::close_notify(tls_wire& wire) noexcept {
     if (broken_ || !handshake_done_) return;
     detail::ready_openssl(ssl_, wire);
