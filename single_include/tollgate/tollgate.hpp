@@ -41876,6 +41876,9 @@ public:
 
     /// Whether the connection looks usable without a round trip: the peer has not closed it.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
+    /// From now on, it is not sound either when its server no longer accepts writes, because another server does: then what this one
+    /// returns may be outdated. Known from PostgreSQL 14 on, with the response to the first statement after the change.
+    void must_accept_writes() noexcept { must_accept_writes_ = true; }
     /// Sets the time limit for results from now on; the server's limit stays.
     void set_response_wait_max(milliseconds wait_max) noexcept { settings_.response_wait_max = wait_max; }
 
@@ -41928,6 +41931,7 @@ private:
     std::atomic<unsigned>* timeouts_ = nullptr;
     std::vector<prepared_statement> prepared_;  // as many as the program has literals
     std::size_t last_number_ = 0;
+    bool must_accept_writes_ = false;
 };
 
 }  // namespace tollgate::postgres
@@ -45434,6 +45438,10 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
 
 TOLLGATE_DECL bool connection::is_sound() noexcept {
     if (handle_ == nullptr || PQstatus(handle_.get()) != CONNECTION_OK) return false;
+    if (must_accept_writes_) {
+        const char* const is_read_only = PQparameterStatus(handle_.get(), "default_transaction_read_only");
+        if (is_read_only != nullptr && std::string_view{is_read_only} == "on") return false;
+    }
     // Between batches a server only announces its shutdown or configuration changes.
     pollfd polled{PQsocket(handle_.get()), POLLIN, 0};
     return ::poll(&polled, 1, 0) == 0;
@@ -45674,6 +45682,11 @@ inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& f
     else lost.drop(failure.error.cause);
 }
 
+[[nodiscard]] inline bool asks_for_writes(const server_parameters& server) {
+    return std::any_of(server.begin(), server.end(),
+                       [](const auto& each) { return each.first == "target_session_attrs" && each.second == "read-write"; });
+}
+
 }  // namespace postgres::detail
 
 struct postgres_database::state {
@@ -45749,6 +45762,8 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
             auto connection = postgres::connection::open(server, share, *clock, counter);
             if (connection) {
                 if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
+                const bool has_alternative = servers.size() > 1 || at_each.size() > 1;
+                if (has_alternative && postgres::detail::asks_for_writes(server)) connection->must_accept_writes();
                 const std::scoped_lock lock{mutex};
                 last_server = which;
                 last_address = at_each.size() > 1 ? server.back().second : std::string{};

@@ -25,6 +25,11 @@ inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& f
     else lost.drop(failure.error.cause);
 }
 
+[[nodiscard]] inline bool asks_for_writes(const server_parameters& server) {
+    return std::any_of(server.begin(), server.end(),
+                       [](const auto& each) { return each.first == "target_session_attrs" && each.second == "read-write"; });
+}
+
 }  // namespace postgres::detail
 
 struct postgres_database::state {
@@ -100,6 +105,8 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
             auto connection = postgres::connection::open(server, share, *clock, counter);
             if (connection) {
                 if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
+                const bool has_alternative = servers.size() > 1 || at_each.size() > 1;
+                if (has_alternative && postgres::detail::asks_for_writes(server)) connection->must_accept_writes();
                 const std::scoped_lock lock{mutex};
                 last_server = which;
                 last_address = at_each.size() > 1 ? server.back().second : std::string{};

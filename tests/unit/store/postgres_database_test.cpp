@@ -528,6 +528,28 @@ TEST_CASE("a connection to a server that has become read-only is replaced") {
     CHECK(proxy.accepted() == 4);
 }
 
+TEST_CASE("a connection to a server that has become read-only is replaced by reads, too, if there is another server") {
+    tcp_proxy proxy{postgres_server::shared().socket_path()};
+    const std::string port = std::to_string(proxy.port());
+    struct row {
+        std::string connection_string;
+        bool is_replaced;
+    };
+    for (const auto& [connection_string, is_replaced] :
+         {row{"hostaddr=127.0.0.1,127.0.0.1 port=" + port, true},
+          row{"hostaddr=127.0.0.1,127.0.0.1 target_session_attrs=any port=" + port, false},
+          row{"hostaddr=127.0.0.1 port=" + port, false}}) {
+        CAPTURE(connection_string);
+        auto pool = open_pool(connection_string + " user=postgres", {.connections_max = 1});
+        const auto opened = proxy.accepted();
+        CHECK(one(pool));
+        CHECK(proxy.accepted() == opened);
+        REQUIRE(pool.query("SELECT set_config('default_transaction_read_only', 'on', false)"));
+        for (int i = 0; i < 2; ++i) CHECK(one(pool));
+        CHECK(proxy.accepted() == opened + (is_replaced ? 1 : 0));
+    }
+}
+
 TEST_CASE("a write replaces all connections to a server that has become read-only, if it must") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};

@@ -71,6 +71,9 @@ public:
 
     /// Whether the connection looks usable without a round trip: the peer has not closed it.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
+    /// From now on, it is not sound either when its server no longer accepts writes, because another server does: then what this one
+    /// returns may be outdated. Known from PostgreSQL 14 on, with the response to the first statement after the change.
+    void must_accept_writes() noexcept { must_accept_writes_ = true; }
     /// Sets the time limit for results from now on; the server's limit stays.
     void set_response_wait_max(milliseconds wait_max) noexcept { settings_.response_wait_max = wait_max; }
 
@@ -123,6 +126,7 @@ private:
     std::atomic<unsigned>* timeouts_ = nullptr;
     std::vector<prepared_statement> prepared_;  // as many as the program has literals
     std::size_t last_number_ = 0;
+    bool must_accept_writes_ = false;
 };
 
 }  // namespace tollgate::postgres

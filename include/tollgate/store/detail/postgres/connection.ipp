@@ -325,6 +325,10 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
 
 TOLLGATE_DECL bool connection::is_sound() noexcept {
     if (handle_ == nullptr || PQstatus(handle_.get()) != CONNECTION_OK) return false;
+    if (must_accept_writes_) {
+        const char* const is_read_only = PQparameterStatus(handle_.get(), "default_transaction_read_only");
+        if (is_read_only != nullptr && std::string_view{is_read_only} == "on") return false;
+    }
     // Between batches a server only announces its shutdown or configuration changes.
     pollfd polled{PQsocket(handle_.get()), POLLIN, 0};
     return ::poll(&polled, 1, 0) == 0;
