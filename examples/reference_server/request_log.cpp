@@ -101,10 +101,13 @@ void request_log::on_refusal(const refusal_record& record) const noexcept {
     }
 }
 
+bool request_log::admit(std::string_view text) const {
+    return failures_.admit(escape_controls(kind_of_failure(text)), text, line_limiter::time_point::clock::now());
+}
+
 void request_log::on_problem(const problem_record& record) const noexcept {
     try {
-        const std::string_view failure = record.error.log_text();
-        if (!failures_.admit(escape_controls(kind_of_failure(failure)), failure, line_limiter::time_point::clock::now())) return;
+        if (!admit(record.error.log_text())) return;
         std::string line, scratch;
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         const auto text = escape_controls(record.error.log_text());
@@ -132,6 +135,7 @@ void request_log::on_problem(const problem_record& record) const noexcept {
 
 void request_log::on_notice(std::string_view message) const noexcept {
     try {
+        if (!admit(message)) return;
         std::string line;
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         if (form_ == log_form::json)

@@ -17,7 +17,7 @@ namespace reference {
 /// request it shows the method, the path and the User-Agent, never the query, another field or the body, where secrets may be.
 /// Control bytes are escaped, so that no client can inject a line.
 ///
-/// Of failures of one kind there is one line, and every few seconds a count: see `line_limiter`.
+/// Of failures and notices of one kind there is one line, and every few seconds a count: see `line_limiter`.
 class request_log {
 public:
     /// With `log_form::off`, only failures of the server are written.
@@ -36,6 +36,8 @@ public:
 
 private:
     struct entry;
+    /// Whether a line about this failure or notice is written, and not only counted.
+    [[nodiscard]] bool admit(std::string_view text) const;
     void write(const entry& record) const;
     /// Appends a line for each kind of failure of which lines were omitted.
     void append_counts(std::string& lines, line_limiter::time_point now) const;

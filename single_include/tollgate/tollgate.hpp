@@ -40780,7 +40780,8 @@ struct sqlite_database::state {
         // Checked for each write, because writes are acknowledged, and before a connection is opened, which could create another file.
         if (!(&from == &writers ? file.is_in_place() : file.was_in_place()))
             return unavailable(
-                "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart: " +
+                "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart to use "
+                "what is there now: " +
                 file.path());
         auto taken = from.take(time_left());
         if (!taken) return taken;
@@ -42251,7 +42252,7 @@ private:
     static void look_up_all(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read,
                             bool may_probe) {
         std::optional<error> failure;
-        if (!on.is_up() && !may_probe) failure = unavailable("PostgreSQL: not connected: the previous calls timed out");
+        if (!on.is_up() && !may_probe) failure = unavailable("PostgreSQL: not connected: the previous calls failed");
         std::vector<Key> keys;
         keys.reserve(all.size());
         for (const auto* const each : all) keys.push_back(each->request);

@@ -71,6 +71,22 @@ class RedisLimits(Case):
         self.eventually(lambda: self.remaining(server) and counts()[1] > returns)
         self.assertEqual([losses + 1, returns + 1], counts(), server.errors)
 
+    def test_a_redis_that_comes_and_goes_is_counted_instead_of_a_line_each_time(self):
+        for log_format, repeated in (("text", "more like this: Redis is available again"), ("json", '"repeated":"Redis is available again')):
+            with self.subTest(log_format):
+                server = self.serve("--anonymous-limit", "1000/hour", "--log", log_format, "--admin-listen", "127.0.0.1:0")
+                is_up = lambda: server.metrics()['tollgate_backend_up{backend="limits"}'] == 1
+                self.remaining(server)
+                for _ in range(6):
+                    self.redis.kill()
+                    self.eventually(lambda: self.remaining(server) and not is_up())
+                    self.redis.start()
+                    self.eventually(lambda: self.remaining(server) and is_up())
+                server.log_after(repeated)
+                server.stop()
+                written = [line for line in self.lines(server, "Redis is available again") if repeated not in line]
+                self.assertTrue(0 < len(written) < 6, server.errors)
+
     def test_the_server_starts_without_redis(self):
         self.redis.kill()
         server = self.serve("--log", "json")

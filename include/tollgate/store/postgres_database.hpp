@@ -255,7 +255,7 @@ private:
     static void look_up_all(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read,
                             bool may_probe) {
         std::optional<error> failure;
-        if (!on.is_up() && !may_probe) failure = unavailable("PostgreSQL: not connected: the previous calls timed out");
+        if (!on.is_up() && !may_probe) failure = unavailable("PostgreSQL: not connected: the previous calls failed");
         std::vector<Key> keys;
         keys.reserve(all.size());
         for (const auto* const each : all) keys.push_back(each->request);
