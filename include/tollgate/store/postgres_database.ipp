@@ -25,6 +25,10 @@ inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& f
     else lost.drop(failure.error.cause);
 }
 
+/// Where the next pool of the process begins to look for a server: at the place in its list of the one that responded last. Otherwise, if
+/// the first one hangs, each of the pools that a command opens would wait for it.
+inline std::atomic<std::size_t> first_server{0};
+
 [[nodiscard]] inline bool asks_for_writes(const server_parameters& server) {
     return std::any_of(server.begin(), server.end(),
                        [](const auto& each) { return each.first == "target_session_attrs" && each.second == "read-write"; });
@@ -64,7 +68,7 @@ struct postgres_database::state {
     const std::shared_ptr<postgres::server_clock> clock;
 
     std::mutex mutex;  // guards the next three
-    std::size_t last_server = 0;  // the one that responded last
+    std::size_t last_server = postgres::detail::first_server;  // the one that responded last
     std::string last_address;     // of that, if its name has several
     std::vector<requirement> requirements;
 
@@ -108,7 +112,7 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
                 const bool has_alternative = servers.size() > 1 || at_each.size() > 1;
                 if (has_alternative && postgres::detail::asks_for_writes(server)) connection->must_accept_writes();
                 const std::scoped_lock lock{mutex};
-                last_server = which;
+                postgres::detail::first_server = last_server = which;
                 last_address = at_each.size() > 1 ? server.back().second : std::string{};
                 return connection;
             }

@@ -691,6 +691,10 @@ TEST_CASE("the one of several servers that accepts writes is found, and a hangin
         const auto elapsed = time_of([&] { opens_another = pool->open_another().has_value(); });
         return opens_another && elapsed < milliseconds{250};  // it is tried first from now on
     }));
+    // By other pools, too.
+    const auto tried = hanging.accepted();
+    REQUIRE(eventually([&] { return postgres_database::open(all, settings).has_value(); }));
+    CHECK(hanging.accepted() == tried);
 
     const auto read_only =
         postgres_database::open(server.connection_string() + " options=-cdefault_transaction_read_only=on");
