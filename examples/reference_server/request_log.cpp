@@ -4,8 +4,9 @@
 #include "text_values.hpp"
 
 #include <tollgate/base/secret.hpp>
-#include <tollgate/http/json_writer.hpp>
 #include <tollgate/base/system_sources.hpp>
+#include <tollgate/http/json_writer.hpp>
+#include <tollgate/model/hook.hpp>
 
 #include <unistd.h>
 
@@ -24,18 +25,56 @@ constexpr std::size_t method_bytes_max = 16;
 constexpr std::size_t path_bytes_max = 512;
 constexpr std::size_t agent_bytes_max = 128;
 
-/// Where the digits of the next secret of Tollgate begin, such as those of `tgp_...`; npos if there is none.
-std::size_t find_secret(std::string_view text) {
-    constexpr std::size_t prefix_bytes = 4;
-    const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
-    const auto is_digit = [&](char c) { return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
-    for (auto at = text.find("tg"); at != std::string_view::npos; at = text.find("tg", at + 1)) {
-        const auto found = text.substr(at, secret_text_bytes);
-        if (found.size() == secret_text_bytes && is_lower(found[2]) && found[3] == '_' &&
-            std::all_of(found.begin() + prefix_bytes, found.end(), is_digit))
-            return at + prefix_bytes;
+/// How the text of a secret looks: the prefix, in which `?` is any lower-case letter, and the digits.
+struct secret_form {
+    std::string_view prefix;
+    std::string_view other_digits;  // than letters and decimal digits
+    std::size_t digits_min;
+    std::size_t digits_max;
+};
+constexpr std::size_t token_digits = secret_text_bytes - 4;
+constexpr secret_form secret_forms[] = {{"tg?_", "", token_digits, token_digits},
+                                        {hook_secret_prefix, "+/=_-", 1, std::string_view::npos}};
+
+constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_digit(char c, const secret_form& form) {
+    return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || form.other_digits.find(c) != std::string_view::npos;
+}
+
+/// Removes the first character of `text`, which is not empty. It may be percent-encoded, even several times: `%5F`, `%255F`.
+char take_character(std::string_view& text) {
+    const char first = text.front();
+    text.remove_prefix(1);
+    if (first != '%') return first;
+    auto code = text;
+    while (code.starts_with("25")) code.remove_prefix(2);
+    unsigned decoded = 0;
+    if (code.size() < 2 || std::from_chars(code.data(), code.data() + 2, decoded, 16).ptr != code.data() + 2) return first;
+    text = code.substr(2);
+    return static_cast<char>(decoded);
+}
+
+/// The digits of the secret with which `text` begins; empty if it begins with none.
+std::string_view digits_at(std::string_view text, const secret_form& form) {
+    for (const char expected : form.prefix) {
+        if (text.empty()) return {};
+        const char c = take_character(text);
+        if (expected == '?' ? !is_lower(c) : c != expected) return {};
     }
-    return std::string_view::npos;
+    auto rest = text;
+    std::size_t count = 0;
+    for (auto next = rest; count < form.digits_max && !next.empty() && is_digit(take_character(next), form); rest = next) ++count;
+    return count < form.digits_min ? std::string_view{} : text.substr(0, text.size() - rest.size());
+}
+
+/// The digits of the first secret of Tollgate in `text`, such as those of `tgp_...`; empty if there is none.
+std::string_view find_secret(std::string_view text) {
+    for (; !text.empty(); text.remove_prefix(1)) {
+        if (text.front() != 't' && text.front() != 'w' && text.front() != '%') continue;
+        for (const auto& form : secret_forms)
+            if (const auto digits = digits_at(text, form); !digits.empty()) return digits;
+    }
+    return {};
 }
 
 /// The printable form of `text`, in which a client may have put a secret: usually itself, otherwise an escaped, masked or
@@ -43,9 +82,14 @@ std::size_t find_secret(std::string_view text) {
 std::string_view shown(std::string_view text, std::size_t bytes_max, std::string& scratch) {
     const bool harmless = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
     auto secret = find_secret(text);
-    if (harmless && text.size() <= bytes_max && secret == std::string_view::npos) return text;
-    std::string masked{text};
-    for (; secret != std::string::npos; secret = find_secret(masked)) masked.replace(secret, secret_text_bytes - 4, "***");
+    if (harmless && text.size() <= bytes_max && secret.empty()) return text;
+    std::string masked;
+    for (; !secret.empty(); secret = find_secret(text)) {
+        const auto shown_bytes = static_cast<std::size_t>(secret.data() - text.data());
+        masked.append(text.substr(0, shown_bytes)).append("***");
+        text.remove_prefix(shown_bytes + secret.size());
+    }
+    masked.append(text);
     scratch = escape_controls(std::string_view{masked}.substr(0, bytes_max));
     if (masked.size() > bytes_max) scratch += "...";
     return scratch;

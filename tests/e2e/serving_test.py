@@ -484,17 +484,44 @@ class Log(Case):
                     self.assertRegex(lines[3], ' request=job-9 .* reason="[^"]*host[^"]*" path=/v1/user/balance agent=')
 
     def test_a_secret_that_a_client_misplaced_is_masked(self):
-        secret, shorter = "tga_" + "Ab1" * 16 + "z", "tgp_" + "x" * 48
+        token, shorter = "tga_" + "Ab1" * 16 + "z", "tgp_" + "x" * 48
+        digits, base64 = token[4:], "MNyJ+/x9" * 5 + "Zm8="
+        cases = {  # what a client sends, and what is shown of it
+            token: "tga_***",
+            f"{token}/{token}x/{shorter}": f"tga_***/tga_***x/{shorter}",
+            f"tga%5F{digits}": "tga%5F***",
+            f"tga%5f{digits}": "tga%5f***",
+            f"%74%67%61%5F{digits}/": "%74%67%61%5F***/",
+            f"t%67%61_{digits}-": "t%67%61_***-",
+            f"tga%255F{digits}": "tga%255F***",
+            f"tga_%41{digits[1:]}": "tga_***",
+            f"whsec_{base64}": "whsec_***",
+            f"whsec_{base64},whsec_{base64}": "whsec_***,whsec_***",
+            "whsec_MNyJ%2B%2f-_%3D,": "whsec_***,",
+            "whsec%5FMNyJ": "whsec%5F***",
+            "%77h%73ec_MNyJ": "%77h%73ec_***",
+            # not secrets
+            **{each: each for each in (shorter, "tgu_" + "x" * 22, "tgp%5F" + "x" * 48, "tga%5G" + digits, "tgP_" + digits, "tga%" + digits,
+                                       "tga%5", "tga%25", "whsec_", "whsec_,x", "WHSEC_x", "50%25_tg")},
+        }
         for form in ("text", "json"):
             with Server("--log", form, store="memory:") as server:
-                server.request("GET", f"/v1/user/{secret}/{secret}x/{shorter}",
-                               {"User-Agent": f"agent {secret}", "X-Request-Id": f"id-{secret}"})
+                for sent in cases:
+                    server.request("GET", f"/v1/{sent}", {"User-Agent": f"agent {sent}", "X-Request-Id": f"id-{sent}"})
                 server.signal(signal.SIGTERM)
                 server.wait()
-                line, = server.errors.decode().splitlines()
-                self.assertNotIn(secret[4:], line)
-                for shown in (f"/v1/user/tga_***/tga_***x/{shorter}", "agent tga_***", "id-tga_***"):
-                    self.assertIn(shown, line)
+                lines = server.errors.decode().splitlines()
+                for (sent, shown), line in zip(cases.items(), lines, strict=True):
+                    with self.subTest(form=form, sent=sent):
+                        parts = json.loads(line) if form == "json" else {
+                            "path": re.search(" path=(.*) agent=", line)[1], "agent": re.search(' agent="(.*)"$', line)[1],
+                            "request_id": re.search(" request=(.*) trace=", line)[1]}
+                        self.assertEqual((f"/v1/{shown}", f"agent {shown}"), (parts["path"], parts["agent"]))
+                        if re.fullmatch("[A-Za-z0-9_]+", sent):
+                            self.assertEqual(f"id-{shown}", parts["request_id"])
+                        if sent != shown:
+                            self.assertNotIn(digits[1:], line)
+                            self.assertNotIn("MNyJ", line)
 
     def test_off(self):
         with Server("--log", "off", store="memory:") as server:
