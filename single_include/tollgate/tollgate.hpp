@@ -10938,6 +10938,8 @@ struct page_site {
     /// `icon`: an SVG document. Throws std::invalid_argument for an `auth_url` that `http::url::root` refuses.
     [[nodiscard]] static TOLLGATE_DECL page_site make(std::string_view auth_url, std::string style_sheet, std::string icon = {});
 
+    /// Null if no asset has this path.
+    [[nodiscard]] TOLLGATE_DECL const page_asset* find_asset(std::string_view path) const noexcept;
     /// Answers a request for an asset; false for any other path. The caller writes the body of a refusal.
     [[nodiscard]] TOLLGATE_DECL bool respond_asset(const http::request& request, http::response& response) const;
 };
@@ -13049,10 +13051,11 @@ private:
         return pipeline::accepts_user_agent(policy(policies_.agent_rule), request);
     }
 
-    /// Whether the response is a page, which carries no limit fields.
+    /// Whether the response is a page or an asset of pages, which carry no limit fields.
     [[nodiscard]] bool is_page(const http::request& request, const oauth::request_state& context) const noexcept {
         return oauth::is_page(context.endpoint) ||
-               (context.endpoint == oauth::endpoint::none && paths_.is_page_path(request.target.path));
+               (context.endpoint == oauth::endpoint::none &&
+                (paths_.is_page_path(request.target.path) || pages_.site().find_asset(request.target.path) != nullptr));
     }
 
     oauth_settings settings_;
@@ -26684,10 +26687,14 @@ TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string s
     return site;
 }
 
+TOLLGATE_DECL const page_asset* page_site::find_asset(std::string_view path) const noexcept {
+    const auto found = std::find_if(assets.begin(), assets.end(), [&](const page_asset& each) { return each.path == path; });
+    return found == assets.end() ? nullptr : &*found;
+}
+
 TOLLGATE_DECL bool page_site::respond_asset(const http::request& request, http::response& response) const {
-    const auto found =
-        std::find_if(assets.begin(), assets.end(), [&](const page_asset& each) { return each.path == request.target.path; });
-    if (found == assets.end()) return false;
+    const page_asset* const found = find_asset(request.target.path);
+    if (found == nullptr) return false;
     if (http::is_read(request.method)) {
         response.add_prepared_lines(found->field_lines);
         response.body() = found->body;

@@ -103,6 +103,11 @@ class Settings:
     def test_the_icon_is_served_as_favicon(self):
         icon = self.server.request("GET", "/favicon.ico")
         self.assertEqual((200, "image/svg+xml"), (icon.status, icon.get("Content-Type")))
+        refused = self.server.request("PUT", "/favicon.ico")
+        self.assertEqual((405, "text/html; charset=utf-8"), (refused.status, refused.get("Content-Type")))
+        for each in (icon, refused):
+            self.assertIsNone(each.get("X-RateLimit-Limit"))
+        self.assertIsNotNone(self.server.request("PUT", "/favicon.ic").get("X-RateLimit-Limit"), "not a page")
         link, = self.visitor.get("/").all("link", rel="icon")
         self.assertEqual(icon.body, self.server.request("GET", link.get("href")).body)
 

@@ -219,10 +219,11 @@ private:
         return pipeline::accepts_user_agent(policy(policies_.agent_rule), request);
     }
 
-    /// Whether the response is a page, which carries no limit fields.
+    /// Whether the response is a page or an asset of pages, which carry no limit fields.
     [[nodiscard]] bool is_page(const http::request& request, const oauth::request_state& context) const noexcept {
         return oauth::is_page(context.endpoint) ||
-               (context.endpoint == oauth::endpoint::none && paths_.is_page_path(request.target.path));
+               (context.endpoint == oauth::endpoint::none &&
+                (paths_.is_page_path(request.target.path) || pages_.site().find_asset(request.target.path) != nullptr));
     }
 
     oauth_settings settings_;

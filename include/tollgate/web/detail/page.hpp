@@ -49,6 +49,8 @@ struct page_site {
     /// `icon`: an SVG document. Throws std::invalid_argument for an `auth_url` that `http::url::root` refuses.
     [[nodiscard]] static TOLLGATE_DECL page_site make(std::string_view auth_url, std::string style_sheet, std::string icon = {});
 
+    /// Null if no asset has this path.
+    [[nodiscard]] TOLLGATE_DECL const page_asset* find_asset(std::string_view path) const noexcept;
     /// Answers a request for an asset; false for any other path. The caller writes the body of a refusal.
     [[nodiscard]] TOLLGATE_DECL bool respond_asset(const http::request& request, http::response& response) const;
 };

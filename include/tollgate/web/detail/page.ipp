@@ -93,10 +93,14 @@ TOLLGATE_DECL page_site page_site::make(std::string_view auth_url, std::string s
     return site;
 }
 
+TOLLGATE_DECL const page_asset* page_site::find_asset(std::string_view path) const noexcept {
+    const auto found = std::find_if(assets.begin(), assets.end(), [&](const page_asset& each) { return each.path == path; });
+    return found == assets.end() ? nullptr : &*found;
+}
+
 TOLLGATE_DECL bool page_site::respond_asset(const http::request& request, http::response& response) const {
-    const auto found =
-        std::find_if(assets.begin(), assets.end(), [&](const page_asset& each) { return each.path == request.target.path; });
-    if (found == assets.end()) return false;
+    const page_asset* const found = find_asset(request.target.path);
+    if (found == nullptr) return false;
     if (http::is_read(request.method)) {
         response.add_prepared_lines(found->field_lines);
         response.body() = found->body;
