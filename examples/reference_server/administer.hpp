@@ -267,7 +267,6 @@ public:
             database_.check_integrity();
             const auto schema = database_.schema();
             auto printed = check_schema(schema.store);
-            if (!schema.store.missing.empty()) throw run_error{"the table or index " + schema.store.missing + " is missing."};
             if (keys && schema.store.version >= schema.store.newest) check_keys_of(*keys, database_.one_secret_of_each_key());
             printed["directory"] = check_schema(schema.directory);
             if (!schema.needs_migration()) {  // opening them migrates
@@ -283,11 +282,15 @@ public:
 
     nlohmann::ordered_json operator()(const migrate& arguments) const {
         const auto before = database_.schema();
-        for (const auto* found : {&before.store, &before.directory})
-            if (found->version != 0) static_cast<void>(check_schema(*found));  // refuses tables of a later release
+        const auto refuse_unusable = [](const store_schema& schema) {
+            for (const auto* found : {&schema.store, &schema.directory})
+                if (found->version != 0) static_cast<void>(check_schema(*found));
+        };
+        refuse_unusable(before);
         if (!arguments.dry_run) {
             static_cast<void>(database_.store());
             static_cast<void>(database_.users());
+            refuse_unusable(database_.schema());
         }
         const auto print = [](const tollgate::schema_status& found) -> nlohmann::ordered_json {
             return {{"from", found.version},

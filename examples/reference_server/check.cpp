@@ -79,6 +79,7 @@ ordered_json check_schema(const tollgate::schema_status& found) {
     if (!found.is_usable)
         throw run_error{"the tables are of version " + std::to_string(found.version) +
                         ", made by a later release; this release supports versions up to " + std::to_string(found.newest) + "."};
+    if (!found.missing.empty()) throw run_error{"the table or index " + found.missing + " is missing."};
     return {{"version", found.version}, {"newest", found.newest}};
 }
 

@@ -37,7 +37,7 @@ inline constexpr const char* select_one_secret_of_each_key =
 void check_keys_of(const tollgate::secret_keys& keys, const std::vector<std::string>& secrets);
 /// Whether Redis responds.
 [[nodiscard]] nlohmann::ordered_json check_limits(const settings& settings);
-/// Whether there are tables, of a version that this program can use.
+/// Whether there are tables, of a version that this program can use, and none is missing.
 [[nodiscard]] nlohmann::ordered_json check_schema(const tollgate::schema_status& found);
 
 }  // namespace reference

@@ -103,6 +103,11 @@ constexpr postgres::schema_step postgres_migrations[] = {
     )sql"},
 };
 
+/// The tables and indexes that these steps leave.
+constexpr std::string_view postgres_objects[] = {
+    "directory_accounts", "directory_accounts_by_user", "directory_activities", "directory_activities_by_age",
+    "directory_activities_by_user", "directory_keys", "directory_users", "directory_users_by_login"};
+
 }  // namespace
 
 result<postgres_directory> postgres_directory::open(const std::string& connection_string,
@@ -114,7 +119,7 @@ result<postgres_directory> postgres_directory::open(const std::string& connectio
 }
 
 result<schema_status> postgres_directory::check_schema(const std::string& connection_string) {
-    return postgres_database::check_schema(connection_string, directory_component, postgres_migrations);
+    return postgres_database::check_schema(connection_string, directory_component, postgres_migrations, {}, postgres_objects);
 }
 
 result<std::optional<user_id>> postgres_directory::owner_of(token_id token) {

@@ -52,6 +52,11 @@ constexpr sql::statement_text sqlite_migrations[] = {
     )sql",
 };
 
+/// The tables and indexes that these steps leave.
+constexpr std::string_view sqlite_objects[] = {
+    "directory_accounts", "directory_accounts_by_id", "directory_accounts_by_user", "directory_activities", "directory_activities_by_age",
+    "directory_activities_by_user", "directory_keys", "directory_last_account", "directory_users"};
+
 }  // namespace
 
 result<sqlite_directory> sqlite_directory::open(const std::filesystem::path& file) {
@@ -62,7 +67,7 @@ result<sqlite_directory> sqlite_directory::open(const std::filesystem::path& fil
 }
 
 result<schema_status> sqlite_directory::check_schema(const std::filesystem::path& file) {
-    return sqlite_database::check_schema(file.string(), directory_component, sqlite_migrations);
+    return sqlite_database::check_schema(file.string(), directory_component, sqlite_migrations, {}, sqlite_objects);
 }
 
 result<std::optional<user_id>> sqlite_directory::owner_of(token_id token) {

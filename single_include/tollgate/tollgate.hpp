@@ -21187,7 +21187,7 @@ struct schema_status {
     std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
     bool is_usable = true;  ///< whether this release can use the tables, if necessary after the pending steps
-    std::string missing{};  ///< of a store with the newest tables: one of its tables or indexes that does not exist
+    std::string missing{};  ///< of the newest tables: one of the component's tables or indexes that does not exist
 };
 
 namespace sql {
@@ -38410,10 +38410,11 @@ public:
                                         milliseconds wait_max = start_wait_max);
 
     /// The version of `component`'s tables in a file, compared with `steps`. Changes nothing; version 0 if there is no
-    /// file. Errors: as `open`.
+    /// file. `objects`: the tables and indexes that `steps` leave, for `schema_status::missing`. Errors: as `open`.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path, std::string_view component,
                                                                           std::span<const sqlite::statement_text> steps,
-                                                                          const sqlite_database_settings& settings = {});
+                                                                          const sqlite_database_settings& settings = {},
+                                                                          std::span<const std::string_view> objects = {});
 
     /// How long a call waits; by default for `busy_wait_max`. Calls with the same deadline wait that long in total.
     using deadline = std::optional<std::chrono::steady_clock::time_point>;
@@ -39942,9 +39943,11 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
 /// Checks that the tables have exactly the version of `steps`; an error (internal) otherwise.
 TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
 
-/// The version of the tables in a file. Changes nothing; version 0 if there is no file.
+/// The version of the tables in a file, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing;
+/// version 0 if there is no file.
 TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
-                                                       std::string_view component, std::span<const statement_text> steps);
+                                                       std::string_view component, std::span<const statement_text> steps,
+                                                       std::span<const std::string_view> objects);
 
 }  // namespace tollgate::sqlite
 
@@ -40286,17 +40289,8 @@ TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
 TOLLGATE_DECL result<schema_status> sqlite_store::check_schema(const std::string& path,
                                                                const sqlite_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<schema_status> {
-        const sqlite::database_settings read_only{settings.busy_wait_max, true, settings.vfs};
-        auto status = sqlite::read_schema_status(path, read_only, sqlite::store_component, sqlite::store_steps);
-        if (!status || status->version != status->newest) return status;
-        auto on = sqlite::database::open(path, read_only);
-        if (!on) return std::move(on).error();
-        for (const std::string_view each : sqlite::store_objects) {
-            const auto exists = sql::read_value<bool>(on->prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?)", each));
-            if (!exists) return exists.error();
-            if (!exists->value_or(false)) status->missing = each;
-        }
-        return status;
+        return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, sqlite::store_component, sqlite::store_steps,
+                                          sqlite::store_objects);
     });
 }
 
@@ -40829,8 +40823,9 @@ TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
 
 TOLLGATE_DECL result<schema_status> sqlite_database::check_schema(const std::string& path, std::string_view component,
                                                                   std::span<const sqlite::statement_text> steps,
-                                                                  const sqlite_database_settings& settings) {
-    return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, component, steps);
+                                                                  const sqlite_database_settings& settings,
+                                                                  std::span<const std::string_view> objects) {
+    return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, component, steps, objects);
 }
 
 TOLLGATE_DECL auto sqlite_database::deadline_from_now(milliseconds wait_max) const noexcept -> deadline {
@@ -41036,7 +41031,8 @@ TOLLGATE_DECL result<void> expect_migrated(
 }
 
 TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
-                                                       std::string_view component, std::span<const statement_text> steps) {
+                                                       std::string_view component, std::span<const statement_text> steps,
+                                                       std::span<const std::string_view> objects) {
     const auto status = [&](std::int64_t version) {
         return sql::status_at(version, version, steps, [](const statement_text& step) { return step.text(); });
     };
@@ -41046,7 +41042,16 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
     if (!on) return std::move(on).error();
     const auto version = detail::schema_version(*on, component);
     if (!version) return version.error();
-    return status(*version);
+    auto found = status(*version);
+    if (found.version != found.newest) return found;
+    for (const std::string_view each : objects) {
+        const auto exists = sql::read_value<bool>(on->prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?)", each));
+        if (!exists) return exists.error();
+        if (exists->value_or(false)) continue;
+        found.missing = each;
+        break;
+    }
+    return found;
 }
 
 }  // namespace tollgate::sqlite
@@ -41970,9 +41975,10 @@ struct schema_step {
 [[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,
                                                   std::span<const schema_step> steps, milliseconds wait_max);
 
-/// The version of the tables. Changes nothing.
+/// The version of the tables, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing.
 [[nodiscard]] TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::string_view component,
-                                                                      std::span<const schema_step> steps);
+                                                                      std::span<const schema_step> steps,
+                                                                      std::span<const std::string_view> objects);
 
 }  // namespace tollgate::postgres
 
@@ -42088,11 +42094,13 @@ public:
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const postgres::schema_step> steps,
                                         milliseconds wait_max = seconds{60});
 
-    /// The version of `component`'s tables, compared with `steps`. Changes nothing. Errors: as `open`.
+    /// The version of `component`'s tables, compared with `steps`. Changes nothing. `objects`: the tables and indexes that
+    /// `steps` leave, for `schema_status::missing`. Errors: as `open`.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
                                                                           std::string_view component,
                                                                           std::span<const postgres::schema_step> steps,
-                                                                          const postgres_database_settings& settings = {});
+                                                                          const postgres_database_settings& settings = {},
+                                                                          std::span<const std::string_view> objects = {});
 
     /// An empty batch, which shifts times to the server's clock.
     [[nodiscard]] TOLLGATE_DECL postgres::batch make_batch() const;
@@ -44753,18 +44761,8 @@ TOLLGATE_DECL result<schema_status> postgres_store::check_schema(const std::stri
         const postgres_database_settings one_connection{.connections_max = 1,
                                                         .connection_wait_max = settings.connection_wait_max,
                                                         .each = {settings.connect_wait_max, settings.response_wait_max}};
-        auto status =
-            postgres_database::check_schema(connection_string, postgres::store_component, postgres::store_steps, one_connection);
-        if (!status || status->version != status->newest) return status;
-        auto on = postgres_database::open(connection_string, one_connection);
-        if (!on) return std::move(on).error();
-        const std::vector<std::string> names(postgres::store_objects.begin(), postgres::store_objects.end());
-        auto absent = on->query("SELECT name FROM unnest($1) AS names (name) WHERE to_regclass(name) IS NULL LIMIT 1", names);
-        if (!absent) return std::move(absent).error();
-        auto name = sql::read_value<std::string>(*absent);
-        if (!name) return std::move(name).error();
-        status->missing = (*std::move(name)).value_or("");
-        return status;
+        return postgres_database::check_schema(connection_string, postgres::store_component, postgres::store_steps, one_connection,
+                                               postgres::store_objects);
     });
 }
 
@@ -45564,10 +45562,19 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
 }
 
 TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::string_view component,
-                                                       std::span<const schema_step> steps) {
+                                                       std::span<const schema_step> steps,
+                                                       std::span<const std::string_view> objects) {
     const auto found = detail::read_schema_state(on, component);
     if (!found) return found.error();
-    return sql::status_at(found->version, found->works_with, steps, [](const schema_step& step) { return step.script.text(); });
+    auto status = sql::status_at(found->version, found->works_with, steps, [](const schema_step& step) { return step.script.text(); });
+    if (status.version != status.newest) return status;
+    auto absent = detail::query(on, "SELECT name FROM unnest($1) AS names (name) WHERE to_regclass(name) IS NULL LIMIT 1",
+                                      std::vector<std::string>(objects.begin(), objects.end()));
+    if (!absent) return std::move(absent).error();
+    auto name = sql::read_value<std::string>(*absent);
+    if (!name) return std::move(name).error();
+    status.missing = (*std::move(name)).value_or("");
+    return status;
 }
 
 }  // namespace tollgate::postgres
@@ -45852,12 +45859,13 @@ TOLLGATE_DECL result<void> postgres_database::migrate(std::string_view component
 TOLLGATE_DECL result<schema_status> postgres_database::check_schema(const std::string& connection_string,
                                                                     std::string_view component,
                                                                     std::span<const postgres::schema_step> steps,
-                                                                    const postgres_database_settings& settings) {
+                                                                    const postgres_database_settings& settings,
+                                                                    std::span<const std::string_view> objects) {
     auto opened = open(connection_string, settings);
     if (!opened) return std::move(opened).error();
     auto on = opened->open_another();
     if (!on) return std::move(on).error();
-    return postgres::read_schema_status(*on, component, steps);
+    return postgres::read_schema_status(*on, component, steps, objects);
 }
 
 TOLLGATE_DECL postgres::batch postgres_database::make_batch() const { return postgres::batch{state_->clock->shift()}; }

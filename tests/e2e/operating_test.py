@@ -29,6 +29,17 @@ def execute(store_flags, text):
         database.executescript(text)
 
 
+def directory_objects(store_flags):
+    """The tables and named indexes of the users, as (kind, name)."""
+    if on_postgres:
+        rows = harness.postgres.query(store_flags[3], "SELECT relkind, relname FROM pg_class WHERE relkind IN ('r', 'i') "
+                                                      "AND relnamespace = current_schema()::regnamespace "
+                                                      "AND relname ~ '^directory_' AND relname !~ '_pkey$'")
+        return [("TABLE" if kind == "r" else "INDEX", name) for kind, name in (row.split("|") for row in rows.splitlines())]
+    with contextlib.closing(sqlite3.connect(f"{store_flags[1]}/tollgate.db")) as database:
+        return database.execute("SELECT upper(type), name FROM sqlite_schema WHERE name GLOB 'directory_*'").fetchall()
+
+
 def make_old_certificate(directory, key):
     """A certificate that expired in 2020: of openssl's commands only `ca` can set the dates."""
     (directory / "ca.cnf").write_text("[ca]\ndefault_ca=d\n[d]\ndatabase=index\nserial=serial\nnew_certs_dir=.\n"
@@ -393,17 +404,25 @@ class Check(Case):
             self.assertIn("99", self.check(data, code=1))
 
     def test_a_table_or_index_is_missing(self):
-        for kind, name, error in (("TABLE", "tollgate_personal_tokens", "store: the table or index tollgate_personal_tokens"),
-                                  ("TABLE", "tollgate_attempts", "store: the table or index tollgate_attempts"),
-                                  ("INDEX", "tollgate_hooks_by_account", "store: the table or index tollgate_hooks_by_account is missing."),
-                                  ("TABLE", "directory_accounts", "store: cannot read what requests read: ")):
+        with temporary_directory() as data:
+            run_command("migrate", *flags_for(data))
+            of_directory = directory_objects(flags_for(data))
+        self.assertEqual(8 if on_postgres else 9, len(of_directory))
+        for kind, name in (("TABLE", "tollgate_personal_tokens"), ("TABLE", "tollgate_attempts"), ("INDEX", "tollgate_hooks_by_account"),
+                           *of_directory):
             with self.subTest(name), temporary_directory() as data:
                 run_command("migrate", *flags_for(data))
+                execute(flags_for(data), "CREATE TABLE directory_of_others (id INTEGER)")
                 self.check(data)
                 execute(flags_for(data), f"DROP {kind} {name}{' CASCADE' if on_postgres else ''}")
-                found = self.check(data, code=1)
-                self.assertIn(error, found)
-                self.assertIn(name, found)
+                missing = f"the table or index {name} is missing."
+                self.assertIn(f"store: {missing}", self.check(data, code=1))
+                for flags in ((), ("--dry-run",)):
+                    migrated = run_command("migrate", *flags_for(data), *flags)
+                    self.assertEqual((1, "", True), (migrated.returncode, migrated.stdout, missing in migrated.stderr), migrated)
+                # Tables that are older may not have it yet.
+                execute(flags_for(data), "UPDATE tollgate_schema SET version = version - 1")
+                self.assertEqual(0, run_command("migrate", "--dry-run", *flags_for(data)).returncode)
 
     def test_a_user_who_may_not_write(self):
         if not on_postgres:
@@ -479,6 +498,19 @@ class Migrate(Case):
                 execute(flags_for(data / "d"), set_version.format(newest))
                 added = run_command("account", "add", "--user", 1, "--service", "itemplatform", "--name", "Next", *flags_for(data / "d"))
                 self.assertEqual('{"id": 8}\n', added.stdout, added)
+
+    def test_an_index_that_is_missing_after_the_steps(self):
+        with temporary_directory() as data:
+            self.migrate(data)
+            execute(flags_for(data), f"DROP TABLE {'directory_keys' if on_postgres else 'directory_last_account'}; "
+                                     "DROP INDEX directory_activities_by_age; "
+                                     "UPDATE tollgate_schema SET version = version - 1 WHERE component = 'reference_directory'")
+            for _ in range(2):
+                migrated = run_command("migrate", *flags_for(data))
+                self.assertEqual((1, ""), (migrated.returncode, migrated.stdout))
+                self.assertIn("the table or index directory_activities_by_age is missing.", migrated.stderr)
+            execute(flags_for(data), "CREATE INDEX directory_activities_by_age ON directory_activities (at)")
+            self.assertEqual(0, self.migrate(data)["directory"]["statements"])
 
 
 if __name__ == "__main__":

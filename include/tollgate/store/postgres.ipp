@@ -57,18 +57,8 @@ TOLLGATE_DECL result<schema_status> postgres_store::check_schema(const std::stri
         const postgres_database_settings one_connection{.connections_max = 1,
                                                         .connection_wait_max = settings.connection_wait_max,
                                                         .each = {settings.connect_wait_max, settings.response_wait_max}};
-        auto status =
-            postgres_database::check_schema(connection_string, postgres::store_component, postgres::store_steps, one_connection);
-        if (!status || status->version != status->newest) return status;
-        auto on = postgres_database::open(connection_string, one_connection);
-        if (!on) return std::move(on).error();
-        const std::vector<std::string> names(postgres::store_objects.begin(), postgres::store_objects.end());
-        auto absent = on->query("SELECT name FROM unnest($1) AS names (name) WHERE to_regclass(name) IS NULL LIMIT 1", names);
-        if (!absent) return std::move(absent).error();
-        auto name = sql::read_value<std::string>(*absent);
-        if (!name) return std::move(name).error();
-        status->missing = (*std::move(name)).value_or("");
-        return status;
+        return postgres_database::check_schema(connection_string, postgres::store_component, postgres::store_steps, one_connection,
+                                               postgres::store_objects);
     });
 }
 

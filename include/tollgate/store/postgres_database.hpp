@@ -84,11 +84,13 @@ public:
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const postgres::schema_step> steps,
                                         milliseconds wait_max = seconds{60});
 
-    /// The version of `component`'s tables, compared with `steps`. Changes nothing. Errors: as `open`.
+    /// The version of `component`'s tables, compared with `steps`. Changes nothing. `objects`: the tables and indexes that
+    /// `steps` leave, for `schema_status::missing`. Errors: as `open`.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
                                                                           std::string_view component,
                                                                           std::span<const postgres::schema_step> steps,
-                                                                          const postgres_database_settings& settings = {});
+                                                                          const postgres_database_settings& settings = {},
+                                                                          std::span<const std::string_view> objects = {});
 
     /// An empty batch, which shifts times to the server's clock.
     [[nodiscard]] TOLLGATE_DECL postgres::batch make_batch() const;

@@ -187,12 +187,13 @@ TOLLGATE_DECL result<void> postgres_database::migrate(std::string_view component
 TOLLGATE_DECL result<schema_status> postgres_database::check_schema(const std::string& connection_string,
                                                                     std::string_view component,
                                                                     std::span<const postgres::schema_step> steps,
-                                                                    const postgres_database_settings& settings) {
+                                                                    const postgres_database_settings& settings,
+                                                                    std::span<const std::string_view> objects) {
     auto opened = open(connection_string, settings);
     if (!opened) return std::move(opened).error();
     auto on = opened->open_another();
     if (!on) return std::move(on).error();
-    return postgres::read_schema_status(*on, component, steps);
+    return postgres::read_schema_status(*on, component, steps, objects);
 }
 
 TOLLGATE_DECL postgres::batch postgres_database::make_batch() const { return postgres::batch{state_->clock->shift()}; }

@@ -6,7 +6,6 @@
 #include <tollgate/store/sqlite.hpp>
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace tollgate::inline v0 {
@@ -52,17 +51,8 @@ TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
 TOLLGATE_DECL result<schema_status> sqlite_store::check_schema(const std::string& path,
                                                                const sqlite_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<schema_status> {
-        const sqlite::database_settings read_only{settings.busy_wait_max, true, settings.vfs};
-        auto status = sqlite::read_schema_status(path, read_only, sqlite::store_component, sqlite::store_steps);
-        if (!status || status->version != status->newest) return status;
-        auto on = sqlite::database::open(path, read_only);
-        if (!on) return std::move(on).error();
-        for (const std::string_view each : sqlite::store_objects) {
-            const auto exists = sql::read_value<bool>(on->prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?)", each));
-            if (!exists) return exists.error();
-            if (!exists->value_or(false)) status->missing = each;
-        }
-        return status;
+        return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, sqlite::store_component, sqlite::store_steps,
+                                          sqlite::store_objects);
     });
 }
 

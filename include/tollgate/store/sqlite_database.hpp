@@ -74,10 +74,11 @@ public:
                                         milliseconds wait_max = start_wait_max);
 
     /// The version of `component`'s tables in a file, compared with `steps`. Changes nothing; version 0 if there is no
-    /// file. Errors: as `open`.
+    /// file. `objects`: the tables and indexes that `steps` leave, for `schema_status::missing`. Errors: as `open`.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path, std::string_view component,
                                                                           std::span<const sqlite::statement_text> steps,
-                                                                          const sqlite_database_settings& settings = {});
+                                                                          const sqlite_database_settings& settings = {},
+                                                                          std::span<const std::string_view> objects = {});
 
     /// How long a call waits; by default for `busy_wait_max`. Calls with the same deadline wait that long in total.
     using deadline = std::optional<std::chrono::steady_clock::time_point>;

@@ -94,8 +94,9 @@ TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
 
 TOLLGATE_DECL result<schema_status> sqlite_database::check_schema(const std::string& path, std::string_view component,
                                                                   std::span<const sqlite::statement_text> steps,
-                                                                  const sqlite_database_settings& settings) {
-    return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, component, steps);
+                                                                  const sqlite_database_settings& settings,
+                                                                  std::span<const std::string_view> objects) {
+    return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, component, steps, objects);
 }
 
 TOLLGATE_DECL auto sqlite_database::deadline_from_now(milliseconds wait_max) const noexcept -> deadline {

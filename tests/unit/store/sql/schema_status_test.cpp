@@ -5,7 +5,9 @@
 #include <tollgate/store/detail/sqlite/schema.hpp>
 #include <tollgate/store/detail/sqlite/statement.hpp>
 #include <tollgate/store/postgres.hpp>
+#include <tollgate/store/postgres_database.hpp>
 #include <tollgate/store/sqlite.hpp>
+#include <tollgate/store/sqlite_database.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
 #include <support/postgres_server.hpp>
@@ -84,6 +86,44 @@ TEST_CASE("the tables and indexes of a new database are the listed ones", "[sche
           postgres_server::run(schema, "SELECT relname FROM pg_class WHERE relkind IN ('r', 'i') AND relnamespace = current_schema()::regnamespace "
                                        "AND relname <> 'tollgate_schema' AND relname NOT LIKE '%\\_pkey' AND relname NOT LIKE '%\\_key' "
                                        "ORDER BY relname COLLATE \"C\""));
+}
+
+TEST_CASE("a missing table or index of any component is named", "[schema_status]") {
+    constexpr sqlite::statement_text in_sqlite[] = {"CREATE TABLE shop (a INTEGER)", "CREATE INDEX shop_by_a ON shop (a)"};
+    constexpr postgres::schema_step in_postgres[] = {{in_sqlite[0]}, {in_sqlite[1]}};
+    constexpr std::string_view objects[] = {"shop", "shop_by_a"};
+    temporary_directory directory;
+    int files = 0;
+    struct row {
+        std::string change;
+        std::size_t steps;  // that are done
+        std::size_t known;  // of these
+        std::size_t objects;
+        std::string_view missing;
+    };
+    for (const row& each : {
+             row{"SELECT 1", 2, 2, 2, ""},
+             row{"DROP INDEX shop_by_a", 2, 2, 2, "shop_by_a"},
+             row{"DROP TABLE shop", 2, 2, 2, "shop"},
+             row{"DROP INDEX shop_by_a; CREATE TABLE others (a INTEGER)", 2, 2, 1, ""},
+             row{"DROP TABLE shop", 2, 2, 0, ""},
+             row{"SELECT 1", 1, 2, 2, ""},  // the index is still to come
+             row{"DROP TABLE shop", 2, 1, 2, ""},  // a later release may have dropped it
+         }) {
+        CAPTURE(each.change, each.steps, each.known, each.objects);
+        const auto names = std::span{objects}.first(each.objects);
+        const auto file = directory.file(std::to_string(++files));
+        REQUIRE(value_of(sqlite_database::open(file)).migrate("shop", std::span{in_sqlite}.first(each.steps)));
+        REQUIRE(value_of(sqlite::database::open(file)).run_script(sqlite::statement_text::composed(each.change)));
+        CHECK(value_of(sqlite_database::check_schema(file, "shop", std::span{in_sqlite}.first(each.known), {}, names)).missing ==
+              each.missing);
+
+        const auto schema = postgres_server::shared().new_schema();
+        REQUIRE(value_of(postgres_database::open(schema)).migrate("shop", std::span{in_postgres}.first(each.steps)));
+        postgres_server::run(schema, each.change);
+        CHECK(value_of(postgres_database::check_schema(schema, "shop", std::span{in_postgres}.first(each.known), {}, names)).missing ==
+              each.missing);
+    }
 }
 
 TEST_CASE("a missing table or index is named", "[schema_status]") {

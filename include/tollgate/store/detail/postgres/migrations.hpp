@@ -33,9 +33,10 @@ struct schema_step {
 [[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,
                                                   std::span<const schema_step> steps, milliseconds wait_max);
 
-/// The version of the tables. Changes nothing.
+/// The version of the tables, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing.
 [[nodiscard]] TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::string_view component,
-                                                                      std::span<const schema_step> steps);
+                                                                      std::span<const schema_step> steps,
+                                                                      std::span<const std::string_view> objects);
 
 }  // namespace tollgate::postgres
 

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tollgate::inline v0::postgres {
 
@@ -96,10 +98,19 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
 }
 
 TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::string_view component,
-                                                       std::span<const schema_step> steps) {
+                                                       std::span<const schema_step> steps,
+                                                       std::span<const std::string_view> objects) {
     const auto found = detail::read_schema_state(on, component);
     if (!found) return found.error();
-    return sql::status_at(found->version, found->works_with, steps, [](const schema_step& step) { return step.script.text(); });
+    auto status = sql::status_at(found->version, found->works_with, steps, [](const schema_step& step) { return step.script.text(); });
+    if (status.version != status.newest) return status;
+    auto absent = detail::query(on, "SELECT name FROM unnest($1) AS names (name) WHERE to_regclass(name) IS NULL LIMIT 1",
+                                      std::vector<std::string>(objects.begin(), objects.end()));
+    if (!absent) return std::move(absent).error();
+    auto name = sql::read_value<std::string>(*absent);
+    if (!name) return std::move(name).error();
+    status.missing = (*std::move(name)).value_or("");
+    return status;
 }
 
 }  // namespace tollgate::postgres

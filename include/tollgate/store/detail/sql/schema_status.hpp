@@ -14,7 +14,7 @@ struct schema_status {
     std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
     bool is_usable = true;  ///< whether this release can use the tables, if necessary after the pending steps
-    std::string missing{};  ///< of a store with the newest tables: one of its tables or indexes that does not exist
+    std::string missing{};  ///< of the newest tables: one of the component's tables or indexes that does not exist
 };
 
 namespace sql {

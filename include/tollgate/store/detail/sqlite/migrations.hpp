@@ -24,9 +24,11 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
 /// Checks that the tables have exactly the version of `steps`; an error (internal) otherwise.
 TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
 
-/// The version of the tables in a file. Changes nothing; version 0 if there is no file.
+/// The version of the tables in a file, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing;
+/// version 0 if there is no file.
 TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
-                                                       std::string_view component, std::span<const statement_text> steps);
+                                                       std::string_view component, std::span<const statement_text> steps,
+                                                       std::span<const std::string_view> objects);
 
 }  // namespace tollgate::sqlite
 

@@ -70,7 +70,8 @@ TOLLGATE_DECL result<void> expect_migrated(
 }
 
 TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
-                                                       std::string_view component, std::span<const statement_text> steps) {
+                                                       std::string_view component, std::span<const statement_text> steps,
+                                                       std::span<const std::string_view> objects) {
     const auto status = [&](std::int64_t version) {
         return sql::status_at(version, version, steps, [](const statement_text& step) { return step.text(); });
     };
@@ -80,7 +81,16 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
     if (!on) return std::move(on).error();
     const auto version = detail::schema_version(*on, component);
     if (!version) return version.error();
-    return status(*version);
+    auto found = status(*version);
+    if (found.version != found.newest) return found;
+    for (const std::string_view each : objects) {
+        const auto exists = sql::read_value<bool>(on->prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?)", each));
+        if (!exists) return exists.error();
+        if (exists->value_or(false)) continue;
+        found.missing = each;
+        break;
+    }
+    return found;
 }
 
 }  // namespace tollgate::sqlite
