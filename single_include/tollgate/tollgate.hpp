@@ -9425,6 +9425,9 @@ struct consent_texts {
     message_texts unknown_client{
         "Unknown application",
         "The link that you followed does not belong to a registered application. No access was granted."};
+    message_texts no_redirect_url{
+        "No redirect URL registered",
+        "The application is a public client without a redirect URL, so it can only use the device flow. No access was granted."};
     message_texts unregistered_redirect{
         "Redirect URL not registered",
         "The redirect_uri of this request is not registered for the application. The link may be wrong, or it may be an attempt "
@@ -9637,7 +9640,7 @@ struct form_texts {
     std::string_view missing = "This field is required.";
     std::string_view too_long = "Too long: at most {} bytes are allowed.";
     std::string_view not_plain = "Use plain text on a single line.";
-    std::string_view no_url = "Enter an absolute URL, such as https://example.com/page.";
+    std::string_view no_url = "Enter an https URL, such as https://example.com/page.";
     std::string_view insecure_url = "Use https. http is allowed only for loopback addresses, such as http://127.0.0.1.";
     std::string_view url_not_ascii =
         "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
@@ -9712,17 +9715,18 @@ struct application_texts {
     std::string_view description = "Description";
     std::string_view redirect_url = "Redirect URLs";
     std::string_view redirect_url_hint =
-        "Where users are sent after they allow or deny access, one URL per line. If you enter none, each request must contain a "
-        "redirect_uri on the website above.";
+        "Where users are sent after they allow or deny access, one URL per line. If a confidential client has none, each request "
+        "must contain a redirect_uri on the website above. A public client without one can only use the device flow.";
     std::string_view redirect_url_bad =
         "Enter absolute URLs without a #fragment, such as https://example.com/callback, one per line.";
     std::string_view too_many_redirect_urls = "Enter at most 20 URLs.";
     std::string_view type = "Client type";
     std::string_view type_hint =
-        "A public client has no secret. It must use PKCE and register every redirect URL; schemes such as "
+        "A confidential client is a server that keeps a secret. A public client is a mobile, desktop, command-line or "
+        "single-page application: it has no secret, must use PKCE and must register every redirect URL; schemes such as "
         "com.example.app:/callback are allowed. Users are asked each time.";
-    std::string_view confidential_type = "Confidential: a server that keeps a secret";
-    std::string_view public_type = "Public: a mobile, desktop, command-line or single-page application";
+    std::string_view confidential_type = "Confidential";
+    std::string_view public_type = "Public";
     std::string_view public_client = "Public client";
     std::string_view resource_server = "Resource server";
     std::string_view no_redirect_url = "None";
@@ -9732,6 +9736,7 @@ struct application_texts {
     std::string_view too_many =
         "You have reached the maximum number of applications. Delete an unused one, then try again.";
     std::string_view made_title = "{} was registered";
+    std::string_view registered = "{} was registered.";  ///< in the list, without a secret to show
     std::string_view renewed_title = "New secret for {}";
     std::string_view made_about = "Configure your application with the client ID and the client secret.";
     std::string_view back = "Back to applications";
@@ -10788,6 +10793,7 @@ struct authorization_request {
 enum class page_failure : std::uint8_t {
     missing_client_id,      ///< client_id is missing or repeated
     unknown_client,         ///< the application does not exist
+    no_redirect_url,        ///< a public client that has not registered a redirect URL
     unregistered_redirect,  ///< the redirect_uri is not allowed for the application
     missing_redirect,  ///< there is no redirect_uri, and the application has not registered exactly one redirect URL
 };
@@ -11470,6 +11476,7 @@ struct confirmation {
     bool is_removal = false;  ///< nothing replaces what the action ends
     std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
     std::string typed_label = {};
+    const form_faults* faults = nullptr;  ///< of `typed_name`, whose form was refused: it is open
 };
 
 /// Begins a form; `</form>` ends it.
@@ -13775,6 +13782,7 @@ struct application_form {
     std::string redirect_urls = {};  ///< one a line
     std::string type = {};           ///< as `to_text(client_type)`; empty: confidential
     bool acts_for_owner = false;
+    std::optional<application_id> deleted = std::nullopt;  ///< another one, whose deletion was refused
 
     [[nodiscard]] static TOLLGATE_DECL application_form of(const application& stored);
     [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
@@ -13914,8 +13922,8 @@ template <class Call>
     if (!application) return application.error();
     if (application->users > 0 && call.form().value_of("confirm_name") != application->name) {
         web::form_faults faults;
-        faults.add({}, fill_in(call.texts().applications.wrong_name, application->name));
-        return show_applications(call, {}, faults);
+        faults.add("confirm_name", fill_in(call.texts().applications.wrong_name, application->name));
+        return show_applications(call, {.deleted = application->id}, faults);
     }
     const auto deleted = call.store().delete_application(call.session().user, application->id);
     if (!deleted) return deleted.error();
@@ -24663,7 +24671,7 @@ TOLLGATE_DECL page_texts german_texts() {
                   .missing = "Dieses Feld ist erforderlich.",
                   .too_long = "Zu lang: Es sind höchstens {} Byte erlaubt.",
                   .not_plain = "Verwenden Sie einfachen Text in einer Zeile.",
-                  .no_url = "Geben Sie eine vollständige URL ein, zum Beispiel https://example.com/page.",
+                  .no_url = "Geben Sie eine https-URL ein, zum Beispiel https://example.com/page.",
                   .insecure_url =
                       "Verwenden Sie https. http ist nur für Loopback-Adressen wie http://127.0.0.1 erlaubt.",
                   .url_not_ascii = "Verwenden Sie nur ASCII-Zeichen. Schreiben Sie internationale Domainnamen in ihrer "
@@ -24728,6 +24736,9 @@ TOLLGATE_DECL page_texts german_texts() {
              .unknown_client = {"Unbekannte Anwendung",
                                 "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
                                 "Zugriff gewährt."},
+             .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
+                                 "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
+                                 "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
              .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
                                        "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
                                        "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
@@ -24812,16 +24823,19 @@ TOLLGATE_DECL page_texts german_texts() {
              .website_missing = "Geben Sie die URL der Website der Anwendung ein.",
              .description = "Beschreibung",
              .redirect_url = "Weiterleitungs-URLs",
-             .redirect_url_hint = "Wohin Nutzer nach ihrer Entscheidung zurückkehren, eine URL pro Zeile. Ohne Angabe muss jede "
-                                  "Anfrage eine redirect_uri auf der oben genannten Website enthalten.",
+             .redirect_url_hint = "Wohin Nutzer nach ihrer Entscheidung zurückkehren, eine URL pro Zeile. Hat ein vertraulicher "
+                                  "Client keine, muss jede Anfrage eine redirect_uri auf der oben genannten Website enthalten. "
+                                  "Ein öffentlicher Client ohne Weiterleitungs-URL kann nur den Device-Flow verwenden.",
              .redirect_url_bad = "Geben Sie vollständige URLs ohne #Fragment ein, zum Beispiel https://example.com/callback, "
                                  "eine pro Zeile.",
              .too_many_redirect_urls = "Geben Sie höchstens 20 URLs ein.",
              .type = "Client-Typ",
-             .type_hint = "Ein öffentlicher Client hat kein Secret. Er muss PKCE verwenden und jede Weiterleitungs-URL "
-                          "registrieren; Schemas wie com.example.app:/callback sind erlaubt. Nutzer werden jedes Mal gefragt.",
-             .confidential_type = "Vertraulich: ein Server, der ein Secret geheim hält",
-             .public_type = "Öffentlich: eine Mobil-, Desktop-, Kommandozeilen- oder Single-Page-Anwendung",
+             .type_hint = "Ein vertraulicher Client ist ein Server, der ein Secret geheim hält. Ein öffentlicher Client ist eine "
+                          "Mobil-, Desktop-, Kommandozeilen- oder Single-Page-Anwendung: Er hat kein Secret, muss PKCE verwenden und "
+                          "jede Weiterleitungs-URL registrieren; Schemas wie com.example.app:/callback sind erlaubt. Nutzer werden "
+                          "jedes Mal gefragt.",
+             .confidential_type = "Vertraulich",
+             .public_type = "Öffentlich",
              .public_client = "Öffentlicher Client",
              .resource_server = "Ressourcenserver",
              .no_redirect_url = "Keine",
@@ -24831,6 +24845,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .too_many = "Sie haben die maximale Anzahl an Anwendungen erreicht. Löschen Sie eine nicht verwendete und versuchen "
                          "Sie es dann erneut.",
              .made_title = "{} wurde registriert",
+             .registered = "{} wurde registriert.",
              .renewed_title = "Neues Secret für {}",
              .made_about = "Konfigurieren Sie Ihre Anwendung mit der Client-ID und dem Client-Secret.",
              .back = "Zurück zu den Anwendungen",
@@ -25246,7 +25261,7 @@ time { white-space: nowrap; text-decoration: none; }
 .what { flex: 1 1 18rem; min-width: 0; overflow-wrap: anywhere; }
 .what h2, .what h3 { font-size: 1.05rem; line-height: 1.4; margin: 0; letter-spacing: 0; }
 .what p { margin: .15rem 0 0; font-size: .925rem; color: var(--quiet); }
-div.actions { display: flex; flex-wrap: wrap; gap: .4rem; }
+div.actions { display: flex; flex-wrap: wrap; align-items: start; gap: .4rem; }
 div.actions > button, .actions > .button, td.actions button, dd > form button,
 .heading form button { padding: .25rem .75rem; font-size: .9rem; }
 dl { display: flex; flex-wrap: wrap; gap: .75rem 2.25rem; margin: .9rem 0 0; font-size: .925rem; }
@@ -25260,6 +25275,7 @@ dd form { display: inline-block; margin: 0 0 0 .5rem; }
   border: 1px solid var(--edge); border-radius: .75rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
 body:has(.confirm:popover-open) :is(a, button, input, select, textarea, summary, [tabindex]):not(.confirm *) { interactivity: inert; }
 .confirm::backdrop { background: rgb(10 20 30 / 45%); }
+.confirm:not([popover]) { width: auto; max-width: 26rem; box-shadow: none; }
 .confirm form { margin: 0; }
 .confirm .buttons { margin: 1.25rem 0 0; }
 
@@ -26480,6 +26496,7 @@ TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
 
 TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
                                               const service_catalog& services) {
+    if (client.type == client_type::public_client && client.redirect_urls.empty()) return page_failure::no_redirect_url;
     if (sent.is_repeated("redirect_uri")) return page_failure::unregistered_redirect;
     auto redirect_uri = sent.find("redirect_uri");
     if (!redirect_uri && client.redirect_urls.size() != 1) return page_failure::missing_redirect;
@@ -27054,9 +27071,25 @@ TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, st
     html.add("</select>\n</div>\n");
 }
 
+namespace detail {
+
+/// In its place on the page: only a button opens a popover.
+inline void write_refused_confirmation(html_writer& html, const confirmation& action, const form_target& to, const std::string& id,
+                                       const form_texts& texts) {
+    html.add("<div class=\"confirm\" id=\"{}\" role=\"group\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button, action.warning);
+    begin_form(html, to);
+    write_text_field(html, {.name = action.typed_name, .label = action.typed_label, .autocomplete = "off"}, *action.faults, texts);
+    html.add(
+        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form></div>\n",
+        action.button, to.url, texts.cancel);
+}
+
+}  // namespace detail
+
 TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts) {
     std::string id{"confirm"};
     for (const auto& [name, value] : to.hidden) id.append("-").append(value);
+    if (action.faults != nullptr) return detail::write_refused_confirmation(html, action, to, id, texts);
     html.add("<button type=\"button\" class=\"{}\" popovertarget=\"{}\">{}<span class=\"unseen\"> {}</span></button>\n",
              action.is_removal ? "quiet removal" : "quiet", id, action.label, action.about);
     html.add("<div class=\"confirm\" id=\"{}\" popover role=\"dialog\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button,
@@ -27203,6 +27236,7 @@ TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent
     switch (failure) {
         case page_failure::missing_client_id: return texts.missing_client;
         case page_failure::unknown_client: return texts.unknown_client;
+        case page_failure::no_redirect_url: return texts.no_redirect_url;
         case page_failure::missing_redirect: return texts.missing_redirect;
         case page_failure::unregistered_redirect: break;
     }
@@ -28055,11 +28089,11 @@ namespace tollgate::inline v0::pages {
 TOLLGATE_DECL application_form application_form::read(const http::form_fields& fields) {
     return {std::string{fields.value_of("name")}, std::string{fields.value_of("website")},
             std::string{fields.value_of("description")}, std::string{fields.value_of("redirect_url")},
-            std::string{fields.value_of("type")}, !fields.value_of("acts_for_owner").empty()};
+            std::string{fields.value_of("type")}, !fields.value_of("acts_for_owner").empty(), {}};
 }
 
 TOLLGATE_DECL application_form application_form::of(const application& stored) {
-    application_form form{stored.name, stored.website, stored.description, {}, {}, stored.acts_for_owner};
+    application_form form{stored.name, stored.website, stored.description, {}, {}, stored.acts_for_owner, {}};
     for (const std::string& each : stored.redirect_urls) form.redirect_urls.append(each).append("\n");
     form.type = to_text(stored.type);
     return form;
@@ -28116,7 +28150,8 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
 
 namespace detail {
 
-inline void write_application_actions(html_writer& html, const page_view& view, const application& application) {
+inline void write_application_actions(html_writer& html, const page_view& view, const application& application,
+                                      const web::form_faults* refused) {
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(application.id.value());
     const auto target = [&](std::string_view action) { return view.form(action, {{"application", number}}); };
@@ -28145,11 +28180,14 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                              .button = texts.remove_button,
                              .is_removal = true,
                              .typed_name = application.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
-                             .typed_label = fill_in(texts.type_name, application.name)},
+                             .typed_label = fill_in(texts.type_name, application.name),
+                             .faults = refused},
                             target(delete_action), view.texts.forms);
 }
 
-inline void write_application(html_writer& html, const page_view& view, const application& application) {
+/// `refused`: the faults of its deletion; null if it was not refused.
+inline void write_application(html_writer& html, const page_view& view, const application& application,
+                              const web::form_faults* refused) {
     const application_texts& texts = view.texts.applications;
     begin_item(html, application.name);
     html.add("<p>");
@@ -28157,7 +28195,7 @@ inline void write_application(html_writer& html, const page_view& view, const ap
     html.add("</p>");
     if (!application.description.empty()) html.add("<p>{}</p>", application.description);
     begin_actions(html);
-    write_application_actions(html, view, application);
+    write_application_actions(html, view, application, refused);
     begin_facts(html);
     begin_fact(html, texts.client_id);
     html.add("<code>{}</code>", application.client_id.view());
@@ -28244,13 +28282,14 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
     if (view.done == edit_done) write_notice(html, texts.edited);
     if (view.done == secret_removal_done) write_notice(html, texts.secret_removed);
     if (view.done == registration_done && !applications.empty())
-        write_notice(html, fill_in(texts.made_title, applications.back().name));
+        write_notice(html, fill_in(texts.registered, applications.back().name));
     write_list_faults(html, view, faults);
     if (applications.empty()) {
         write_empty_list(html, texts.none);
     } else {
         begin_items(html, texts.title);
-        for (const application& each : applications) detail::write_application(html, view, each);
+        for (const application& each : applications)
+            detail::write_application(html, view, each, typed.deleted == each.id ? &faults : nullptr);
         end_items(html);
     }
     detail::write_application_form(html, view, typed, faults);

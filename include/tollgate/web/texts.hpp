@@ -44,7 +44,7 @@ struct form_texts {
     std::string_view missing = "This field is required.";
     std::string_view too_long = "Too long: at most {} bytes are allowed.";
     std::string_view not_plain = "Use plain text on a single line.";
-    std::string_view no_url = "Enter an absolute URL, such as https://example.com/page.";
+    std::string_view no_url = "Enter an https URL, such as https://example.com/page.";
     std::string_view insecure_url = "Use https. http is allowed only for loopback addresses, such as http://127.0.0.1.";
     std::string_view url_not_ascii =
         "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
@@ -119,17 +119,18 @@ struct application_texts {
     std::string_view description = "Description";
     std::string_view redirect_url = "Redirect URLs";
     std::string_view redirect_url_hint =
-        "Where users are sent after they allow or deny access, one URL per line. If you enter none, each request must contain a "
-        "redirect_uri on the website above.";
+        "Where users are sent after they allow or deny access, one URL per line. If a confidential client has none, each request "
+        "must contain a redirect_uri on the website above. A public client without one can only use the device flow.";
     std::string_view redirect_url_bad =
         "Enter absolute URLs without a #fragment, such as https://example.com/callback, one per line.";
     std::string_view too_many_redirect_urls = "Enter at most 20 URLs.";
     std::string_view type = "Client type";
     std::string_view type_hint =
-        "A public client has no secret. It must use PKCE and register every redirect URL; schemes such as "
+        "A confidential client is a server that keeps a secret. A public client is a mobile, desktop, command-line or "
+        "single-page application: it has no secret, must use PKCE and must register every redirect URL; schemes such as "
         "com.example.app:/callback are allowed. Users are asked each time.";
-    std::string_view confidential_type = "Confidential: a server that keeps a secret";
-    std::string_view public_type = "Public: a mobile, desktop, command-line or single-page application";
+    std::string_view confidential_type = "Confidential";
+    std::string_view public_type = "Public";
     std::string_view public_client = "Public client";
     std::string_view resource_server = "Resource server";
     std::string_view no_redirect_url = "None";
@@ -139,6 +140,7 @@ struct application_texts {
     std::string_view too_many =
         "You have reached the maximum number of applications. Delete an unused one, then try again.";
     std::string_view made_title = "{} was registered";
+    std::string_view registered = "{} was registered.";  ///< in the list, without a secret to show
     std::string_view renewed_title = "New secret for {}";
     std::string_view made_about = "Configure your application with the client ID and the client secret.";
     std::string_view back = "Back to applications";

@@ -54,7 +54,7 @@ TOLLGATE_DECL page_texts german_texts() {
                   .missing = "Dieses Feld ist erforderlich.",
                   .too_long = "Zu lang: Es sind höchstens {} Byte erlaubt.",
                   .not_plain = "Verwenden Sie einfachen Text in einer Zeile.",
-                  .no_url = "Geben Sie eine vollständige URL ein, zum Beispiel https://example.com/page.",
+                  .no_url = "Geben Sie eine https-URL ein, zum Beispiel https://example.com/page.",
                   .insecure_url =
                       "Verwenden Sie https. http ist nur für Loopback-Adressen wie http://127.0.0.1 erlaubt.",
                   .url_not_ascii = "Verwenden Sie nur ASCII-Zeichen. Schreiben Sie internationale Domainnamen in ihrer "
@@ -119,6 +119,9 @@ TOLLGATE_DECL page_texts german_texts() {
              .unknown_client = {"Unbekannte Anwendung",
                                 "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
                                 "Zugriff gewährt."},
+             .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
+                                 "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
+                                 "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
              .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
                                        "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
                                        "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
@@ -203,16 +206,19 @@ TOLLGATE_DECL page_texts german_texts() {
              .website_missing = "Geben Sie die URL der Website der Anwendung ein.",
              .description = "Beschreibung",
              .redirect_url = "Weiterleitungs-URLs",
-             .redirect_url_hint = "Wohin Nutzer nach ihrer Entscheidung zurückkehren, eine URL pro Zeile. Ohne Angabe muss jede "
-                                  "Anfrage eine redirect_uri auf der oben genannten Website enthalten.",
+             .redirect_url_hint = "Wohin Nutzer nach ihrer Entscheidung zurückkehren, eine URL pro Zeile. Hat ein vertraulicher "
+                                  "Client keine, muss jede Anfrage eine redirect_uri auf der oben genannten Website enthalten. "
+                                  "Ein öffentlicher Client ohne Weiterleitungs-URL kann nur den Device-Flow verwenden.",
              .redirect_url_bad = "Geben Sie vollständige URLs ohne #Fragment ein, zum Beispiel https://example.com/callback, "
                                  "eine pro Zeile.",
              .too_many_redirect_urls = "Geben Sie höchstens 20 URLs ein.",
              .type = "Client-Typ",
-             .type_hint = "Ein öffentlicher Client hat kein Secret. Er muss PKCE verwenden und jede Weiterleitungs-URL "
-                          "registrieren; Schemas wie com.example.app:/callback sind erlaubt. Nutzer werden jedes Mal gefragt.",
-             .confidential_type = "Vertraulich: ein Server, der ein Secret geheim hält",
-             .public_type = "Öffentlich: eine Mobil-, Desktop-, Kommandozeilen- oder Single-Page-Anwendung",
+             .type_hint = "Ein vertraulicher Client ist ein Server, der ein Secret geheim hält. Ein öffentlicher Client ist eine "
+                          "Mobil-, Desktop-, Kommandozeilen- oder Single-Page-Anwendung: Er hat kein Secret, muss PKCE verwenden und "
+                          "jede Weiterleitungs-URL registrieren; Schemas wie com.example.app:/callback sind erlaubt. Nutzer werden "
+                          "jedes Mal gefragt.",
+             .confidential_type = "Vertraulich",
+             .public_type = "Öffentlich",
              .public_client = "Öffentlicher Client",
              .resource_server = "Ressourcenserver",
              .no_redirect_url = "Keine",
@@ -222,6 +228,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .too_many = "Sie haben die maximale Anzahl an Anwendungen erreicht. Löschen Sie eine nicht verwendete und versuchen "
                          "Sie es dann erneut.",
              .made_title = "{} wurde registriert",
+             .registered = "{} wurde registriert.",
              .renewed_title = "Neues Secret für {}",
              .made_about = "Konfigurieren Sie Ihre Anwendung mit der Client-ID und dem Client-Secret.",
              .back = "Zurück zu den Anwendungen",

@@ -337,8 +337,12 @@ export class AllPages {
     async deleting_the_application() {
         await this.go(settings + 'applications/')
         const remove = await this.confirmation(this.row('Monthly reports'), 'Delete')
+        await this.input.fill(this.row('Monthly reports').locator('[name="confirm_name"]'), 'Monthly')
+        await this.press(remove, 422)
+        await this.check_invalid('confirm_name')
+        await this.inspector.inspect('application_delete_wrong')
         await this.input.fill(this.row('Monthly reports').locator('[name="confirm_name"]'), 'Monthly reports')
-        await this.press(remove)
+        await this.press(this.button('Delete this application'))
         await this.check_text('was deleted')
         await this.go(this.authorization_path(this.client, 'user:balance'), 400)
     }

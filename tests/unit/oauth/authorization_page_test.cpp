@@ -316,6 +316,15 @@ TEST_CASE("the error page for a missing redirect_uri names it", "[oauth][page]")
     const auto other = shop.open(with(shop.parameters(), {{"client_id", plain.client_id}, {"redirect_uri", "https://evil.example/"}}));
     check_page(other, status::bad_request);
     CHECK(other.body().find("<h1>Redirect URL not registered</h1>") != std::string::npos);
+
+    // A public client without one can only use the device flow, whatever the request contains.
+    const auto open = shop.register_client("Open", std::nullopt, "https://app.example/", client_type::public_client);
+    for (const auto& changes : {parameter_list{}, parameter_list{{"redirect_uri", "https://app.example/cb"}}}) {
+        const auto page = shop.open(with(with(shop.parameters(), {{"client_id", open.client_id}}), changes));
+        check_page(page, status::bad_request);
+        CHECK(page.body().find("<h1>No redirect URL registered</h1>") != std::string::npos);
+        CHECK(page.body().find("it can only use the device flow") != std::string::npos);
+    }
 }
 
 TEST_CASE("scopes are separated by commas, spaces or both, and duplicates count once", "[oauth][page]") {

@@ -73,9 +73,10 @@ TEST_CASE("invalid input is reported at its field and preserved") {
              row{"name=a%0Ab&website=https://a.example", "name", "plain text on a single line"},
              row{"name=a%E2%80%AEb&website=https://a.example", "name", "plain text on a single line"},
              row{"name=a", "website", "Enter the URL of the application"},
-             row{website("a.example"), "website", "Enter an absolute URL"},
-             row{website("javascript:alert(1)"), "website", "Enter an absolute URL"},
-             row{website("https://ann:x@a.example"), "website", "Enter an absolute URL"},
+             row{website("a.example"), "website", "Enter an https URL"},
+             row{website("javascript:alert(1)"), "website", "Enter an https URL"},
+             row{website("ftp://a.example"), "website", "Enter an https URL"},
+             row{website("https://ann:x@a.example"), "website", "Enter an https URL"},
              row{website("https://a.example/" + std::string(2048, 'a')), "website", "at most 2048 bytes are allowed"},
              row{good + "&description=" + std::string(256, 'a'), "description", "at most 255 bytes are allowed"},
              row{good + "&description=a%00", "description", "plain text on a single line"},
@@ -107,7 +108,7 @@ TEST_CASE("invalid input is reported at its field and preserved") {
     const auto page = shop.post(path, "name=%3Cb%3E&website=x&description=d&redirect_url=y");
     for (const auto* expected : {"value=\"&lt;b&gt;\"", "value=\"x\"", "value=\"d\"", ">y</textarea>"})
         CHECK(has(page, expected));
-    CHECK(has(page, "<li><a href=\"#website\">Website: Enter an absolute URL"));
+    CHECK(has(page, "<li><a href=\"#website\">Website: Enter an https URL"));
     CHECK(has(page, "<li><a href=\"#redirect_url\">Redirect URLs: Enter"));
 }
 
@@ -129,10 +130,19 @@ TEST_CASE("a public client has no secret to show or to renew") {
     CHECK(application.type == client_type::public_client);
     CHECK(application.redirect_urls == std::vector<std::string>{"com.example.app:/back"});
     const auto list = shop.get(path + "?done=registered");
-    CHECK(has(list, "Statistics was registered"));
+    CHECK(has(list, ">Statistics was registered.</p>"));
     CHECK(has(list, "Public client"));
     CHECK_FALSE(has(list, "new_secret"));
     CHECK(to_number(shop.post(path, "action=new_secret&application=" + std::to_string(application.id.value())).status()) == 404);
+}
+
+TEST_CASE("the client types have short names, and the hints say what they are") {
+    page_shop shop;
+    const auto page = shop.get(path);
+    for (const auto* part :
+         {">Confidential</option>", ">Public</option>", "A confidential client is a server that keeps a secret.",
+          "If a confidential client has none, each request", "A public client without one can only use the device flow."})
+        CHECK(has(page, part));
 }
 
 TEST_CASE("a type that the form does not offer is refused") {
@@ -265,11 +275,19 @@ TEST_CASE("an application with users is deleted after its name is typed") {
     const auto list = shop.get(path);
     CHECK(has(list, "<dt>Users</dt><dd>1</dd>"));
     CHECK(has(list, "Type Statistics to confirm"));
-    const auto remove = "action=delete&application=" + std::to_string(application.id.value());
+    const auto id = std::to_string(application.id.value());
+    const auto remove = "action=delete&application=" + id;
     for (const auto* name : {"", "&confirm_name=", "&confirm_name=statistics"}) {
         const auto refused = shop.post(path, remove + name);
         CHECK(to_number(refused.status()) == 422);
-        CHECK(has(refused, "Statistics has users. Type its exact name to delete it."));
+        // The confirmation that was refused is open, the other one is not, and the form of a new application has no fault.
+        CHECK(has(refused, "id=\"confirm-delete-" + id + "\" role=\"group\""));
+        CHECK(has(refused, " popover role=\"dialog\""));
+        CHECK(has(refused, "id=\"confirm_name-fault\"><strong>Error:</strong> Statistics has users. Type its exact name to delete it."));
+        CHECK(has(refused, "aria-describedby=\"confirm_name-fault\" aria-invalid=\"true\" autofocus"));
+        CHECK(has(refused, "<a class=\"button quiet\" href=\"" + path + "\">Cancel</a>"));
+        CHECK_FALSE(has(refused, "popovertarget=\"confirm-delete-" + id));
+        CHECK_FALSE(has(refused, "class=\"faults\""));
     }
     CHECK(applications_of(shop, ann).size() == 1);
     CHECK(shop.post(path, remove + "&confirm_name=Statistics").find("Location") == path + "?done=1");

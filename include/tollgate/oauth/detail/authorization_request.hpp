@@ -30,6 +30,7 @@ struct authorization_request {
 enum class page_failure : std::uint8_t {
     missing_client_id,      ///< client_id is missing or repeated
     unknown_client,         ///< the application does not exist
+    no_redirect_url,        ///< a public client that has not registered a redirect URL
     unregistered_redirect,  ///< the redirect_uri is not allowed for the application
     missing_redirect,  ///< there is no redirect_uri, and the application has not registered exactly one redirect URL
 };

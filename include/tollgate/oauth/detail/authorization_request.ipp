@@ -65,6 +65,7 @@ TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
 
 TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
                                               const service_catalog& services) {
+    if (client.type == client_type::public_client && client.redirect_urls.empty()) return page_failure::no_redirect_url;
     if (sent.is_repeated("redirect_uri")) return page_failure::unregistered_redirect;
     auto redirect_uri = sent.find("redirect_uri");
     if (!redirect_uri && client.redirect_urls.size() != 1) return page_failure::missing_redirect;

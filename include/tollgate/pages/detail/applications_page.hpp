@@ -10,6 +10,7 @@
 #include <tollgate/web/detail/form.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ struct application_form {
     std::string redirect_urls = {};  ///< one a line
     std::string type = {};           ///< as `to_text(client_type)`; empty: confidential
     bool acts_for_owner = false;
+    std::optional<application_id> deleted = std::nullopt;  ///< another one, whose deletion was refused
 
     [[nodiscard]] static TOLLGATE_DECL application_form of(const application& stored);
     [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
@@ -163,8 +165,8 @@ template <class Call>
     if (!application) return application.error();
     if (application->users > 0 && call.form().value_of("confirm_name") != application->name) {
         web::form_faults faults;
-        faults.add({}, fill_in(call.texts().applications.wrong_name, application->name));
-        return show_applications(call, {}, faults);
+        faults.add("confirm_name", fill_in(call.texts().applications.wrong_name, application->name));
+        return show_applications(call, {.deleted = application->id}, faults);
     }
     const auto deleted = call.store().delete_application(call.session().user, application->id);
     if (!deleted) return deleted.error();

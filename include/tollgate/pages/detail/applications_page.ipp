@@ -13,11 +13,11 @@ namespace tollgate::inline v0::pages {
 TOLLGATE_DECL application_form application_form::read(const http::form_fields& fields) {
     return {std::string{fields.value_of("name")}, std::string{fields.value_of("website")},
             std::string{fields.value_of("description")}, std::string{fields.value_of("redirect_url")},
-            std::string{fields.value_of("type")}, !fields.value_of("acts_for_owner").empty()};
+            std::string{fields.value_of("type")}, !fields.value_of("acts_for_owner").empty(), {}};
 }
 
 TOLLGATE_DECL application_form application_form::of(const application& stored) {
-    application_form form{stored.name, stored.website, stored.description, {}, {}, stored.acts_for_owner};
+    application_form form{stored.name, stored.website, stored.description, {}, {}, stored.acts_for_owner, {}};
     for (const std::string& each : stored.redirect_urls) form.redirect_urls.append(each).append("\n");
     form.type = to_text(stored.type);
     return form;
@@ -74,7 +74,8 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
 
 namespace detail {
 
-inline void write_application_actions(html_writer& html, const page_view& view, const application& application) {
+inline void write_application_actions(html_writer& html, const page_view& view, const application& application,
+                                      const web::form_faults* refused) {
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(application.id.value());
     const auto target = [&](std::string_view action) { return view.form(action, {{"application", number}}); };
@@ -103,11 +104,14 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                              .button = texts.remove_button,
                              .is_removal = true,
                              .typed_name = application.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
-                             .typed_label = fill_in(texts.type_name, application.name)},
+                             .typed_label = fill_in(texts.type_name, application.name),
+                             .faults = refused},
                             target(delete_action), view.texts.forms);
 }
 
-inline void write_application(html_writer& html, const page_view& view, const application& application) {
+/// `refused`: the faults of its deletion; null if it was not refused.
+inline void write_application(html_writer& html, const page_view& view, const application& application,
+                              const web::form_faults* refused) {
     const application_texts& texts = view.texts.applications;
     begin_item(html, application.name);
     html.add("<p>");
@@ -115,7 +119,7 @@ inline void write_application(html_writer& html, const page_view& view, const ap
     html.add("</p>");
     if (!application.description.empty()) html.add("<p>{}</p>", application.description);
     begin_actions(html);
-    write_application_actions(html, view, application);
+    write_application_actions(html, view, application, refused);
     begin_facts(html);
     begin_fact(html, texts.client_id);
     html.add("<code>{}</code>", application.client_id.view());
@@ -202,13 +206,14 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
     if (view.done == edit_done) write_notice(html, texts.edited);
     if (view.done == secret_removal_done) write_notice(html, texts.secret_removed);
     if (view.done == registration_done && !applications.empty())
-        write_notice(html, fill_in(texts.made_title, applications.back().name));
+        write_notice(html, fill_in(texts.registered, applications.back().name));
     write_list_faults(html, view, faults);
     if (applications.empty()) {
         write_empty_list(html, texts.none);
     } else {
         begin_items(html, texts.title);
-        for (const application& each : applications) detail::write_application(html, view, each);
+        for (const application& each : applications)
+            detail::write_application(html, view, each, typed.deleted == each.id ? &faults : nullptr);
         end_items(html);
     }
     detail::write_application_form(html, view, typed, faults);

@@ -48,6 +48,9 @@ struct consent_texts {
     message_texts unknown_client{
         "Unknown application",
         "The link that you followed does not belong to a registered application. No access was granted."};
+    message_texts no_redirect_url{
+        "No redirect URL registered",
+        "The application is a public client without a redirect URL, so it can only use the device flow. No access was granted."};
     message_texts unregistered_redirect{
         "Redirect URL not registered",
         "The redirect_uri of this request is not registered for the application. The link may be wrong, or it may be an attempt "

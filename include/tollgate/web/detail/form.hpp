@@ -172,6 +172,7 @@ struct confirmation {
     bool is_removal = false;  ///< nothing replaces what the action ends
     std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
     std::string typed_label = {};
+    const form_faults* faults = nullptr;  ///< of `typed_name`, whose form was refused: it is open
 };
 
 /// Begins a form; `</form>` ends it.

@@ -183,9 +183,25 @@ TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, st
     html.add("</select>\n</div>\n");
 }
 
+namespace detail {
+
+/// In its place on the page: only a button opens a popover.
+inline void write_refused_confirmation(html_writer& html, const confirmation& action, const form_target& to, const std::string& id,
+                                       const form_texts& texts) {
+    html.add("<div class=\"confirm\" id=\"{}\" role=\"group\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button, action.warning);
+    begin_form(html, to);
+    write_text_field(html, {.name = action.typed_name, .label = action.typed_label, .autocomplete = "off"}, *action.faults, texts);
+    html.add(
+        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form></div>\n",
+        action.button, to.url, texts.cancel);
+}
+
+}  // namespace detail
+
 TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts) {
     std::string id{"confirm"};
     for (const auto& [name, value] : to.hidden) id.append("-").append(value);
+    if (action.faults != nullptr) return detail::write_refused_confirmation(html, action, to, id, texts);
     html.add("<button type=\"button\" class=\"{}\" popovertarget=\"{}\">{}<span class=\"unseen\"> {}</span></button>\n",
              action.is_removal ? "quiet removal" : "quiet", id, action.label, action.about);
     html.add("<div class=\"confirm\" id=\"{}\" popover role=\"dialog\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button,

@@ -160,7 +160,7 @@ time { white-space: nowrap; text-decoration: none; }
 .what { flex: 1 1 18rem; min-width: 0; overflow-wrap: anywhere; }
 .what h2, .what h3 { font-size: 1.05rem; line-height: 1.4; margin: 0; letter-spacing: 0; }
 .what p { margin: .15rem 0 0; font-size: .925rem; color: var(--quiet); }
-div.actions { display: flex; flex-wrap: wrap; gap: .4rem; }
+div.actions { display: flex; flex-wrap: wrap; align-items: start; gap: .4rem; }
 div.actions > button, .actions > .button, td.actions button, dd > form button,
 .heading form button { padding: .25rem .75rem; font-size: .9rem; }
 dl { display: flex; flex-wrap: wrap; gap: .75rem 2.25rem; margin: .9rem 0 0; font-size: .925rem; }
@@ -174,6 +174,7 @@ dd form { display: inline-block; margin: 0 0 0 .5rem; }
   border: 1px solid var(--edge); border-radius: .75rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
 body:has(.confirm:popover-open) :is(a, button, input, select, textarea, summary, [tabindex]):not(.confirm *) { interactivity: inert; }
 .confirm::backdrop { background: rgb(10 20 30 / 45%); }
+.confirm:not([popover]) { width: auto; max-width: 26rem; box-shadow: none; }
 .confirm form { margin: 0; }
 .confirm .buttons { margin: 1.25rem 0 0; }
 
