@@ -29253,10 +29253,12 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
 
 namespace tollgate::inline v0::manual {
 
-// It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard.
+// It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard, and named for screen readers.
 inline void begin_table(html_writer& html, std::initializer_list<std::string_view> columns) {
-    html.add(R"(<div class="table" tabindex="0"><table>
-<thead><tr>)");
+    std::string name;
+    for (const auto each : columns) name.append(name.empty() ? "Table: " : ", ").append(each);
+    html.add(R"(<div class="table" tabindex="0" role="region" aria-label="{}"><table>
+<thead><tr>)", name);
     for (const auto each : columns) html.add(R"(<th scope="col">{}</th>)", each);
     html.add("</tr></thead>\n<tbody>\n");
 }
@@ -29339,7 +29341,8 @@ namespace detail {
 
 inline void write_authorization(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
-<pre tabindex="0"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
+<pre tabindex="0" role="group"
+aria-label="Example"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
 )",
              settings.auth_url, balance_scope);
     begin_table(html, {"Parameter", "Required", "Value"});
@@ -29383,10 +29386,11 @@ page and is not redirected.</p>
 
 inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
-<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=authorization_code -d code="$CODE"</code></pre>
-<pre class="answer" tabindex="0"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
+<pre class="answer" tabindex="0" role="group"
+aria-label="Response"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
  "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
 <p>Send the parameters as a form or as a JSON object, and the client credentials in the same body or with HTTP Basic.
 <code>redirect_uri</code> is optional if the application has exactly one registered redirect URL, and required otherwise. If sent,
@@ -29396,7 +29400,7 @@ it must be the URL to which the browser returned.
 revoked.</p>
 <p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
 <h2 id="refresh">4. Get another access token</h2>
-<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
 <p>Add <code>scope</code> to get a token with fewer scopes.</p>
@@ -29428,10 +29432,11 @@ inline void write_other_grants(html_writer& html, const api_settings& settings, 
     html.add(R"(<h2 id="public">Public clients</h2>
 <p>Mobile, desktop, command-line and single-page applications cannot keep a secret. Register them as public clients: they send
 their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must register every redirect URL; schemes such as
-<code>com.example.app:/back</code> are allowed. Users are asked each time.</p>
+<code>com.example.app:/back</code> are allowed. Without a redirect URL, they can only use the device flow below. Users are asked
+each time.</p>
 <h2 id="devices">Devices</h2>
 <p>A device without a browser requests a code (RFC 8628), shows it to its user, and polls the token endpoint:</p>
-<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
 curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
   -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
 <p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
@@ -29440,7 +29445,7 @@ each <code>slow_down</code>, add 5 seconds to the interval.</p>
 <p>If you allow it on the application's edit page, the application gets tokens for your own accounts with
 <code>grant_type=client_credentials</code> and a <code>scope</code>, without a consent page.</p>
 <h2 id="introspection">Introspection</h2>
-<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_introspect/ \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_introspect/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
 <p>Returns what a token of the application grants (RFC 7662), or <code>&#123;"active": false&#125;</code>. The operator's
 resource servers may ask about every access token.</p>
@@ -29455,7 +29460,7 @@ inline void write_more(html_writer& html, const api_settings& settings) {
 string itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
 verifier; if it had none, the exchange must not have one.</p>
 <h2 id="revocation">Revocation</h2>
-<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_revoke/ \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_revoke/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
 <p>Revokes a token of the application (RFC 7009). Revoking a refresh token also revokes the access tokens issued with it.
 The response is 200 and <code>&#123;&#125;</code> whether or not the token existed.</p>
@@ -29466,7 +29471,7 @@ The response is 200 and <code>&#123;&#125;</code> whether or not the token exist
 inline void write_failures(html_writer& html) {
     html.add(R"(<h2 id="errors">Errors</h2>
 <p>Errors of the token endpoint have the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
-<pre class="answer" tabindex="0"><code>&#123;"error": "invalid_grant", "error_description": "...",
+<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>&#123;"error": "invalid_grant", "error_description": "...",
  "message": "...", "documentation_url": "..."&#125;</code></pre>
 )");
 
@@ -29708,7 +29713,8 @@ ul.cards span { color: var(--quiet); font-size: .925rem; }
 @media (max-width: 44rem) {
   pre { white-space: pre-wrap; }
   pre code { overflow-wrap: anywhere; }
-  td code { white-space: normal; overflow-wrap: normal; }
+  td code { white-space: normal; }
+  td:first-child { min-width: 6rem; }
 }
 @media (max-width: 30rem) {
   body > header > div, .columns { padding-inline: 1.1rem; }
@@ -34297,7 +34303,7 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
         html_.add(">{}</a></li>\n", each.title);
     }
     // Users sign in on the pages of the authorization server.
-    if (oauth_) html_.add(R"(<li><a href="{}/en/user/">Your account</a></li>
+    if (oauth_) html_.add(R"(<li><a href="{}/user/">Your account</a></li>
 )", settings_.auth_url);
     html_.add("</ul></nav>\n<main id=\"content\">\n");
 }
@@ -34368,7 +34374,7 @@ ignore members that you do not know.</p>
 <h2 id="user-agent">User-Agent</h2>
 <p>Every request must have a <code>User-Agent</code> field that names your program; please include contact
 information. A request without a User-Agent, or with an empty one, gets a <strong>403</strong>.</p>
-<pre tabindex="0"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
+<pre tabindex="0" role="group" aria-label="Example"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
 )",
               settings_.base_url);
     html_.add(R"(<h2 id="bodies">Bodies</h2>
@@ -34391,7 +34397,7 @@ ignored.</li>
 <tr><th scope="row">Money</th><td>A JSON number with exact digits. Parse it as a decimal: a binary float would round
 it.</td></tr>
 <tr><th scope="row">Currencies</th><td>ISO 4217 codes</td></tr>
-<tr><th scope="row">Ids</th><td>Integers from 1 to 9223372036854775807</td></tr>
+<tr><th scope="row">IDs</th><td>Integers from 1 to <code>9223372036854775807</code></td></tr>
 <tr><th scope="row">Lists</th><td>A complete array, which may be empty</td></tr>
 )");
     end_table(html_);
@@ -34426,20 +34432,20 @@ limit</a>.</p>
     const auto address = settings_.base_url + (own == nullptr ? std::string{} : std::string{own->path});
     html_.add("<h2 id=\"personal-tokens\">Personal API tokens</h2>\n");
     if (oauth_)
-        html_.add(R"(<p>Create one in your account's settings, under <a href="{}/en/user/settings/tokens/">Personal API
-tokens</a>, with the <a href="{}/scopes/">scopes</a> that it needs.</p>
+        html_.add(R"(<p>Create one in your account's settings, under <a href="{}/en/user/settings/tokens/">Tokens</a>, with
+the <a href="{}/scopes/">scopes</a> that it needs.</p>
 )",
                   settings_.auth_url, root_);
     else html_.add("<p>The operator of this API issues them.</p>\n");
     html_.add(R"(<p>A token has a username and a secret. The secret is shown once, when the token is created. Treat it like a
 password: keep it out of source code and logs.</p>
-<pre tabindex="0"><code>curl -w '\n' -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
 )",
               address);
     if (oauth_)
         html_.add(R"(<h2 id="access-tokens">OAuth access tokens</h2>
 <p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
-<pre tabindex="0"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
 <p><a href="{}/oauth/">OAuth</a> describes how to get one.</p>
 )",
                   address, root_);
@@ -34521,7 +34527,7 @@ requests that are refused as invalid HTTP (malformed, headers too large, 417, 42
 )");
     end_table(html_);
     html_.add(R"(<h2 id="exceeded">Exceeded limits</h2>
-<pre tabindex="0"><code>HTTP/1.1 429 Too Many Requests
+<pre tabindex="0" role="group" aria-label="Example"><code>HTTP/1.1 429 Too Many Requests
 X-RateLimit-Limit: {}
 X-RateLimit-Remaining: 0
 X-RateLimit-Reset: 2026-11-21T10:00:00Z
@@ -34534,7 +34540,7 @@ Retry-After: 1740</code></pre>
 TOLLGATE_DECL void page_writer::write_errors() {
     html_.add(R"(<h1>Errors</h1>
 <p class="lead">Every response with a status of 400 or above has a JSON body.</p>
-<pre tabindex="0"><code>&#123;
+<pre tabindex="0" role="group" aria-label="Example"><code>&#123;
   "message": "Not Found",
   "documentation_url": "{}"
 &#125;</code></pre>
@@ -34604,7 +34610,7 @@ again.</p>
 <h2 id="rules">Rules</h2>
 <ul>
 <li>An account has at most {} webhooks for one event. Several webhooks may use the same event and URL.</li>
-<li>The URL is an absolute http or https URL of at most {} bytes, without a user name, password or fragment.</li>
+<li>The URL is an absolute http or https URL of at most {} bytes, without a username, password or fragment.</li>
 <li>Addresses in private networks are refused, unless the operator allows them.</li>
 <li>The URL is listed exactly as it was sent.</li>
 <li><code>source</code> is <code>api</code> for a webhook created through the API, and <code>manual</code> for one created
@@ -34615,14 +34621,14 @@ on the settings page.</li>
     html_.add(R"(<h2 id="deliveries">Deliveries</h2>
 <p>Each delivery is a POST with a JSON body, signed as specified by
 <a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any Standard Webhooks library can verify it:</p>
-<pre tabindex="0"><code>webhook-id: msg_...
+<pre tabindex="0" role="group" aria-label="Example"><code>webhook-id: msg_...
 webhook-timestamp: 1700000000
 webhook-signature: v1,...
 
 {"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
 <ul>
-<li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the base64 text after
-<code>whsec_</code> in the secret. For {} after a secret is replaced, the field has several signatures, separated by
+<li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the part of the secret after
+<code>whsec_</code>, decoded from base64. For {} after a secret is replaced, the field has several signatures, separated by
 spaces. Verify the raw bytes of the body.</li>
 <li>Respond with a 2xx, by default within {}. A redirect counts as a failure.</li>
 <li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or by
@@ -34688,7 +34694,7 @@ TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const
                 for (const service& known : settings_.services.services())
                     html_.add("<code>{}</code> ", known.name.view());
                 break;
-            case route::parameter_kind::id: html_.add("the {}'s id, an integer", each.name); break;
+            case route::parameter_kind::id: html_.add("the {}'s ID, an integer", each.name); break;
             case route::parameter_kind::integer: {
                 html_.add("an integer");
                 if (each.minimum != INT64_MIN) html_.add(" from {}", std::to_string(each.minimum));
@@ -34703,7 +34709,7 @@ TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const
 }
 
 TOLLGATE_DECL void page_writer::write_curl(const route& route) {
-    html_.add(R"(<pre tabindex="0"><code>curl)");
+    html_.add(R"(<pre tabindex="0" role="group" aria-label="Example"><code>curl)");
     // Show the response field, and start the shell's next prompt on a new line, after an error as well.
     if (!route.notes.success_field.empty()) html_.add(" -i");
     html_.add(R"( -w '\n')");
@@ -34719,7 +34725,7 @@ TOLLGATE_DECL void page_writer::write_curl(const route& route) {
 TOLLGATE_DECL void page_writer::write_example(const route& route) {
     const route_notes& notes = route.notes;
     if (notes.success_body.example.empty()) return;
-    html_.add(R"(<pre class="answer" tabindex="0"><code>)");
+    html_.add(R"(<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>)");
     if (!notes.success_field.empty())
         html_.add("HTTP/1.1 {} {}\n{}: ...\n\n", http::to_number(notes.success_status), http::to_reason(notes.success_status),
                   notes.success_field);

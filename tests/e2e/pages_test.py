@@ -98,7 +98,7 @@ class Settings:
         self.assertLessEqual({*SETTINGS_PAGES, ACTIVITY, "/docs/"}, targets)
         for path in sorted(targets):
             self.assertEqual(200, self.visitor.get(path).status, path)
-        self.assertIn(self.server.ready["auth"] + OVERVIEW, [each.get("href") for each in Visitor(self.server).get("/docs/").all("a")])
+        self.assertIn(self.server.ready["auth"] + "/user/", [each.get("href") for each in Visitor(self.server).get("/docs/").all("a")])
 
     def test_the_icon_is_served_as_favicon(self):
         icon = self.server.request("GET", "/favicon.ico")

@@ -365,6 +365,8 @@ export class AllPages {
         await this.inspector.inspect('not_found')
         await this.go('/docs/')
         await this.inspector.inspect('docs')
+        await this.go('/docs/webhooks/')
+        await this.inspector.inspect('docs_webhooks')
         await this.go(settings + 'tokens/')
         await this.page.locator('main form [name="form_token"]').last().evaluate((field) => { field.value = 'x' })
         await this.input.fill(this.field('description'), 'forged')

@@ -112,9 +112,15 @@ TEST_CASE("every page is complete and without scripts") {
         CHECK_FALSE(has(page, "<script"));
         CHECK_FALSE(has(page, " style="));
         CHECK_FALSE(has(page, "{}"));
-        // Lines may be longer than a narrow screen: a keyboard scrolls what can have the focus.
-        for (auto at = page.body().find("<pre"); at != std::string::npos; at = page.body().find("<pre", at + 1))
-            CHECK(page.body().substr(at, page.body().find('>', at) - at).find("tabindex=\"0\"") != std::string::npos);
+        // Lines may be longer than a narrow screen: a keyboard scrolls what can have the focus, and screen readers name it.
+        for (const auto* scrolled : {"<pre", "<div class=\"table\""})
+            for (auto at = page.body().find(scrolled); at != std::string::npos; at = page.body().find(scrolled, at + 1)) {
+                const auto tag = page.body().substr(at, page.body().find('>', at) - at);
+                CAPTURE(tag);
+                for (const auto* part : {"tabindex=\"0\" role=\"", "aria-label=\""})
+                    CHECK(tag.find(part) != std::string::npos);
+            }
+        for (const auto* part : {"Ids<", "s id,", "user name"}) CHECK_FALSE(has(page, part));
         auto ids = all_values(page.body(), " id");
         std::sort(ids.begin(), ids.end());
         CHECK(std::adjacent_find(ids.begin(), ids.end()) == ids.end());
@@ -176,14 +182,14 @@ TEST_CASE("without OAuth it is not mentioned") {
 }
 
 TEST_CASE("the pages link to the account") {
-    const std::string_view link = "<a href=\"https://example.com/people/en/user/\">Your account</a>";
+    const std::string_view link = "<a href=\"https://example.com/people/user/\">Your account</a>";
     CHECK(has(fetch(api_documentation{shop_settings(), account_routes(), shop_oauth()}, "/people/docs/scopes/"), link));
     CHECK_FALSE(has(fetch(api_documentation{shop_settings(), account_routes()}, "/people/docs/scopes/"), "Your account"));
 }
 
 TEST_CASE("pages say where to get tokens") {
     const auto with_pages = fetch(api_documentation{shop_settings(), account_routes(), shop_oauth()}, "/people/docs/authentication/");
-    CHECK(has(with_pages, "https://example.com/people/en/user/settings/tokens/"));
+    CHECK(has(with_pages, "<a href=\"https://example.com/people/en/user/settings/tokens/\">Tokens</a>"));
     CHECK(has(with_pages, "OAuth access token"));
     const auto without = fetch(api_documentation{shop_settings(), account_routes()}, "/people/docs/authentication/");
     CHECK_FALSE(has(without, "settings/tokens"));
@@ -287,6 +293,7 @@ TEST_CASE("documentation accepts GET only") {
 TEST_CASE("the page of webhooks states the numbers that are used") {
     const auto page = fetch(api_documentation{shop_settings(), account_routes()}, "/people/docs/webhooks/");
     CHECK(has(page, "For " + manual::describe_duration(hook_secret_overlap) + " after a secret is replaced"));
+    CHECK(has(page, "The key is the part of the secret after\n<code>whsec_</code>, decoded from base64."));
     const hook_dispatch_settings defaults;
     using std::chrono::floor;
     CHECK(has(page, "by default within " + manual::describe_duration(floor<seconds>(defaults.client.attempt_timeout)) + "."));

@@ -53,7 +53,7 @@ TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_vi
         html_.add(">{}</a></li>\n", each.title);
     }
     // Users sign in on the pages of the authorization server.
-    if (oauth_) html_.add(R"(<li><a href="{}/en/user/">Your account</a></li>
+    if (oauth_) html_.add(R"(<li><a href="{}/user/">Your account</a></li>
 )", settings_.auth_url);
     html_.add("</ul></nav>\n<main id=\"content\">\n");
 }
@@ -124,7 +124,7 @@ ignore members that you do not know.</p>
 <h2 id="user-agent">User-Agent</h2>
 <p>Every request must have a <code>User-Agent</code> field that names your program; please include contact
 information. A request without a User-Agent, or with an empty one, gets a <strong>403</strong>.</p>
-<pre tabindex="0"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
+<pre tabindex="0" role="group" aria-label="Example"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
 )",
               settings_.base_url);
     html_.add(R"(<h2 id="bodies">Bodies</h2>
@@ -147,7 +147,7 @@ ignored.</li>
 <tr><th scope="row">Money</th><td>A JSON number with exact digits. Parse it as a decimal: a binary float would round
 it.</td></tr>
 <tr><th scope="row">Currencies</th><td>ISO 4217 codes</td></tr>
-<tr><th scope="row">Ids</th><td>Integers from 1 to 9223372036854775807</td></tr>
+<tr><th scope="row">IDs</th><td>Integers from 1 to <code>9223372036854775807</code></td></tr>
 <tr><th scope="row">Lists</th><td>A complete array, which may be empty</td></tr>
 )");
     end_table(html_);
@@ -182,20 +182,20 @@ limit</a>.</p>
     const auto address = settings_.base_url + (own == nullptr ? std::string{} : std::string{own->path});
     html_.add("<h2 id=\"personal-tokens\">Personal API tokens</h2>\n");
     if (oauth_)
-        html_.add(R"(<p>Create one in your account's settings, under <a href="{}/en/user/settings/tokens/">Personal API
-tokens</a>, with the <a href="{}/scopes/">scopes</a> that it needs.</p>
+        html_.add(R"(<p>Create one in your account's settings, under <a href="{}/en/user/settings/tokens/">Tokens</a>, with
+the <a href="{}/scopes/">scopes</a> that it needs.</p>
 )",
                   settings_.auth_url, root_);
     else html_.add("<p>The operator of this API issues them.</p>\n");
     html_.add(R"(<p>A token has a username and a secret. The secret is shown once, when the token is created. Treat it like a
 password: keep it out of source code and logs.</p>
-<pre tabindex="0"><code>curl -w '\n' -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
 )",
               address);
     if (oauth_)
         html_.add(R"(<h2 id="access-tokens">OAuth access tokens</h2>
 <p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
-<pre tabindex="0"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
 <p><a href="{}/oauth/">OAuth</a> describes how to get one.</p>
 )",
                   address, root_);
@@ -277,7 +277,7 @@ requests that are refused as invalid HTTP (malformed, headers too large, 417, 42
 )");
     end_table(html_);
     html_.add(R"(<h2 id="exceeded">Exceeded limits</h2>
-<pre tabindex="0"><code>HTTP/1.1 429 Too Many Requests
+<pre tabindex="0" role="group" aria-label="Example"><code>HTTP/1.1 429 Too Many Requests
 X-RateLimit-Limit: {}
 X-RateLimit-Remaining: 0
 X-RateLimit-Reset: 2026-11-21T10:00:00Z
@@ -290,7 +290,7 @@ Retry-After: 1740</code></pre>
 TOLLGATE_DECL void page_writer::write_errors() {
     html_.add(R"(<h1>Errors</h1>
 <p class="lead">Every response with a status of 400 or above has a JSON body.</p>
-<pre tabindex="0"><code>&#123;
+<pre tabindex="0" role="group" aria-label="Example"><code>&#123;
   "message": "Not Found",
   "documentation_url": "{}"
 &#125;</code></pre>
@@ -360,7 +360,7 @@ again.</p>
 <h2 id="rules">Rules</h2>
 <ul>
 <li>An account has at most {} webhooks for one event. Several webhooks may use the same event and URL.</li>
-<li>The URL is an absolute http or https URL of at most {} bytes, without a user name, password or fragment.</li>
+<li>The URL is an absolute http or https URL of at most {} bytes, without a username, password or fragment.</li>
 <li>Addresses in private networks are refused, unless the operator allows them.</li>
 <li>The URL is listed exactly as it was sent.</li>
 <li><code>source</code> is <code>api</code> for a webhook created through the API, and <code>manual</code> for one created
@@ -371,14 +371,14 @@ on the settings page.</li>
     html_.add(R"(<h2 id="deliveries">Deliveries</h2>
 <p>Each delivery is a POST with a JSON body, signed as specified by
 <a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any Standard Webhooks library can verify it:</p>
-<pre tabindex="0"><code>webhook-id: msg_...
+<pre tabindex="0" role="group" aria-label="Example"><code>webhook-id: msg_...
 webhook-timestamp: 1700000000
 webhook-signature: v1,...
 
 {"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
 <ul>
-<li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the base64 text after
-<code>whsec_</code> in the secret. For {} after a secret is replaced, the field has several signatures, separated by
+<li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the part of the secret after
+<code>whsec_</code>, decoded from base64. For {} after a secret is replaced, the field has several signatures, separated by
 spaces. Verify the raw bytes of the body.</li>
 <li>Respond with a 2xx, by default within {}. A redirect counts as a failure.</li>
 <li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or by
@@ -444,7 +444,7 @@ TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const
                 for (const service& known : settings_.services.services())
                     html_.add("<code>{}</code> ", known.name.view());
                 break;
-            case route::parameter_kind::id: html_.add("the {}'s id, an integer", each.name); break;
+            case route::parameter_kind::id: html_.add("the {}'s ID, an integer", each.name); break;
             case route::parameter_kind::integer: {
                 html_.add("an integer");
                 if (each.minimum != INT64_MIN) html_.add(" from {}", std::to_string(each.minimum));
@@ -459,7 +459,7 @@ TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const
 }
 
 TOLLGATE_DECL void page_writer::write_curl(const route& route) {
-    html_.add(R"(<pre tabindex="0"><code>curl)");
+    html_.add(R"(<pre tabindex="0" role="group" aria-label="Example"><code>curl)");
     // Show the response field, and start the shell's next prompt on a new line, after an error as well.
     if (!route.notes.success_field.empty()) html_.add(" -i");
     html_.add(R"( -w '\n')");
@@ -475,7 +475,7 @@ TOLLGATE_DECL void page_writer::write_curl(const route& route) {
 TOLLGATE_DECL void page_writer::write_example(const route& route) {
     const route_notes& notes = route.notes;
     if (notes.success_body.example.empty()) return;
-    html_.add(R"(<pre class="answer" tabindex="0"><code>)");
+    html_.add(R"(<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>)");
     if (!notes.success_field.empty())
         html_.add("HTTP/1.1 {} {}\n{}: ...\n\n", http::to_number(notes.success_status), http::to_reason(notes.success_status),
                   notes.success_field);

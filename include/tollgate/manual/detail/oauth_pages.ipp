@@ -11,7 +11,8 @@ namespace detail {
 
 inline void write_authorization(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
-<pre tabindex="0"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
+<pre tabindex="0" role="group"
+aria-label="Example"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
 )",
              settings.auth_url, balance_scope);
     begin_table(html, {"Parameter", "Required", "Value"});
@@ -55,10 +56,11 @@ page and is not redirected.</p>
 
 inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
     html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
-<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=authorization_code -d code="$CODE"</code></pre>
-<pre class="answer" tabindex="0"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
+<pre class="answer" tabindex="0" role="group"
+aria-label="Response"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
  "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
 <p>Send the parameters as a form or as a JSON object, and the client credentials in the same body or with HTTP Basic.
 <code>redirect_uri</code> is optional if the application has exactly one registered redirect URL, and required otherwise. If sent,
@@ -68,7 +70,7 @@ it must be the URL to which the browser returned.
 revoked.</p>
 <p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
 <h2 id="refresh">4. Get another access token</h2>
-<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_token/ \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
 <p>Add <code>scope</code> to get a token with fewer scopes.</p>
@@ -100,10 +102,11 @@ inline void write_other_grants(html_writer& html, const api_settings& settings, 
     html.add(R"(<h2 id="public">Public clients</h2>
 <p>Mobile, desktop, command-line and single-page applications cannot keep a secret. Register them as public clients: they send
 their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must register every redirect URL; schemes such as
-<code>com.example.app:/back</code> are allowed. Users are asked each time.</p>
+<code>com.example.app:/back</code> are allowed. Without a redirect URL, they can only use the device flow below. Users are asked
+each time.</p>
 <h2 id="devices">Devices</h2>
 <p>A device without a browser requests a code (RFC 8628), shows it to its user, and polls the token endpoint:</p>
-<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
 curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
   -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
 <p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
@@ -112,7 +115,7 @@ each <code>slow_down</code>, add 5 seconds to the interval.</p>
 <p>If you allow it on the application's edit page, the application gets tokens for your own accounts with
 <code>grant_type=client_credentials</code> and a <code>scope</code>, without a consent page.</p>
 <h2 id="introspection">Introspection</h2>
-<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_introspect/ \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_introspect/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
 <p>Returns what a token of the application grants (RFC 7662), or <code>&#123;"active": false&#125;</code>. The operator's
 resource servers may ask about every access token.</p>
@@ -127,7 +130,7 @@ inline void write_more(html_writer& html, const api_settings& settings) {
 string itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
 verifier; if it had none, the exchange must not have one.</p>
 <h2 id="revocation">Revocation</h2>
-<pre tabindex="0"><code>curl -w '\n' {}/user/oauth_revoke/ \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_revoke/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
 <p>Revokes a token of the application (RFC 7009). Revoking a refresh token also revokes the access tokens issued with it.
 The response is 200 and <code>&#123;&#125;</code> whether or not the token existed.</p>
@@ -138,7 +141,7 @@ The response is 200 and <code>&#123;&#125;</code> whether or not the token exist
 inline void write_failures(html_writer& html) {
     html.add(R"(<h2 id="errors">Errors</h2>
 <p>Errors of the token endpoint have the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
-<pre class="answer" tabindex="0"><code>&#123;"error": "invalid_grant", "error_description": "...",
+<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>&#123;"error": "invalid_grant", "error_description": "...",
  "message": "...", "documentation_url": "..."&#125;</code></pre>
 )");
 

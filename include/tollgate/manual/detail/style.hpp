@@ -91,7 +91,8 @@ ul.cards span { color: var(--quiet); font-size: .925rem; }
 @media (max-width: 44rem) {
   pre { white-space: pre-wrap; }
   pre code { overflow-wrap: anywhere; }
-  td code { white-space: normal; overflow-wrap: normal; }
+  td code { white-space: normal; }
+  td:first-child { min-width: 6rem; }
 }
 @media (max-width: 30rem) {
   body > header > div, .columns { padding-inline: 1.1rem; }
