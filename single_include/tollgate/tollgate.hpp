@@ -5890,7 +5890,7 @@ namespace tollgate::inline v0 {
 namespace detail {
 
 // The messages of refusals, which pages translate.
-inline constexpr std::string_view target_has_user_info = "target_url must not have a user name or password.";
+inline constexpr std::string_view target_has_user_info = "target_url must not have a username or password.";
 inline constexpr std::string_view target_has_fragment = "target_url must not have a fragment.";
 inline constexpr std::string_view target_is_private = "target_url must point to a public address.";
 
@@ -9493,8 +9493,8 @@ struct delivery_texts {
     std::string_view failing = "Failing";
     std::string_view disabled = "Disabled";
     std::string_view failing_about =
-        "No attempt has succeeded since {}. Retries continue at increasing intervals. If attempts keep failing for too long, "
-        "the webhook is disabled.";
+        "No attempt has succeeded since {}. If attempts keep failing for too long, the webhook is disabled.";
+    std::string_view failing_retries = "Pending deliveries are retried at increasing intervals.";  ///< while there are some
     std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
     std::string_view failed_about = "Disabled on {}: all attempts had failed for too long.";
     std::string_view disabled_about =
@@ -9509,7 +9509,6 @@ struct delivery_texts {
     std::string_view older = "Older";
     std::string_view last_attempts = "The last {} attempts.";  ///< a number
     std::string_view waiting = "Pending";
-    std::string_view retrying = "Retrying";
     std::string_view delivered = "Delivered";
     std::string_view given_up = "Failed";
     std::string_view held = "Held";
@@ -9537,6 +9536,7 @@ struct delivery_texts {
     attempt_texts attempts = {};
     std::string_view milliseconds = "{} ms";  ///< a number
     std::string_view seconds = "{} s";        ///< a number
+    std::string_view decimal_point = ".";     ///< in it
     std::string_view request = "Request";
     std::string_view request_cut = "Request (truncated)";
     std::string_view response = "Response body";
@@ -9572,7 +9572,7 @@ struct webhook_texts {
     std::string_view target_url_hint = "Events are sent to this URL, such as https://example.com/hooks.";
     std::string_view target_url_missing = "Enter the URL to send events to.";
     // Refusals of `public_targets`; those of other target rules are shown as they are.
-    std::string_view target_has_user_info = "The URL must not have a user name or password.";
+    std::string_view target_has_user_info = "The URL must not have a username or password.";
     std::string_view target_has_fragment = "The URL must not have a fragment.";
     std::string_view target_is_private = "The URL must point to a public address.";
     std::string_view button = "Create webhook";
@@ -9814,7 +9814,7 @@ struct activity_texts {
     std::string_view hook_deleted = "Deleted webhook {}";
     std::string_view hook_secret_replaced = "Generated a new secret for webhook {}";
     std::string_view hook_enabled = "Enabled webhook {}";
-    std::string_view delivery_resent = "Sent delivery {} again";
+    std::string_view delivery_resent = "Sent a delivery again";
     std::string_view application_changed = "Changed the application {}";
     std::string_view hook_changed = "Changed webhook {}";
     std::string_view hook_tested = "Sent a test event to webhook {}";
@@ -14469,6 +14469,7 @@ struct hook_history {
     std::vector<recorded_attempt> attempts = {};  ///< of those deliveries
     bool has_newer = false, has_older = false;
     std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
+    bool has_waiting = false;                           ///< any delivery of the hook waits; only known while it is failing
 };
 
 /// `Active`, `Failing` or `Disabled`.
@@ -14494,6 +14495,11 @@ template <class Call>
     if (!deliveries) return std::move(deliveries).error();
     hook_history read{*std::move(found), *std::move(deliveries)};
     read.only = only;
+    if (read.hook.failing_since) {
+        const auto waiting = call.store().deliveries_of(named.account, named.hook, 1, std::nullopt, delivery_state::waiting);
+        if (!waiting) return waiting.error();
+        read.has_waiting = !waiting->empty();
+    }
     read.has_newer = before.has_value();
     read.has_older = read.deliveries.size() > deliveries_shown_max;
     if (read.has_older) read.deliveries.pop_back();
@@ -23064,7 +23070,7 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
         if (fault)
             return add(" must be an absolute http or https URL" + std::string{is_public && is_redirect ? private_use : ""} +
                        " of at most " + std::to_string(limits::target_url_bytes_max) + " bytes.");
-        if (url->has_user_info) add(" must not contain a user name or password.");
+        if (url->has_user_info) add(" must not contain a username or password.");
         else if (url->has_fragment && is_redirect) add(" must not have a fragment (#).");
     };
     if (!is_visible_line(request.name, limits::application_name_bytes_max))
@@ -24947,8 +24953,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .active = "Aktiv",
              .failing = "Fehlerhaft",
              .disabled = "Deaktiviert",
-             .failing_about = "Seit dem {} war kein Versuch erfolgreich. Weitere Versuche folgen in wachsenden Abständen. Gelingt zu "
-                              "lange keiner, wird der Webhook deaktiviert.",
+             .failing_about = "Seit dem {} war kein Versuch erfolgreich. Gelingt zu lange keiner, wird der Webhook deaktiviert.",
+             .failing_retries = "Ausstehende Zustellungen werden in wachsenden Abständen erneut versucht.",
              .gone_about = "Deaktiviert am {}: Die URL hat mit Status 410 (Gone) geantwortet.",
              .failed_about = "Deaktiviert am {}: Zu lange war kein Versuch erfolgreich.",
              .disabled_about = "An einen deaktivierten Webhook werden keine neuen Ereignisse gesendet. Ausstehende Zustellungen "
@@ -24962,7 +24968,6 @@ TOLLGATE_DECL page_texts german_texts() {
              .older = "Ältere",
              .last_attempts = "Die letzten {} Versuche.",
              .waiting = "Ausstehend",
-             .retrying = "Weitere Versuche",
              .delivered = "Zugestellt",
              .given_up = "Fehlgeschlagen",
              .held = "Angehalten",
@@ -24997,6 +25002,7 @@ TOLLGATE_DECL page_texts german_texts() {
                           .bad_response = "Ungültige oder zu große HTTP-Antwort"},
              .milliseconds = "{} ms",
              .seconds = "{} s",
+             .decimal_point = ",",
              .request = "Anfrage",
              .request_cut = "Anfrage (gekürzt)",
              .response = "Antworttext",
@@ -25024,7 +25030,7 @@ TOLLGATE_DECL page_texts german_texts() {
                      .hook_deleted = "Webhook {} gelöscht",
                      .hook_secret_replaced = "Neues Secret für Webhook {} generiert",
                      .hook_enabled = "Webhook {} aktiviert",
-                     .delivery_resent = "Zustellung {} erneut gesendet",
+                     .delivery_resent = "Zustellung erneut gesendet",
                      .application_changed = "Anwendung {} geändert",
                      .hook_changed = "Webhook {} geändert",
                      .hook_tested = "Testereignis an Webhook {} gesendet",
@@ -25173,6 +25179,7 @@ main { padding-block: 2.25rem 4rem; min-height: 60vh; }
   margin-bottom: .6rem; }
 .heading h1, .heading h2 { margin: 0; }
 .lead { color: var(--quiet); margin-bottom: 2rem; }
+.lead:has(> .state), dd:has(> form) { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem .5rem; }
 .nothing { border: 1px dashed var(--edge); border-radius: .6rem; padding: 1.5rem; color: var(--quiet); max-width: none;
   margin-bottom: 2.5rem; }
 .notice, .faults, .caution { border-left: .3rem solid var(--good); border-radius: .25rem; background: var(--good-paper);
@@ -25270,7 +25277,7 @@ dl > .long { flex-basis: 100%; }
 dt { color: var(--quiet); font-size: .85rem; line-height: 1.4; margin-bottom: .1rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 dd ul { margin: 0; padding: 0; list-style: none; }
-dd form { display: inline-block; margin: 0 0 0 .5rem; }
+dd form { margin: 0; }
 .confirm { width: 26rem; max-width: calc(100vw - 2rem); padding: 1.4rem 1.5rem 1.2rem; color: var(--ink); background: var(--paper);
   border: 1px solid var(--edge); border-radius: .75rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
 body:has(.confirm:popover-open) :is(a, button, input, select, textarea, summary, [tabindex]):not(.confirm *) { interactivity: inert; }
@@ -25292,7 +25299,6 @@ summary { cursor: pointer; }
 .deliveries { list-style: none; margin: 0; padding: 0; }
 .deliveries > li { border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.25rem; margin-bottom: 1rem; }
 .deliveries .heading { margin-bottom: .25rem; }
-.lead > .state { margin-left: .25rem; }
 .deliveries h2 { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem .75rem; font-size: 1.05rem; margin: 0; }
 .deliveries p { font-size: .925rem; margin: 0; max-width: none; overflow-wrap: anywhere; }
 .attempts { list-style: none; margin: .6rem 0 0; padding: 0; border-top: 1px solid var(--line); }
@@ -27971,7 +27977,7 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, con
     html.add("<div class=\"heading\">\n<h1>{}</h1>\n", heading.title);
     if (!heading.add.empty()) html.add("<a class=\"button quiet\" href=\"#new\">{}</a>\n", heading.add);
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
-    if (view.done == signed_out_done) write_notice(html, view.texts.forms.signed_out);
+    if (view.done == signed_out_done) html.add("<p class=\"caution\" role=\"status\">{}</p>\n", view.texts.forms.signed_out);
 }
 
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
@@ -28468,7 +28474,8 @@ inline void write_session_row(html_writer& html, const page_view& view, const li
     next_cell(html, {});
     if (!each.is_current) {
         web::begin_form(html, view.form(end_session_action, {{"session", each.id}}));
-        html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>", texts.end, browser);
+        html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}, {}</span></button></form>", texts.end, browser,
+                 web::moment_text(each.created_at, view.texts.dates));
     }
     end_row(html);
 }
@@ -28792,7 +28799,7 @@ TOLLGATE_DECL std::string duration_of(const attempt& attempt, const delivery_tex
     const auto count = attempt.duration.count();
     if (count < 1000) return fill_in(texts.milliseconds, std::to_string(count));
     const auto tenths = (count + 50) / 100;
-    return fill_in(texts.seconds, std::to_string(tenths / 10) + "." + std::to_string(tenths % 10));
+    return fill_in(texts.seconds, std::to_string(tenths / 10).append(texts.decimal_point) + std::to_string(tenths % 10));
 }
 
 namespace detail {
@@ -28816,8 +28823,9 @@ inline constexpr since_entry since_entries[] = {{"hour", std::chrono::hours{1}},
                                                 {"month", std::chrono::hours{24 * 30}}};
 
 /// Why the hook is failing or disabled.
-inline void write_problem(html_writer& html, const page_view& view, const hook& hook) {
+inline void write_problem(html_writer& html, const page_view& view, const hook_history& history) {
     const delivery_texts& texts = view.texts.deliveries;
+    const hook& hook = history.hook;
     if (hook.disabled) {
         const bool gone = hook.disabled->reason == disable_reason::gone;
         html.add("<div class=\"caution bad\"><p>{} {}</p>\n",
@@ -28826,15 +28834,16 @@ inline void write_problem(html_writer& html, const page_view& view, const hook& 
         write_enable(html, view, hook);
         html.add("</div>\n");
     } else if (hook.failing_since) {
-        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*hook.failing_since, view.texts.dates)));
+        html.add("<p class=\"caution\">{}", fill_in(texts.failing_about, web::moment_text(*hook.failing_since, view.texts.dates)));
+        if (history.has_waiting) html.add(" {}", texts.failing_retries);
+        html.add("</p>\n");
     }
 }
 
 inline void write_delivery_state(html_writer& html, const delivery& which, const delivery_texts& texts) {
     switch (which.state) {
         case delivery_state::waiting:
-            if (which.attempts_made > 0) html.add("<span class=\"state care\">{}</span>", texts.retrying);
-            else html.add("<span class=\"state\">{}</span>", texts.waiting);
+            html.add("<span class=\"{}\">{}</span>", which.attempts_made > 0 ? "state care" : "state", texts.waiting);
             break;
         case delivery_state::delivered: html.add("<span class=\"state good\">{}</span>", texts.delivered); break;
         case delivery_state::given_up: html.add("<span class=\"state bad\">{}</span>", texts.given_up); break;
@@ -28871,8 +28880,8 @@ inline void write_send_again(html_writer& html, const page_view& view, const hoo
     auto target = hook_action(view, send_again_action, hook);
     target.hidden.emplace_back(delivery_name, std::to_string(which.id.value()));
     web::begin_form(html, target);
-    html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
-             view.texts.deliveries.send_again, web::moment_text(which.created_at, view.texts.dates));
+    html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {} {}</span></button></form>\n", view.texts.deliveries.send_again,
+             web::moment_text(which.created_at, view.texts.dates), which.message_id.view());
 }
 
 inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history,
@@ -29001,7 +29010,7 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
     html.add("</p>\n");
     if (!fault.empty()) html.add("<div class=\"faults\" role=\"alert\"><p>{}</p></div>\n", fault);
     else detail::write_done(html, view, hook);
-    detail::write_problem(html, view, hook);
+    detail::write_problem(html, view, history);
     detail::write_hook_actions(html, view, hook);
 
     const bool none = history.deliveries.empty() && !history.has_newer;
@@ -29107,7 +29116,7 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = about,
-                             .warning = fill_in(texts.renew_warning, hook.event),
+                             .warning = fill_in(texts.renew_warning, hook.target_url),
                              .button = texts.renew_button},
                             target(new_secret_action), view.texts.forms);
     web::write_confirmation(html,

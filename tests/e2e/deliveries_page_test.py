@@ -138,10 +138,10 @@ class Deliveries(Case):
         self.wait_for("HTTP status 500")
         self.receiver.wait(3)
         # A response is stored a moment after it arrives.
-        self.eventually(lambda: self.visitor.get(self.deliveries_url() + "&state=pending").body.count('"state care">Retrying') == 3)
+        self.eventually(lambda: self.visitor.get(self.deliveries_url() + "&state=pending").body.count('"state care">Pending') == 3)
         self.assertIn("There are no deliveries with this result.", self.visitor.get(self.deliveries_url() + "&state=failed").text)
         page = self.visitor.get(self.deliveries_url())
-        self.assertRegex(page.text, "Retrying .*Next attempt: ")
+        self.assertRegex(page.text, "Pending .*Next attempt: ")
         result = self.visitor.submit(page.form_with("since", action="resend_failed"), {"since": "day"})
         self.assertIn("No delivery failed in that time.", result.text)
 

@@ -87,7 +87,7 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
         if (fault)
             return add(" must be an absolute http or https URL" + std::string{is_public && is_redirect ? private_use : ""} +
                        " of at most " + std::to_string(limits::target_url_bytes_max) + " bytes.");
-        if (url->has_user_info) add(" must not contain a user name or password.");
+        if (url->has_user_info) add(" must not contain a username or password.");
         else if (url->has_fragment && is_redirect) add(" must not have a fragment (#).");
     };
     if (!is_visible_line(request.name, limits::application_name_bytes_max))

@@ -10,7 +10,7 @@ namespace tollgate::inline v0 {
 namespace detail {
 
 // The messages of refusals, which pages translate.
-inline constexpr std::string_view target_has_user_info = "target_url must not have a user name or password.";
+inline constexpr std::string_view target_has_user_info = "target_url must not have a username or password.";
 inline constexpr std::string_view target_has_fragment = "target_url must not have a fragment.";
 inline constexpr std::string_view target_is_private = "target_url must point to a public address.";
 

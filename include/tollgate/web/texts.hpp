@@ -218,7 +218,7 @@ struct activity_texts {
     std::string_view hook_deleted = "Deleted webhook {}";
     std::string_view hook_secret_replaced = "Generated a new secret for webhook {}";
     std::string_view hook_enabled = "Enabled webhook {}";
-    std::string_view delivery_resent = "Sent delivery {} again";
+    std::string_view delivery_resent = "Sent a delivery again";
     std::string_view application_changed = "Changed the application {}";
     std::string_view hook_changed = "Changed webhook {}";
     std::string_view hook_tested = "Sent a test event to webhook {}";

@@ -80,7 +80,7 @@ TEST_CASE("a user without a session is redirected to sign-in and back") {
         CHECK(to_number(posted.status()) == 303);
         CHECK(posted.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path + "?done=signed_out"));
         CHECK_FALSE(has(shop.get(path), "role=\"status\""));
-        CHECK(has(shop.get(path + "?done=signed_out"), "<p class=\"notice\" role=\"status\">You were not signed in when"));
+        CHECK(has(shop.get(path + "?done=signed_out"), "<p class=\"caution\" role=\"status\">You were not signed in when"));
     }
     CHECK(shop.get(page_paths[0], "nobody").find("Location").starts_with("/en/user/sign_in/"));
 }

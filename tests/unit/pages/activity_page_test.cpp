@@ -37,6 +37,8 @@ TEST_CASE("every kind of activity has a text") {
     CHECK(pages::describe({activity_kind::token_created, ann, "a <b>", std::nullopt, {}}, texts) == "Created the token a <b>");
     CHECK(pages::describe({activity_kind::quota_set, ann, "7", std::nullopt, {}}, texts) == "Set the rate limit to 7 requests a day");
     CHECK(pages::describe({activity_kind::quota_set, ann, "", std::nullopt, {}}, texts) == "Set the rate limit to the default");
+    // The pages show message IDs, so the number of a delivery says nothing.
+    CHECK(pages::describe({activity_kind::delivery_resent, ann, "21", std::nullopt, {}}, texts) == "Sent a delivery again");
     CHECK(pages::describe({activity_kind::signed_in, ann, "", std::nullopt, {}}, texts) == "Signed in");
     CHECK(pages::describe({activity_kind::count_, ann, "unknown", std::nullopt, {}}, texts).empty());
 }

@@ -76,7 +76,7 @@ TEST_CASE("each attempt shows its time, result, duration and response") {
     shop.worker.send(answered(500, "<script>alert(\"&'\")</script>\x1b[2J\xff", milliseconds{340}),
                      delivery_outcome::retry);
     const auto waiting = shop.get(shop.place());
-    CHECK(has(waiting, "<span class=\"state care\">Retrying</span>"));
+    CHECK(has(waiting, "<span class=\"state care\">Pending</span>"));
     CHECK(has(waiting, "Next attempt: 14 Nov 2023, 22:18:20 UTC."));
     CHECK(has(waiting, "HTTP status 500"));
     CHECK(has(waiting, "<time datetime=\"2023-11-14T22:13:20Z\">14 Nov 2023, 22:13:20 UTC</time>, 340 ms"));
@@ -167,6 +167,25 @@ TEST_CASE("owners resend deliveries, and the page confirms it") {
     CHECK(shop.state() == delivery_state::delivered);
 }
 
+TEST_CASE("a failing webhook without pending deliveries promises no retries") {
+    hook_shop shop;
+    shop.worker.report(anns_site, "site.created");
+    shop.worker.send(answered(500), delivery_outcome::given_up);
+    CHECK(has(shop.get(shop.place()), "No attempt has succeeded since 14 Nov 2023, 22:13:20 UTC."));
+    CHECK_FALSE(has(shop.get(shop.place()), "increasing intervals"));
+}
+
+TEST_CASE("deliveries of the same second have distinct buttons") {
+    hook_shop shop;
+    for (int i = 0; i < 2; ++i) {
+        shop.worker.report(anns_site, "site.created");
+        shop.worker.send(answered(200), delivery_outcome::delivered);
+    }
+    const auto page = shop.get(shop.place());
+    for (const delivery& each : *shop.store.deliveries_of(anns_site, shop.hook, 2))
+        CHECK(has(page, "<span class=\"unseen\"> 14 Nov 2023, 22:13:20 UTC " + std::string{each.message_id.view()} + "</span>"));
+}
+
 TEST_CASE("a disabled webhook shows the reason, holds its deliveries, and can be enabled") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
@@ -207,6 +226,9 @@ TEST_CASE("a failing webhook shows since when, and later why it was disabled") {
     CHECK(has(shop.get(shop.place()), "No attempt has succeeded since 14 Nov 2023, 22:13:20 UTC."));
     CHECK(has(shop.get(shop.place()), "Could not connect"));
     CHECK(has(shop.get(shop.place()), "2.5 s"));
+    CHECK(has(shop.get("/de" + shop.place().substr(3)), "2,5 s"));
+    CHECK(has(shop.get(shop.place()), "Pending deliveries are retried at increasing intervals."));
+    CHECK(has(shop.get(shop.place() + "&state=failed"), "Pending deliveries are retried"));
     const auto since = shop.now;
     shop.now += seconds{86400};
     shop.worker.send(ended(attempt_end::timed_out), delivery_outcome::retry, since);

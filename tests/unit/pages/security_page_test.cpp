@@ -118,6 +118,7 @@ TEST_CASE("sessions are listed, the current one marked") {
     CHECK(page.body().find("Sign out everywhere else") < page.body().find("<table"));
     CHECK(page_shop::between(page.body(), "Firefox on Windows", "</tr>").find("This session") != std::string::npos);
     CHECK(page_shop::between(page.body(), "curl", "</tr>").find("This session") == std::string::npos);
+    CHECK(has(page, "Sign out<span class=\"unseen\"> curl, 14 Nov 2023, 22:14:20 UTC</span>"));
     CHECK(has(shop.show(bobs), "title=\"Opera &quot;&lt;i&gt;&quot; OPR/1\""));
     // Without other sessions there is no button to end them.
     CHECK_FALSE(has(shop.show(bobs), "Sign out everywhere else"));

@@ -149,7 +149,7 @@ TEST_CASE("invalid webhook input is reported at its field and preserved") {
                  "The URL must point to a public address."},
              row{hook_form("sitesmaker/1", "site.created", url + "#x"), "target_url", "The URL must not have a fragment."},
              row{hook_form("sitesmaker/1", "site.created", "https://ann@hooks.ann.example/"), "target_url",
-                 "The URL must not have a user name or password."},
+                 "The URL must not have a username or password."},
          }) {
         CAPTURE(each.body.substr(0, 80));
         const auto page = shop.post(path, each.body);
@@ -215,6 +215,7 @@ TEST_CASE("a webhook is deleted by its owner only") {
 TEST_CASE("a webhook gets a new secret") {
     page_shop shop;
     const auto old_secret = secret_on(shop.post(path, good));
+    CHECK(has(shop.get(path), "A new signing secret will be generated for " + hooks_of(shop, anns_site).front().target_url + "."));
     const auto id = std::to_string(hooks_of(shop, anns_site).front().id.value());
     const auto page = shop.post(path, "action=new_secret&account=sitesmaker/1&hook=" + id);
     CHECK(to_number(page.status()) == 200);

@@ -68,7 +68,7 @@ TEST_CASE("user information and fragments are refused, even where private target
     for (const public_targets rule : {public_targets{}, public_targets{.private_allowed = true}}) {
         for (const char* text : {"http://user@example.com/", "http://user:password@example.com/",
                                  "http://@example.com/", "http://example.com@10.0.0.1/"})
-            CHECK(refusal(rule, text) == "target_url must not have a user name or password.");
+            CHECK(refusal(rule, text) == "target_url must not have a username or password.");
         for (const char* text : {"http://example.com/#", "http://example.com#a", "http://example.com/a?b#c"})
             CHECK(refusal(rule, text) == "target_url must not have a fragment.");
     }

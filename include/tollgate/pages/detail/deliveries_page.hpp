@@ -101,6 +101,7 @@ struct hook_history {
     std::vector<recorded_attempt> attempts = {};  ///< of those deliveries
     bool has_newer = false, has_older = false;
     std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
+    bool has_waiting = false;                           ///< any delivery of the hook waits; only known while it is failing
 };
 
 /// `Active`, `Failing` or `Disabled`.
@@ -126,6 +127,11 @@ template <class Call>
     if (!deliveries) return std::move(deliveries).error();
     hook_history read{*std::move(found), *std::move(deliveries)};
     read.only = only;
+    if (read.hook.failing_since) {
+        const auto waiting = call.store().deliveries_of(named.account, named.hook, 1, std::nullopt, delivery_state::waiting);
+        if (!waiting) return waiting.error();
+        read.has_waiting = !waiting->empty();
+    }
     read.has_newer = before.has_value();
     read.has_older = read.deliveries.size() > deliveries_shown_max;
     if (read.has_older) read.deliveries.pop_back();

@@ -68,7 +68,7 @@ TOLLGATE_DECL std::string duration_of(const attempt& attempt, const delivery_tex
     const auto count = attempt.duration.count();
     if (count < 1000) return fill_in(texts.milliseconds, std::to_string(count));
     const auto tenths = (count + 50) / 100;
-    return fill_in(texts.seconds, std::to_string(tenths / 10) + "." + std::to_string(tenths % 10));
+    return fill_in(texts.seconds, std::to_string(tenths / 10).append(texts.decimal_point) + std::to_string(tenths % 10));
 }
 
 namespace detail {
@@ -92,8 +92,9 @@ inline constexpr since_entry since_entries[] = {{"hour", std::chrono::hours{1}},
                                                 {"month", std::chrono::hours{24 * 30}}};
 
 /// Why the hook is failing or disabled.
-inline void write_problem(html_writer& html, const page_view& view, const hook& hook) {
+inline void write_problem(html_writer& html, const page_view& view, const hook_history& history) {
     const delivery_texts& texts = view.texts.deliveries;
+    const hook& hook = history.hook;
     if (hook.disabled) {
         const bool gone = hook.disabled->reason == disable_reason::gone;
         html.add("<div class=\"caution bad\"><p>{} {}</p>\n",
@@ -102,15 +103,16 @@ inline void write_problem(html_writer& html, const page_view& view, const hook& 
         write_enable(html, view, hook);
         html.add("</div>\n");
     } else if (hook.failing_since) {
-        html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.failing_about, web::moment_text(*hook.failing_since, view.texts.dates)));
+        html.add("<p class=\"caution\">{}", fill_in(texts.failing_about, web::moment_text(*hook.failing_since, view.texts.dates)));
+        if (history.has_waiting) html.add(" {}", texts.failing_retries);
+        html.add("</p>\n");
     }
 }
 
 inline void write_delivery_state(html_writer& html, const delivery& which, const delivery_texts& texts) {
     switch (which.state) {
         case delivery_state::waiting:
-            if (which.attempts_made > 0) html.add("<span class=\"state care\">{}</span>", texts.retrying);
-            else html.add("<span class=\"state\">{}</span>", texts.waiting);
+            html.add("<span class=\"{}\">{}</span>", which.attempts_made > 0 ? "state care" : "state", texts.waiting);
             break;
         case delivery_state::delivered: html.add("<span class=\"state good\">{}</span>", texts.delivered); break;
         case delivery_state::given_up: html.add("<span class=\"state bad\">{}</span>", texts.given_up); break;
@@ -147,8 +149,8 @@ inline void write_send_again(html_writer& html, const page_view& view, const hoo
     auto target = hook_action(view, send_again_action, hook);
     target.hidden.emplace_back(delivery_name, std::to_string(which.id.value()));
     web::begin_form(html, target);
-    html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>\n",
-             view.texts.deliveries.send_again, web::moment_text(which.created_at, view.texts.dates));
+    html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {} {}</span></button></form>\n", view.texts.deliveries.send_again,
+             web::moment_text(which.created_at, view.texts.dates), which.message_id.view());
 }
 
 inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history,
@@ -277,7 +279,7 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
     html.add("</p>\n");
     if (!fault.empty()) html.add("<div class=\"faults\" role=\"alert\"><p>{}</p></div>\n", fault);
     else detail::write_done(html, view, hook);
-    detail::write_problem(html, view, hook);
+    detail::write_problem(html, view, history);
     detail::write_hook_actions(html, view, hook);
 
     const bool none = history.deliveries.empty() && !history.has_newer;

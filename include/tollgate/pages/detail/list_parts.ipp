@@ -25,7 +25,7 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, con
     html.add("<div class=\"heading\">\n<h1>{}</h1>\n", heading.title);
     if (!heading.add.empty()) html.add("<a class=\"button quiet\" href=\"#new\">{}</a>\n", heading.add);
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
-    if (view.done == signed_out_done) write_notice(html, view.texts.forms.signed_out);
+    if (view.done == signed_out_done) html.add("<p class=\"caution\" role=\"status\">{}</p>\n", view.texts.forms.signed_out);
 }
 
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {

@@ -45,7 +45,8 @@ inline void write_session_row(html_writer& html, const page_view& view, const li
     next_cell(html, {});
     if (!each.is_current) {
         web::begin_form(html, view.form(end_session_action, {{"session", each.id}}));
-        html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}</span></button></form>", texts.end, browser);
+        html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}, {}</span></button></form>", texts.end, browser,
+                 web::moment_text(each.created_at, view.texts.dates));
     }
     end_row(html);
 }

@@ -91,7 +91,7 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = about,
-                             .warning = fill_in(texts.renew_warning, hook.event),
+                             .warning = fill_in(texts.renew_warning, hook.target_url),
                              .button = texts.renew_button},
                             target(new_secret_action), view.texts.forms);
     web::write_confirmation(html,

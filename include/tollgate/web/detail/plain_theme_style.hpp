@@ -72,6 +72,7 @@ main { padding-block: 2.25rem 4rem; min-height: 60vh; }
   margin-bottom: .6rem; }
 .heading h1, .heading h2 { margin: 0; }
 .lead { color: var(--quiet); margin-bottom: 2rem; }
+.lead:has(> .state), dd:has(> form) { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem .5rem; }
 .nothing { border: 1px dashed var(--edge); border-radius: .6rem; padding: 1.5rem; color: var(--quiet); max-width: none;
   margin-bottom: 2.5rem; }
 .notice, .faults, .caution { border-left: .3rem solid var(--good); border-radius: .25rem; background: var(--good-paper);
@@ -169,7 +170,7 @@ dl > .long { flex-basis: 100%; }
 dt { color: var(--quiet); font-size: .85rem; line-height: 1.4; margin-bottom: .1rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 dd ul { margin: 0; padding: 0; list-style: none; }
-dd form { display: inline-block; margin: 0 0 0 .5rem; }
+dd form { margin: 0; }
 .confirm { width: 26rem; max-width: calc(100vw - 2rem); padding: 1.4rem 1.5rem 1.2rem; color: var(--ink); background: var(--paper);
   border: 1px solid var(--edge); border-radius: .75rem; box-shadow: var(--shadow); overflow-wrap: anywhere; }
 body:has(.confirm:popover-open) :is(a, button, input, select, textarea, summary, [tabindex]):not(.confirm *) { interactivity: inert; }
@@ -191,7 +192,6 @@ summary { cursor: pointer; }
 .deliveries { list-style: none; margin: 0; padding: 0; }
 .deliveries > li { border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.25rem; margin-bottom: 1rem; }
 .deliveries .heading { margin-bottom: .25rem; }
-.lead > .state { margin-left: .25rem; }
 .deliveries h2 { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem .75rem; font-size: 1.05rem; margin: 0; }
 .deliveries p { font-size: .925rem; margin: 0; max-width: none; overflow-wrap: anywhere; }
 .attempts { list-style: none; margin: .6rem 0 0; padding: 0; border-top: 1px solid var(--line); }

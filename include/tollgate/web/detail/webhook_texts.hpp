@@ -29,8 +29,8 @@ struct delivery_texts {
     std::string_view failing = "Failing";
     std::string_view disabled = "Disabled";
     std::string_view failing_about =
-        "No attempt has succeeded since {}. Retries continue at increasing intervals. If attempts keep failing for too long, "
-        "the webhook is disabled.";
+        "No attempt has succeeded since {}. If attempts keep failing for too long, the webhook is disabled.";
+    std::string_view failing_retries = "Pending deliveries are retried at increasing intervals.";  ///< while there are some
     std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
     std::string_view failed_about = "Disabled on {}: all attempts had failed for too long.";
     std::string_view disabled_about =
@@ -45,7 +45,6 @@ struct delivery_texts {
     std::string_view older = "Older";
     std::string_view last_attempts = "The last {} attempts.";  ///< a number
     std::string_view waiting = "Pending";
-    std::string_view retrying = "Retrying";
     std::string_view delivered = "Delivered";
     std::string_view given_up = "Failed";
     std::string_view held = "Held";
@@ -73,6 +72,7 @@ struct delivery_texts {
     attempt_texts attempts = {};
     std::string_view milliseconds = "{} ms";  ///< a number
     std::string_view seconds = "{} s";        ///< a number
+    std::string_view decimal_point = ".";     ///< in it
     std::string_view request = "Request";
     std::string_view request_cut = "Request (truncated)";
     std::string_view response = "Response body";
@@ -108,7 +108,7 @@ struct webhook_texts {
     std::string_view target_url_hint = "Events are sent to this URL, such as https://example.com/hooks.";
     std::string_view target_url_missing = "Enter the URL to send events to.";
     // Refusals of `public_targets`; those of other target rules are shown as they are.
-    std::string_view target_has_user_info = "The URL must not have a user name or password.";
+    std::string_view target_has_user_info = "The URL must not have a username or password.";
     std::string_view target_has_fragment = "The URL must not have a fragment.";
     std::string_view target_is_private = "The URL must point to a public address.";
     std::string_view button = "Create webhook";
