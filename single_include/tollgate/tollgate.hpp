@@ -9922,6 +9922,7 @@ struct frame_texts {
     std::string_view signed_in_as = "Signed in as {}";
     std::string_view sign_out = "Sign out";
     std::string_view documentation = "Documentation";
+    std::string_view documentation_language = {};  ///< of the linked documentation; empty if it is that of the page
     std::string_view error_title = "Error: {}";
 };
 
@@ -24639,6 +24640,7 @@ TOLLGATE_DECL page_texts german_texts() {
                   .signed_in_as = "Angemeldet als {}",
                   .sign_out = "Abmelden",
                   .documentation = "Dokumentation",
+                  .documentation_language = "en",
                   .error_title = "Fehler: {}"},
         .errors =
             {.malformed = {"Ungültige Anfrage",
@@ -24766,7 +24768,7 @@ TOLLGATE_DECL page_texts german_texts() {
                         "Ihrem Gerät.",
              .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
              .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
-             .warning = "Die Anfrage kam von der Adresse {}, {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
+             .warning = "Die Anfrage kam von der Adresse {} am {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
                         "Gerät gestartet haben, das Sie vor sich haben. Wenn Ihnen jemand den Code oder diesen Link "
                         "geschickt hat, brechen Sie ab: Die Person erhielte sonst Zugriff auf Ihr Konto.",
              .code_shown = "Ihr Gerät muss diesen Code anzeigen: {}",
@@ -24801,7 +24803,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .expires_soon = "Läuft bald ab",
              .used_from = "von {}",
              .renew = "Neues Secret",
-             .renew_warning = "Das aktuelle Secret von „{}“ funktioniert ab sofort nicht mehr. Der Benutzername bleibt gleich. "
+             .renew_warning = "Das aktuelle Secret von „{}“ wird sofort ungültig. Der Benutzername bleibt gleich. "
                               "Hat das Token ein Ablaufdatum, beginnt die Frist von vorn.",
              .renew_button = "Neues Secret generieren",
              .made_title = "Ihr neues Token",
@@ -24858,11 +24860,11 @@ TOLLGATE_DECL page_texts german_texts() {
              .renew = "Neues Secret",
              .renew_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig, bis Sie es entfernen. Stellen Sie Ihre "
                               "Anwendung zuerst auf das neue um.",
-             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das alte Secret funktioniert "
-                                    "ab sofort nicht mehr.",
+             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das alte Secret wird "
+                                    "sofort ungültig.",
              .renew_button = "Neues Secret generieren",
              .remove_secret = "Altes Secret entfernen",
-             .remove_secret_warning = "Das alte Secret von {} funktioniert ab sofort nicht mehr.",
+             .remove_secret_warning = "Das alte Secret von {} wird sofort ungültig.",
              .remove_secret_button = "Das alte Secret entfernen",
              .secret_removed = "Das alte Secret wurde entfernt.",
              .users = "Nutzer",
@@ -24872,7 +24874,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .edited = "Die Änderungen wurden gespeichert.",
              .own_access = "Zugriff auf Ihr eigenes Konto",
              .own_access_hint = "Mit Client-ID und Client-Secret kann die Anwendung dann ohne Rückfrage Token für Ihre Konten "
-                                "abrufen (Client-Credentials-Grant). Wenn Sie dies entfernen, werden diese Token widerrufen.",
+                                "abrufen (Client-Credentials-Grant). Wenn Sie dies deaktivieren, werden diese Token widerrufen.",
              .acts_for_owner = "Zugriff auf mein eigenes Konto erlauben",
              .type_name = "Geben Sie zur Bestätigung {} ein",
              .wrong_name = "{} hat Nutzer. Geben Sie zum Löschen den genauen Namen ein. Es wurde nichts gelöscht.",
@@ -24989,7 +24991,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .day = "24 Stunden",
              .week = "7 Tagen",
              .month = "30 Tagen",
-             .resent = "{} Zustellungen werden erneut gesendet, höchstens 1000 auf einmal.",
+             .resent = "Erneut gesendete Zustellungen: {} (höchstens 1.000 auf einmal).",
              .resent_none = "In dieser Zeit ist keine Zustellung fehlgeschlagen.",
              .attempts = {.answered = "HTTP-Status {}",
                           .redirected = "HTTP-Status {}: Weiterleitungen wird nicht gefolgt",
@@ -25035,7 +25037,7 @@ TOLLGATE_DECL page_texts german_texts() {
                      .hook_changed = "Webhook {} geändert",
                      .hook_tested = "Testereignis an Webhook {} gesendet",
                      .deliveries_resent = "Fehlgeschlagene Zustellungen von Webhook {} erneut gesendet",
-                     .session_ended = "Eine andere Sitzung abgemeldet",
+                     .session_ended = "Eine andere Sitzung beendet",
                      .other_sessions_ended = "Überall sonst abgemeldet",
                      .user_added = "Konto mit dem Benutzernamen {} angelegt",
                      .user_disabled = "Konto deaktiviert",
@@ -25074,7 +25076,7 @@ TOLLGATE_DECL page_texts german_texts() {
         .security =
             {.link = "Sicherheit",
              .title = "Sicherheit",
-             .about = "Wo Sie angemeldet sind, und Ihr Passwort.",
+             .about = "Hier sehen Sie, wo Sie angemeldet sind, und können Ihr Passwort ändern.",
              .sessions = "Sitzungen",
              .sessions_about = "In diesen Browsern sind Sie angemeldet. Beenden Sie Sitzungen, die Sie nicht verwenden oder nicht "
                                "kennen. Wenn Sie eine nicht kennen, ändern Sie auch Ihr Passwort.",
@@ -25086,10 +25088,10 @@ TOLLGATE_DECL page_texts german_texts() {
              .last_seen = "Zuletzt aktiv",
              .from = "Von",
              .unknown_place = "Unbekannt",
-             .end = "Abmelden",
+             .end = "Beenden",
              .end_others = "Überall sonst abmelden",
-             .ended = "Die Sitzung wurde abgemeldet.",
-             .others_ended = "Alle anderen Sitzungen wurden abgemeldet.",
+             .ended = "Die Sitzung wurde beendet.",
+             .others_ended = "Alle anderen Sitzungen wurden beendet.",
              .password = "Passwort",
              .password_about = "Mit einem neuen Passwort werden Sie überall sonst abgemeldet.",
              .current_password = "Aktuelles Passwort",
@@ -25101,7 +25103,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .different = "Die neuen Passwörter stimmen nicht überein.",
              .refused = "Das ist nicht Ihr aktuelles Passwort.",
              .throttled = "Zu viele fehlgeschlagene Versuche. Versuchen Sie es in {} erneut.",
-             .password_changed = "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden abgemeldet."},
+             .password_changed = "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden beendet."},
     };
 }
 
@@ -25405,17 +25407,18 @@ TOLLGATE_DECL std::string plain_theme::icon() const {
 
 TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& frame) const {
     const frame_texts& texts = *frame.texts;
-    const auto title = frame.has_errors ? fill_in(texts.error_title, frame.title) : std::string{frame.title};
+    auto title = frame.has_errors ? fill_in(texts.error_title, frame.title) : std::string{frame.title};
+    if (title != texts.site_name) title.append(" - ").append(texts.site_name);
     html.add(R"(<!doctype html>
 <html lang="{}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{} - {}</title>
+<title>{}</title>
 <link rel="stylesheet" href="{}">
 <link rel="icon" type="image/svg+xml" href="{}">
 )",
-             texts.language, title, texts.site_name, frame.style_url, frame.icon_url);
+             texts.language, title, frame.style_url, frame.icon_url);
     if (!frame.referrer_policy.empty()) html.add("<meta name=\"referrer\" content=\"{}\">\n", frame.referrer_policy);
     if (!frame.script_url.empty()) html.add("<script src=\"{}\" defer></script>\n", frame.script_url);
     html.add(R"(</head>
@@ -25426,7 +25429,11 @@ TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& 
              frame.shape == page_shape::narrow ? "narrow" : "wide", texts.skip, frame.home_url,
              logo_url.empty() ? frame.icon_url : std::string_view{logo_url}, texts.site_name);
     html.add("<div class=\"who\">");
-    if (!frame.documentation_url.empty()) html.add("<a href=\"{}\">{}</a>", frame.documentation_url, texts.documentation);
+    if (!frame.documentation_url.empty()) {
+        html.add("<a href=\"{}\"", frame.documentation_url);
+        if (!texts.documentation_language.empty()) html.add(" hreflang=\"{}\"", texts.documentation_language);
+        html.add(">{}</a>", texts.documentation);
+    }
     if (!frame.login.empty()) {
         html.add("<span>{}</span>", fill_in(texts.signed_in_as, frame.login));
         if (!frame.sign_out_url.empty())

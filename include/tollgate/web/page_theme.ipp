@@ -25,17 +25,18 @@ TOLLGATE_DECL std::string plain_theme::icon() const {
 
 TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& frame) const {
     const frame_texts& texts = *frame.texts;
-    const auto title = frame.has_errors ? fill_in(texts.error_title, frame.title) : std::string{frame.title};
+    auto title = frame.has_errors ? fill_in(texts.error_title, frame.title) : std::string{frame.title};
+    if (title != texts.site_name) title.append(" - ").append(texts.site_name);
     html.add(R"(<!doctype html>
 <html lang="{}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{} - {}</title>
+<title>{}</title>
 <link rel="stylesheet" href="{}">
 <link rel="icon" type="image/svg+xml" href="{}">
 )",
-             texts.language, title, texts.site_name, frame.style_url, frame.icon_url);
+             texts.language, title, frame.style_url, frame.icon_url);
     if (!frame.referrer_policy.empty()) html.add("<meta name=\"referrer\" content=\"{}\">\n", frame.referrer_policy);
     if (!frame.script_url.empty()) html.add("<script src=\"{}\" defer></script>\n", frame.script_url);
     html.add(R"(</head>
@@ -46,7 +47,11 @@ TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& 
              frame.shape == page_shape::narrow ? "narrow" : "wide", texts.skip, frame.home_url,
              logo_url.empty() ? frame.icon_url : std::string_view{logo_url}, texts.site_name);
     html.add("<div class=\"who\">");
-    if (!frame.documentation_url.empty()) html.add("<a href=\"{}\">{}</a>", frame.documentation_url, texts.documentation);
+    if (!frame.documentation_url.empty()) {
+        html.add("<a href=\"{}\"", frame.documentation_url);
+        if (!texts.documentation_language.empty()) html.add(" hreflang=\"{}\"", texts.documentation_language);
+        html.add(">{}</a>", texts.documentation);
+    }
     if (!frame.login.empty()) {
         html.add("<span>{}</span>", fill_in(texts.signed_in_as, frame.login));
         if (!frame.sign_out_url.empty())

@@ -326,6 +326,7 @@ struct frame_texts {
     std::string_view signed_in_as = "Signed in as {}";
     std::string_view sign_out = "Sign out";
     std::string_view documentation = "Documentation";
+    std::string_view documentation_language = {};  ///< of the linked documentation; empty if it is that of the page
     std::string_view error_title = "Error: {}";
 };
 

@@ -16,6 +16,7 @@ TOLLGATE_DECL page_texts german_texts() {
                   .signed_in_as = "Angemeldet als {}",
                   .sign_out = "Abmelden",
                   .documentation = "Dokumentation",
+                  .documentation_language = "en",
                   .error_title = "Fehler: {}"},
         .errors =
             {.malformed = {"Ungültige Anfrage",
@@ -143,7 +144,7 @@ TOLLGATE_DECL page_texts german_texts() {
                         "Ihrem Gerät.",
              .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
              .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
-             .warning = "Die Anfrage kam von der Adresse {}, {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
+             .warning = "Die Anfrage kam von der Adresse {} am {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
                         "Gerät gestartet haben, das Sie vor sich haben. Wenn Ihnen jemand den Code oder diesen Link "
                         "geschickt hat, brechen Sie ab: Die Person erhielte sonst Zugriff auf Ihr Konto.",
              .code_shown = "Ihr Gerät muss diesen Code anzeigen: {}",
@@ -178,7 +179,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .expires_soon = "Läuft bald ab",
              .used_from = "von {}",
              .renew = "Neues Secret",
-             .renew_warning = "Das aktuelle Secret von „{}“ funktioniert ab sofort nicht mehr. Der Benutzername bleibt gleich. "
+             .renew_warning = "Das aktuelle Secret von „{}“ wird sofort ungültig. Der Benutzername bleibt gleich. "
                               "Hat das Token ein Ablaufdatum, beginnt die Frist von vorn.",
              .renew_button = "Neues Secret generieren",
              .made_title = "Ihr neues Token",
@@ -235,11 +236,11 @@ TOLLGATE_DECL page_texts german_texts() {
              .renew = "Neues Secret",
              .renew_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig, bis Sie es entfernen. Stellen Sie Ihre "
                               "Anwendung zuerst auf das neue um.",
-             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das alte Secret funktioniert "
-                                    "ab sofort nicht mehr.",
+             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das alte Secret wird "
+                                    "sofort ungültig.",
              .renew_button = "Neues Secret generieren",
              .remove_secret = "Altes Secret entfernen",
-             .remove_secret_warning = "Das alte Secret von {} funktioniert ab sofort nicht mehr.",
+             .remove_secret_warning = "Das alte Secret von {} wird sofort ungültig.",
              .remove_secret_button = "Das alte Secret entfernen",
              .secret_removed = "Das alte Secret wurde entfernt.",
              .users = "Nutzer",
@@ -249,7 +250,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .edited = "Die Änderungen wurden gespeichert.",
              .own_access = "Zugriff auf Ihr eigenes Konto",
              .own_access_hint = "Mit Client-ID und Client-Secret kann die Anwendung dann ohne Rückfrage Token für Ihre Konten "
-                                "abrufen (Client-Credentials-Grant). Wenn Sie dies entfernen, werden diese Token widerrufen.",
+                                "abrufen (Client-Credentials-Grant). Wenn Sie dies deaktivieren, werden diese Token widerrufen.",
              .acts_for_owner = "Zugriff auf mein eigenes Konto erlauben",
              .type_name = "Geben Sie zur Bestätigung {} ein",
              .wrong_name = "{} hat Nutzer. Geben Sie zum Löschen den genauen Namen ein. Es wurde nichts gelöscht.",
@@ -366,7 +367,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .day = "24 Stunden",
              .week = "7 Tagen",
              .month = "30 Tagen",
-             .resent = "{} Zustellungen werden erneut gesendet, höchstens 1000 auf einmal.",
+             .resent = "Erneut gesendete Zustellungen: {} (höchstens 1.000 auf einmal).",
              .resent_none = "In dieser Zeit ist keine Zustellung fehlgeschlagen.",
              .attempts = {.answered = "HTTP-Status {}",
                           .redirected = "HTTP-Status {}: Weiterleitungen wird nicht gefolgt",
@@ -412,7 +413,7 @@ TOLLGATE_DECL page_texts german_texts() {
                      .hook_changed = "Webhook {} geändert",
                      .hook_tested = "Testereignis an Webhook {} gesendet",
                      .deliveries_resent = "Fehlgeschlagene Zustellungen von Webhook {} erneut gesendet",
-                     .session_ended = "Eine andere Sitzung abgemeldet",
+                     .session_ended = "Eine andere Sitzung beendet",
                      .other_sessions_ended = "Überall sonst abgemeldet",
                      .user_added = "Konto mit dem Benutzernamen {} angelegt",
                      .user_disabled = "Konto deaktiviert",
@@ -451,7 +452,7 @@ TOLLGATE_DECL page_texts german_texts() {
         .security =
             {.link = "Sicherheit",
              .title = "Sicherheit",
-             .about = "Wo Sie angemeldet sind, und Ihr Passwort.",
+             .about = "Hier sehen Sie, wo Sie angemeldet sind, und können Ihr Passwort ändern.",
              .sessions = "Sitzungen",
              .sessions_about = "In diesen Browsern sind Sie angemeldet. Beenden Sie Sitzungen, die Sie nicht verwenden oder nicht "
                                "kennen. Wenn Sie eine nicht kennen, ändern Sie auch Ihr Passwort.",
@@ -463,10 +464,10 @@ TOLLGATE_DECL page_texts german_texts() {
              .last_seen = "Zuletzt aktiv",
              .from = "Von",
              .unknown_place = "Unbekannt",
-             .end = "Abmelden",
+             .end = "Beenden",
              .end_others = "Überall sonst abmelden",
-             .ended = "Die Sitzung wurde abgemeldet.",
-             .others_ended = "Alle anderen Sitzungen wurden abgemeldet.",
+             .ended = "Die Sitzung wurde beendet.",
+             .others_ended = "Alle anderen Sitzungen wurden beendet.",
              .password = "Passwort",
              .password_about = "Mit einem neuen Passwort werden Sie überall sonst abgemeldet.",
              .current_password = "Aktuelles Passwort",
@@ -478,7 +479,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .different = "Die neuen Passwörter stimmen nicht überein.",
              .refused = "Das ist nicht Ihr aktuelles Passwort.",
              .throttled = "Zu viele fehlgeschlagene Versuche. Versuchen Sie es in {} erneut.",
-             .password_changed = "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden abgemeldet."},
+             .password_changed = "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden beendet."},
     };
 }
 

@@ -33,6 +33,7 @@ TEST_CASE("the overview shows the balance and the accounts") {
     const auto page = shop.get(path);
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "<a href=\"/en/user/\" aria-current=\"page\">Overview</a>"));
+    CHECK(has(page, "<title>Your account</title>"));
     const auto content = content_of(page);
     for (const auto* part : {"1234.50 EUR", "Ann&#39;s site", "Another &quot;one&quot;", "Ann&#39;s items", "Administrator", "Member",
                              "/en/user/settings/webhooks/?account=itemplatform%2F1", "No token or application has access"})

@@ -79,6 +79,17 @@ TEST_CASE("a frame omits elements that a page does not need") {
     CHECK_FALSE(has(page({}, {.title = "Tokens", .login = "ann"}), "<form"));
 }
 
+TEST_CASE("the page that has the title of the site repeats it not") {
+    CHECK(has(page({}, {.title = "Your account"}), "<title>Your account</title>"));
+    CHECK(has(page({}, {.title = "Your account", .has_errors = true}), "<title>Error: Your account - Your account</title>"));
+}
+
+TEST_CASE("the documentation is in English") {
+    plain_theme theme;
+    theme.languages = {german_texts()};
+    CHECK(has(page(theme, {.title = "A", .documentation_url = "/docs/"}), "<a href=\"/docs/\" hreflang=\"en\">Dokumentation</a>"));
+}
+
 TEST_CASE("texts can be replaced") {
     plain_theme theme;
     theme.languages = {german_texts()};

@@ -55,6 +55,8 @@ TEST_CASE("German texts address the reader formally and are typeset") {
     for (const auto text : all_of(german_texts())) {
         CAPTURE(text);
         for (const auto* informal : {" du ", "dein", "Dein", " dich", " dir "}) CHECK(text.find(informal) == std::string_view::npos);
+        // A confirmation says what will happen, and a session is ended, not signed out.
+        for (const auto* wrong : {"ab sofort nicht mehr", "wurde abgemeldet", "{}, {}."}) CHECK(text.find(wrong) == std::string_view::npos);
         CHECK(text.find('"') == std::string_view::npos);
         CHECK(text.find("  ") == std::string_view::npos);
     }
