@@ -19790,9 +19790,7 @@ public:
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
-    /// Keeps the record buffers (33 KiB) between records, until the next `release_buffers`.
-    TOLLGATE_DECL void keep_buffers() noexcept;
-    /// Frees them, and from now on after each record. Precondition: no record is being read or written.
+    /// Frees OpenSSL's record buffers (33 KiB), which the next record allocates again; nothing while a part of a record is in them.
     TOLLGATE_DECL void release_buffers() noexcept;
 
     /// Appends a close_notify.
@@ -19908,8 +19906,8 @@ private:
     connection* last_ = nullptr;
 };
 
-/// The TLS connections that keep their record buffers (33 KiB) between requests, because they were used since the last tick:
-/// allocating the buffers costs more than encrypting a short response. Bounded, in number and in time.
+/// The TLS connections of a loop that keep their record buffers (33 KiB) while they wait, because they were used since the last tick:
+/// allocating the buffers costs more than encrypting a short response. All others free them whenever they wait.
 class tls_keepers {
 public:
     /// False if there are too many.
@@ -19919,7 +19917,7 @@ public:
         return true;
     }
     TOLLGATE_DECL void remove(const connection& one) noexcept;
-    /// Frees the buffers of all without a request, and forgets these connections.
+    /// Frees the buffers of all that wait for their sockets, and forgets these connections.
     TOLLGATE_DECL void release() noexcept;
 
 private:
@@ -20161,9 +20159,8 @@ public:
         return admitted_ == admission::accepted && no_request && waiting_ && interruption_ == interruption::none;
     }
 
-    /// Frees the buffers that TLS keeps between requests. False, and nothing is freed, while there is a request.
-    /// Precondition: this is one of the loop's `tls_keepers`.
-    TOLLGATE_DECL bool release_tls_buffers() noexcept;
+    /// Ends being one of the loop's `tls_keepers`, and frees the buffers. False, and nothing changes, if it does not wait for its socket.
+    TOLLGATE_DECL bool stop_keeping_tls_buffers() noexcept;
 
     TOLLGATE_DECL void on_deadline() noexcept override;
     [[nodiscard]] TOLLGATE_DECL std::optional<http::work_kind> work(bool has_queued) noexcept override;
@@ -20207,6 +20204,7 @@ private:
     TOLLGATE_DECL void open_workspace();
     TOLLGATE_DECL void close_workspace() noexcept;
     TOLLGATE_DECL void arm_deadline() noexcept;
+    TOLLGATE_DECL void release_tls_buffers() noexcept;
     TOLLGATE_DECL void arm_linger() noexcept;
 
     /// The longest round trip on earth; `stop` waits for it.
@@ -32978,11 +32976,8 @@ TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
     SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
     SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                       SSL_OP_PRIORITIZE_CHACHA);
-    // There may be many idle connections: record buffers (33 KiB) exist only while a record is processed, except on the few
-    // connections of `tls_keepers`. The write buffer may move, because a batch is encrypted completely before
-    // anything else is written.
-    SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    // The write buffer may move, because a batch is encrypted completely before anything else is written.
+    SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     // Sessions are resumed by tickets, which clients keep; a cache here would grow with their number. One ticket is
     // enough: a client opens few connections at once.
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
@@ -33451,11 +33446,9 @@ TOLLGATE_DECL bool tls_stream::write(tls_wire& wire, std::string_view plain) {
     return true;
 }
 
-TOLLGATE_DECL void tls_stream::keep_buffers() noexcept { SSL_clear_mode(ssl_, SSL_MODE_RELEASE_BUFFERS); }
-
 TOLLGATE_DECL void tls_stream::release_buffers() noexcept {
-    SSL_set_mode(ssl_, SSL_MODE_RELEASE_BUFFERS);
-    SSL_free_buffers(ssl_);
+    // Versions of OpenSSL before 3.0.14 free them while they are in use (CVE-2024-4741). RH: the next is the header of a record.
+    if (SSL_pending(ssl_) == 0 && std::string_view{SSL_rstate_string(ssl_)} == "RH") SSL_free_buffers(ssl_);
 }
 
 TOLLGATE_DECL void tls_stream::close_notify(tls_wire& wire) noexcept {
@@ -33539,13 +33532,17 @@ TOLLGATE_DECL connection_event connection::perform(connection_action action) {
         case connection_action::await_next_request: deadline_ = deadline::none; [[fallthrough]];
         case connection_action::await_input:
             arm_deadline();
+            release_tls_buffers();
             return await(wait_readable());
         case connection_action::await_output:
             arm_deadline();
+            release_tls_buffers();
             return await(wait_writable());
         case connection_action::receive: return receive_input();
         case connection_action::decrypt: return decrypt();
-        case connection_action::submit: return submit();
+        case connection_action::submit:
+            release_tls_buffers();
+            return submit();
         case connection_action::report_work: return resume_output(sent_);
         case connection_action::send: return resume_output(transmit());
         case connection_action::refuse_connection:
@@ -33664,10 +33661,7 @@ TOLLGATE_DECL connection_event connection::outcome(http1_session::state session,
     const bool answered = workspace_->session.responses() > 0;
     close_workspace();
     if (loop_.context().stopping.load(std::memory_order_relaxed)) return event::session_over;
-    if (answered && tls_ && !keeps_tls_buffers_ && loop_.tls_keepers().add(*this)) {
-        keeps_tls_buffers_ = true;
-        tls_->keep_buffers();
-    }
+    if (answered && tls_ && !keeps_tls_buffers_) keeps_tls_buffers_ = loop_.tls_keepers().add(*this);
     if (answered) return event::all_answered;
     return tls_ && !tls_->handshake_done() ? event::handshake_pending : event::nothing_new;
 }
@@ -33719,11 +33713,15 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
     return std::nullopt;
 }
 
-TOLLGATE_DECL bool connection::release_tls_buffers() noexcept {
-    if (workspace_) return false;  // perhaps on a worker
+TOLLGATE_DECL bool connection::stop_keeping_tls_buffers() noexcept {
+    if (!waiting_) return false;  // a worker may have it
     keeps_tls_buffers_ = false;
-    tls_->release_buffers();
+    release_tls_buffers();
     return true;
+}
+
+TOLLGATE_DECL void connection::release_tls_buffers() noexcept {
+    if (tls_ && !keeps_tls_buffers_) tls_->release_buffers();
 }
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {
@@ -33879,7 +33877,7 @@ TOLLGATE_DECL void tls_keepers::remove(const connection& one) noexcept {
 }
 
 TOLLGATE_DECL void tls_keepers::release() noexcept {
-    const auto busy = std::remove_if(all_.begin(), all_.begin() + count_, [](connection* one) { return one->release_tls_buffers(); });
+    const auto busy = std::remove_if(all_.begin(), all_.begin() + count_, [](connection* one) { return one->stop_keeping_tls_buffers(); });
     count_ = static_cast<std::size_t>(busy - all_.begin());
 }
 

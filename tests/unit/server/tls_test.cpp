@@ -199,6 +199,39 @@ TEST_CASE("a connection that keeps its TLS buffers may end", "[server][tls]") {
     CHECK(tollgate_test::eventually([&] { return record_buffers::in_use == before; }));
 }
 
+TEST_CASE("buffers that contain a part of a record are not freed", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    struct half_sent {
+        std::unique_ptr<tls_client> client;
+        std::string rest;
+    };
+    std::vector<half_sent> all;
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION})
+        for (const std::size_t first_bytes : {1, 4, 5, 6, 30}) {
+            auto client = std::make_unique<tls_client>(running.port(), version);
+            client->write(get);
+            const auto records = client->encrypt("GET /b HTTP/1.1\r\nHost: x\r\n\r\n");
+            REQUIRE(client->socket_client::write(records.substr(0, first_bytes)));
+            REQUIRE(client->read_response().body == "GET /a ");
+            all.push_back({std::move(client), records.substr(first_bytes)});
+        }
+    // Until the next tick at the earliest, when these connections stop keeping their buffers.
+    tls_client other{running.port()};
+    const auto date = [&other] {
+        other.write(get);
+        const auto head = other.read_response().head;
+        return head.substr(head.find("\r\nDate: "), 37);
+    };
+    const auto first = date();
+    REQUIRE(tollgate_test::eventually([&] { return date() != first; }));
+    for (const auto& each : all) {
+        REQUIRE(each.client->socket_client::write(each.rest));
+        CHECK(each.client->read_response().body == "GET /b ");
+    }
+}
+
 TEST_CASE("ALPN selects http/1.1, and a client that offers only other protocols gets an alert", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server running{handler, with_tls()};

@@ -48,9 +48,8 @@ public:
         return admitted_ == admission::accepted && no_request && waiting_ && interruption_ == interruption::none;
     }
 
-    /// Frees the buffers that TLS keeps between requests. False, and nothing is freed, while there is a request.
-    /// Precondition: this is one of the loop's `tls_keepers`.
-    TOLLGATE_DECL bool release_tls_buffers() noexcept;
+    /// Ends being one of the loop's `tls_keepers`, and frees the buffers. False, and nothing changes, if it does not wait for its socket.
+    TOLLGATE_DECL bool stop_keeping_tls_buffers() noexcept;
 
     TOLLGATE_DECL void on_deadline() noexcept override;
     [[nodiscard]] TOLLGATE_DECL std::optional<http::work_kind> work(bool has_queued) noexcept override;
@@ -94,6 +93,7 @@ private:
     TOLLGATE_DECL void open_workspace();
     TOLLGATE_DECL void close_workspace() noexcept;
     TOLLGATE_DECL void arm_deadline() noexcept;
+    TOLLGATE_DECL void release_tls_buffers() noexcept;
     TOLLGATE_DECL void arm_linger() noexcept;
 
     /// The longest round trip on earth; `stop` waits for it.

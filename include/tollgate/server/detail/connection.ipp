@@ -78,13 +78,17 @@ TOLLGATE_DECL connection_event connection::perform(connection_action action) {
         case connection_action::await_next_request: deadline_ = deadline::none; [[fallthrough]];
         case connection_action::await_input:
             arm_deadline();
+            release_tls_buffers();
             return await(wait_readable());
         case connection_action::await_output:
             arm_deadline();
+            release_tls_buffers();
             return await(wait_writable());
         case connection_action::receive: return receive_input();
         case connection_action::decrypt: return decrypt();
-        case connection_action::submit: return submit();
+        case connection_action::submit:
+            release_tls_buffers();
+            return submit();
         case connection_action::report_work: return resume_output(sent_);
         case connection_action::send: return resume_output(transmit());
         case connection_action::refuse_connection:
@@ -203,10 +207,7 @@ TOLLGATE_DECL connection_event connection::outcome(http1_session::state session,
     const bool answered = workspace_->session.responses() > 0;
     close_workspace();
     if (loop_.context().stopping.load(std::memory_order_relaxed)) return event::session_over;
-    if (answered && tls_ && !keeps_tls_buffers_ && loop_.tls_keepers().add(*this)) {
-        keeps_tls_buffers_ = true;
-        tls_->keep_buffers();
-    }
+    if (answered && tls_ && !keeps_tls_buffers_) keeps_tls_buffers_ = loop_.tls_keepers().add(*this);
     if (answered) return event::all_answered;
     return tls_ && !tls_->handshake_done() ? event::handshake_pending : event::nothing_new;
 }
@@ -258,11 +259,15 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
     return std::nullopt;
 }
 
-TOLLGATE_DECL bool connection::release_tls_buffers() noexcept {
-    if (workspace_) return false;  // perhaps on a worker
+TOLLGATE_DECL bool connection::stop_keeping_tls_buffers() noexcept {
+    if (!waiting_) return false;  // a worker may have it
     keeps_tls_buffers_ = false;
-    tls_->release_buffers();
+    release_tls_buffers();
     return true;
+}
+
+TOLLGATE_DECL void connection::release_tls_buffers() noexcept {
+    if (tls_ && !keeps_tls_buffers_) tls_->release_buffers();
 }
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {

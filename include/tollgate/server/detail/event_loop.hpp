@@ -54,8 +54,8 @@ private:
     connection* last_ = nullptr;
 };
 
-/// The TLS connections that keep their record buffers (33 KiB) between requests, because they were used since the last tick:
-/// allocating the buffers costs more than encrypting a short response. Bounded, in number and in time.
+/// The TLS connections of a loop that keep their record buffers (33 KiB) while they wait, because they were used since the last tick:
+/// allocating the buffers costs more than encrypting a short response. All others free them whenever they wait.
 class tls_keepers {
 public:
     /// False if there are too many.
@@ -65,7 +65,7 @@ public:
         return true;
     }
     TOLLGATE_DECL void remove(const connection& one) noexcept;
-    /// Frees the buffers of all without a request, and forgets these connections.
+    /// Frees the buffers of all that wait for their sockets, and forgets these connections.
     TOLLGATE_DECL void release() noexcept;
 
 private:

@@ -40,7 +40,7 @@ TOLLGATE_DECL void tls_keepers::remove(const connection& one) noexcept {
 }
 
 TOLLGATE_DECL void tls_keepers::release() noexcept {
-    const auto busy = std::remove_if(all_.begin(), all_.begin() + count_, [](connection* one) { return one->release_tls_buffers(); });
+    const auto busy = std::remove_if(all_.begin(), all_.begin() + count_, [](connection* one) { return one->stop_keeping_tls_buffers(); });
     count_ = static_cast<std::size_t>(busy - all_.begin());
 }
 

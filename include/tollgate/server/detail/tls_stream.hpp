@@ -71,9 +71,7 @@ public:
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
-    /// Keeps the record buffers (33 KiB) between records, until the next `release_buffers`.
-    TOLLGATE_DECL void keep_buffers() noexcept;
-    /// Frees them, and from now on after each record. Precondition: no record is being read or written.
+    /// Frees OpenSSL's record buffers (33 KiB), which the next record allocates again; nothing while a part of a record is in them.
     TOLLGATE_DECL void release_buffers() noexcept;
 
     /// Appends a close_notify.
