@@ -46,7 +46,7 @@ chosen_limiter::chosen_limiter(const settings& settings, const request_log& log)
             const std::scoped_lock hold{last->mutex};
             last->text = event;
         }
-        log.on_notice(up ? std::string{"Redis is available again; limits are shared again"}
+        log.on_change(up ? std::string{"Redis is available again; limits are shared again"}
                          : std::string{event} + "; this node counts requests separately until Redis is available again");
     };
     auto opened = tollgate::redis_limiter::open(settings.limits_url, redis_settings);

@@ -145,13 +145,10 @@ void request_log::on_refusal(const refusal_record& record) const noexcept {
     }
 }
 
-bool request_log::admit(std::string_view text) const {
-    return failures_.admit(escape_controls(kind_of_failure(text)), text, line_limiter::time_point::clock::now());
-}
-
 void request_log::on_problem(const problem_record& record) const noexcept {
     try {
-        if (!admit(record.error.log_text())) return;
+        const std::string_view failure = record.error.log_text();
+        if (!failures_.admit(escape_controls(kind_of_failure(failure)), failure, line_limiter::time_point::clock::now())) return;
         std::string line, scratch;
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         const auto text = escape_controls(record.error.log_text());
@@ -179,7 +176,6 @@ void request_log::on_problem(const problem_record& record) const noexcept {
 
 void request_log::on_notice(std::string_view message) const noexcept {
     try {
-        if (!admit(message)) return;
         std::string line;
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         if (form_ == log_form::json)
@@ -192,6 +188,15 @@ void request_log::on_notice(std::string_view message) const noexcept {
                 .end_object();
         else line.append(time).append(" notice: ").append(escape_controls(message));
         out_.write(line + "\n");
+    } catch (...) {
+    }
+}
+
+void request_log::on_change(std::string_view message) const noexcept {
+    try {
+        // After several changes, the times of the last ones tell which state remains.
+        const auto text = to_iso8601_milliseconds(system_clock{}.now()).append(" ").append(message);
+        if (changes_.admit(escape_controls(kind_of_failure(message)), text, line_limiter::time_point::clock::now())) on_notice(message);
     } catch (...) {
     }
 }
@@ -215,7 +220,7 @@ void request_log::on_attempt(const delivery_record& record) const noexcept {
 }
 
 void request_log::append_counts(std::string& lines, line_limiter::time_point now) const {
-    failures_.report(now, [&](std::string_view kind, std::uint64_t count, std::string_view last) {
+    const auto append = [&](std::string_view kind, std::uint64_t count, std::string_view last) {
         const auto time = to_iso8601_milliseconds(system_clock{}.now());
         if (form_ == log_form::json) {
             http::json_writer json{lines};
@@ -230,7 +235,9 @@ void request_log::append_counts(std::string& lines, line_limiter::time_point now
             if (!last.empty()) lines.append("; the last: ").append(escape_controls(last));
         }
         lines += '\n';
-    });
+    };
+    failures_.report(now, append);
+    changes_.report(now, append);
 }
 
 void request_log::write(const entry& record) const {

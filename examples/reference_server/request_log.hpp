@@ -17,7 +17,7 @@ namespace reference {
 /// request it shows the method, the path and the User-Agent, never the query, another field or the body, where secrets may be.
 /// Control bytes are escaped, so that no client can inject a line.
 ///
-/// Of failures and notices of one kind there is one line, and every few seconds a count: see `line_limiter`.
+/// Of failures and changes of one kind there is one line, and every few seconds a count: see `line_limiter`.
 class request_log {
 public:
     /// With `log_form::off`, only failures of the server are written.
@@ -29,6 +29,8 @@ public:
     void on_attempt(const tollgate::delivery_record& record) const noexcept;
     /// A message for the operator that does not belong to a request: written also with `log_form::off`.
     void on_notice(std::string_view message) const noexcept;
+    /// The same about a state that may come and go often.
+    void on_change(std::string_view message) const noexcept;
     /// Writes to the audit log; only a failure to do so is a line.
     void on_activity(const tollgate::activity& activity) const noexcept;
     /// Sets where activities are stored. Call it before requests are served.
@@ -36,8 +38,6 @@ public:
 
 private:
     struct entry;
-    /// Whether a line about this failure or notice is written, and not only counted.
-    [[nodiscard]] bool admit(std::string_view text) const;
     void write(const entry& record) const;
     /// Appends a line for each kind of failure of which lines were omitted.
     void append_counts(std::string& lines, line_limiter::time_point now) const;
@@ -47,6 +47,7 @@ private:
     log_form form_;
     std::function<tollgate::result<void>(const tollgate::activity&)> record_;
     mutable line_limiter failures_;
+    mutable line_limiter changes_;  // of its own: no kinds of failures displace theirs
     mutable log_writer out_;  // safe to write to from any thread
 };
 

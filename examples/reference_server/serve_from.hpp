@@ -97,8 +97,8 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     expect(assembled->dispatcher().start(), "cannot deliver webhooks");
 
     tollgate::health checks{{.on_change = [&log](std::string_view name, const tollgate::result<void>& now) {
-        if (!now) log.on_notice("not ready: " + std::string{name} + ": " + now.error().log_text());
-        else log.on_notice("ready: " + std::string{name});
+        if (!now) log.on_change("not ready: " + std::string{name} + ": " + now.error().log_text());
+        else log.on_change("ready: " + std::string{name});
     }}};
     std::optional<admin_listener> admin;
     if (settings.admin_listen) {

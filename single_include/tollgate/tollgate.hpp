@@ -9640,7 +9640,7 @@ struct form_texts {
     std::string_view missing = "This field is required.";
     std::string_view too_long = "Too long: at most {} bytes are allowed.";
     std::string_view not_plain = "Use plain text on a single line.";
-    std::string_view no_url = "Enter an https URL, such as https://example.com/page.";
+    std::string_view no_url = "Enter an http or https URL, such as https://example.com/page.";
     std::string_view insecure_url = "Use https. http is allowed only for loopback addresses, such as http://127.0.0.1.";
     std::string_view url_not_ascii =
         "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
@@ -24677,7 +24677,7 @@ TOLLGATE_DECL page_texts german_texts() {
                   .missing = "Dieses Feld ist erforderlich.",
                   .too_long = "Zu lang: Es sind höchstens {} Byte erlaubt.",
                   .not_plain = "Verwenden Sie einfachen Text in einer Zeile.",
-                  .no_url = "Geben Sie eine https-URL ein, zum Beispiel https://example.com/page.",
+                  .no_url = "Geben Sie eine http- oder https-URL ein, zum Beispiel https://example.com/page.",
                   .insecure_url =
                       "Verwenden Sie https. http ist nur für Loopback-Adressen wie http://127.0.0.1 erlaubt.",
                   .url_not_ascii = "Verwenden Sie nur ASCII-Zeichen. Schreiben Sie internationale Domainnamen in ihrer "
@@ -41104,7 +41104,7 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
     auto found = status(*version);
     if (found.version != found.newest) return found;
     for (const std::string_view each : objects) {
-        const auto exists = sql::read_value<bool>(on->prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?)", each));
+        const auto exists = sql::read_value<bool>(on->prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE)", each));
         if (!exists) return exists.error();
         if (exists->value_or(false)) continue;
         found.missing = each;
@@ -41869,6 +41869,18 @@ namespace tollgate::inline v0::postgres {
 /// One server of a connection string, as libpq's parameters.
 using server_parameters = std::vector<std::pair<std::string, std::string>>;
 
+/// What all pools of a process have found out about the servers of one connection string.
+struct known_servers {
+    std::atomic<std::size_t> last_responding{0};    ///< its place in the list
+    std::atomic<std::uint64_t> writable_found{0};  ///< how often a connection was opened to a server that accepts writes
+};
+
+/// The same object for lists with the same hosts and ports. Those of several servers are kept until the process ends: a program has few.
+[[nodiscard]] TOLLGATE_DECL std::shared_ptr<known_servers> known_of(const std::vector<server_parameters>& servers);
+
+/// Whether only a server that accepts writes is connected to.
+[[nodiscard]] TOLLGATE_DECL bool asks_for_writes(const server_parameters& server);
+
 /// The servers that a connection string names, or PGHOST, PGHOSTADDR and PGPORT: several if `host` contains commas. They are separated
 /// here, because a host that does not respond must not use more than its share of the time for connecting.
 ///
@@ -41948,9 +41960,10 @@ public:
 
     /// Whether the connection looks usable without a round trip: the peer has not closed it.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
-    /// From now on, it is not sound either when its server no longer accepts writes, because another server does: then what this one
-    /// returns may be outdated. Known from PostgreSQL 14 on, with the response to the first statement after the change.
-    void must_accept_writes() noexcept { must_accept_writes_ = true; }
+    /// From now on, it is also unsound once its server has become read-only and a connection to one that accepts writes was opened:
+    /// what this server returns may be outdated. Until then, it is used for reads. PostgreSQL 14 and newer report the change, with the
+    /// response to the next statement. Counts this connection as one to a server that accepts writes.
+    TOLLGATE_DECL void replace_when_read_only(std::shared_ptr<known_servers> known) noexcept;
     /// Sets the time limit for results from now on; the server's limit stays.
     void set_response_wait_max(milliseconds wait_max) noexcept { settings_.response_wait_max = wait_max; }
 
@@ -41978,6 +41991,8 @@ private:
     connection() = default;
     TOLLGATE_DECL result<void> connect(const server_parameters& server);
     TOLLGATE_DECL result<void> set_up();
+    /// Whether the server has become read-only, and another one was found since.
+    TOLLGATE_DECL bool is_outdated() noexcept;
     /// May throw std::bad_alloc at any point.
     TOLLGATE_DECL run_result exchange(const batch& request);
     TOLLGATE_DECL bool send(const batch& request, std::vector<command>& commands);
@@ -42003,7 +42018,8 @@ private:
     std::atomic<unsigned>* timeouts_ = nullptr;
     std::vector<prepared_statement> prepared_;  // as many as the program has literals
     std::size_t last_number_ = 0;
-    bool must_accept_writes_ = false;
+    std::shared_ptr<known_servers> known_;  // null: it is not replaced when its server becomes read-only
+    std::optional<std::uint64_t> found_before_;  // `writable_found` when it was seen that the server is read-only
 };
 
 }  // namespace tollgate::postgres
@@ -45157,6 +45173,28 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
     return servers;
 }
 
+TOLLGATE_DECL std::shared_ptr<known_servers> known_of(const std::vector<server_parameters>& servers) {
+    if (servers.size() < 2) return std::make_shared<known_servers>();
+    std::string places;
+    for (const server_parameters& each : servers) {
+        for (const auto& [keyword, value] : each)
+            if (keyword == "host" || keyword == "hostaddr" || keyword == "port")
+                places.append(keyword).append("=").append(value).append(" ");
+        places += ',';
+    }
+    static std::mutex mutex;
+    static std::map<std::string, std::shared_ptr<known_servers>> all;
+    const std::scoped_lock lock{mutex};
+    auto& known = all[places];
+    if (known == nullptr) known = std::make_shared<known_servers>();
+    return known;
+}
+
+TOLLGATE_DECL bool asks_for_writes(const server_parameters& server) {
+    return std::any_of(server.begin(), server.end(),
+                       [](const auto& each) { return each.first == "target_session_attrs" && each.second == "read-write"; });
+}
+
 TOLLGATE_DECL result<std::vector<std::string>> addresses_of(const server_parameters& server, milliseconds wait_max) {
     std::vector<std::string> addresses;
     std::string host;
@@ -45501,12 +45539,25 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
     return {};
 }
 
+TOLLGATE_DECL void connection::replace_when_read_only(std::shared_ptr<known_servers> known) noexcept {
+    known_ = std::move(known);
+    known_->writable_found.fetch_add(1, std::memory_order_relaxed);
+}
+
+TOLLGATE_DECL bool connection::is_outdated() noexcept {
+    const char* const is_read_only = PQparameterStatus(handle_.get(), "default_transaction_read_only");
+    if (is_read_only == nullptr || std::string_view{is_read_only} != "on") {
+        found_before_.reset();
+        return false;
+    }
+    const auto found = known_->writable_found.load(std::memory_order_relaxed);
+    if (!found_before_) found_before_ = found;
+    return *found_before_ != found;
+}
+
 TOLLGATE_DECL bool connection::is_sound() noexcept {
     if (handle_ == nullptr || PQstatus(handle_.get()) != CONNECTION_OK) return false;
-    if (must_accept_writes_) {
-        const char* const is_read_only = PQparameterStatus(handle_.get(), "default_transaction_read_only");
-        if (is_read_only != nullptr && std::string_view{is_read_only} == "on") return false;
-    }
+    if (known_ != nullptr && is_outdated()) return false;
     // Between batches a server only announces its shutdown or configuration changes.
     pollfd polled{PQsocket(handle_.get()), POLLIN, 0};
     return ::poll(&polled, 1, 0) == 0;
@@ -45627,7 +45678,7 @@ TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::stri
     if (!found) return found.error();
     auto status = sql::status_at(found->version, found->works_with, steps, [](const schema_step& step) { return step.script.text(); });
     if (status.version != status.newest) return status;
-    auto absent = detail::query(on, "SELECT name FROM unnest($1) AS names (name) WHERE to_regclass(name) IS NULL LIMIT 1",
+    auto absent = detail::query(on, "SELECT name FROM unnest($1) AS names (name) WHERE to_regclass(quote_ident(name)) IS NULL LIMIT 1",
                                       std::vector<std::string>(objects.begin(), objects.end()));
     if (!absent) return std::move(absent).error();
     auto name = sql::read_value<std::string>(*absent);
@@ -45756,15 +45807,6 @@ inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& f
     else lost.drop(failure.error.cause);
 }
 
-/// Where the next pool of the process begins to look for a server: at the place in its list of the one that responded last. Otherwise, if
-/// the first one hangs, each of the pools that a command opens would wait for it.
-inline std::atomic<std::size_t> first_server{0};
-
-[[nodiscard]] inline bool asks_for_writes(const server_parameters& server) {
-    return std::any_of(server.begin(), server.end(),
-                       [](const auto& each) { return each.first == "target_session_attrs" && each.second == "read-write"; });
-}
-
 }  // namespace postgres::detail
 
 struct postgres_database::state {
@@ -45777,6 +45819,7 @@ struct postgres_database::state {
 
     state(std::vector<postgres::server_parameters> servers_, const postgres_database_settings& settings_)
         : servers{std::move(servers_)},
+          known{postgres::known_of(servers)},
           settings{settings_},
           clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
           pool{{.name = "PostgreSQL",
@@ -45795,12 +45838,12 @@ struct postgres_database::state {
     void require(std::string_view component, std::int64_t version);
 
     const std::vector<postgres::server_parameters> servers;
+    const std::shared_ptr<postgres::known_servers> known;
     const postgres_database_settings settings;
     const std::shared_ptr<postgres::server_clock> clock;
 
-    std::mutex mutex;  // guards the next three
-    std::size_t last_server = postgres::detail::first_server;  // the one that responded last
-    std::string last_address;     // of that, if its name has several
+    std::mutex mutex;  // guards the next two
+    std::string last_address;  // of the server that responded last, if its name has several
     std::vector<requirement> requirements;
 
     std::atomic<unsigned> timeouts{0};  // of the pool's connections
@@ -45812,11 +45855,11 @@ struct postgres::transaction::leased {
 };
 
 inline result<postgres::connection> postgres_database::state::connect(std::atomic<unsigned>* counter) {
-    std::size_t first = 0;
+    // Where another pool found a server: otherwise, if the first one hangs, each of the pools that a command opens would wait for it.
+    const std::size_t first = known->last_responding;
     std::string preferred;
     {
         const std::scoped_lock lock{mutex};
-        first = last_server;
         preferred = last_address;
     }
     std::optional<error> failure;
@@ -45841,9 +45884,9 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
             if (connection) {
                 if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
                 const bool has_alternative = servers.size() > 1 || at_each.size() > 1;
-                if (has_alternative && postgres::detail::asks_for_writes(server)) connection->must_accept_writes();
+                if (has_alternative && postgres::asks_for_writes(server)) connection->replace_when_read_only(known);
+                known->last_responding = which;
                 const std::scoped_lock lock{mutex};
-                postgres::detail::first_server = last_server = which;
                 last_address = at_each.size() > 1 ? server.back().second : std::string{};
                 return connection;
             }

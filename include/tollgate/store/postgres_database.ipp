@@ -25,15 +25,6 @@ inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& f
     else lost.drop(failure.error.cause);
 }
 
-/// Where the next pool of the process begins to look for a server: at the place in its list of the one that responded last. Otherwise, if
-/// the first one hangs, each of the pools that a command opens would wait for it.
-inline std::atomic<std::size_t> first_server{0};
-
-[[nodiscard]] inline bool asks_for_writes(const server_parameters& server) {
-    return std::any_of(server.begin(), server.end(),
-                       [](const auto& each) { return each.first == "target_session_attrs" && each.second == "read-write"; });
-}
-
 }  // namespace postgres::detail
 
 struct postgres_database::state {
@@ -46,6 +37,7 @@ struct postgres_database::state {
 
     state(std::vector<postgres::server_parameters> servers_, const postgres_database_settings& settings_)
         : servers{std::move(servers_)},
+          known{postgres::known_of(servers)},
           settings{settings_},
           clock{std::make_shared<postgres::server_clock>(settings_.callers_clock)},
           pool{{.name = "PostgreSQL",
@@ -64,12 +56,12 @@ struct postgres_database::state {
     void require(std::string_view component, std::int64_t version);
 
     const std::vector<postgres::server_parameters> servers;
+    const std::shared_ptr<postgres::known_servers> known;
     const postgres_database_settings settings;
     const std::shared_ptr<postgres::server_clock> clock;
 
-    std::mutex mutex;  // guards the next three
-    std::size_t last_server = postgres::detail::first_server;  // the one that responded last
-    std::string last_address;     // of that, if its name has several
+    std::mutex mutex;  // guards the next two
+    std::string last_address;  // of the server that responded last, if its name has several
     std::vector<requirement> requirements;
 
     std::atomic<unsigned> timeouts{0};  // of the pool's connections
@@ -81,11 +73,11 @@ struct postgres::transaction::leased {
 };
 
 inline result<postgres::connection> postgres_database::state::connect(std::atomic<unsigned>* counter) {
-    std::size_t first = 0;
+    // Where another pool found a server: otherwise, if the first one hangs, each of the pools that a command opens would wait for it.
+    const std::size_t first = known->last_responding;
     std::string preferred;
     {
         const std::scoped_lock lock{mutex};
-        first = last_server;
         preferred = last_address;
     }
     std::optional<error> failure;
@@ -110,9 +102,9 @@ inline result<postgres::connection> postgres_database::state::connect(std::atomi
             if (connection) {
                 if (auto fits = check_requirements(*connection); !fits) return std::move(fits).error();
                 const bool has_alternative = servers.size() > 1 || at_each.size() > 1;
-                if (has_alternative && postgres::detail::asks_for_writes(server)) connection->must_accept_writes();
+                if (has_alternative && postgres::asks_for_writes(server)) connection->replace_when_read_only(known);
+                known->last_responding = which;
                 const std::scoped_lock lock{mutex};
-                postgres::detail::first_server = last_server = which;
                 last_address = at_each.size() > 1 ? server.back().second : std::string{};
                 return connection;
             }

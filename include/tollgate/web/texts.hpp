@@ -44,7 +44,7 @@ struct form_texts {
     std::string_view missing = "This field is required.";
     std::string_view too_long = "Too long: at most {} bytes are allowed.";
     std::string_view not_plain = "Use plain text on a single line.";
-    std::string_view no_url = "Enter an https URL, such as https://example.com/page.";
+    std::string_view no_url = "Enter an http or https URL, such as https://example.com/page.";
     std::string_view insecure_url = "Use https. http is allowed only for loopback addresses, such as http://127.0.0.1.";
     std::string_view url_not_ascii =
         "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";

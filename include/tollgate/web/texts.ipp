@@ -55,7 +55,7 @@ TOLLGATE_DECL page_texts german_texts() {
                   .missing = "Dieses Feld ist erforderlich.",
                   .too_long = "Zu lang: Es sind höchstens {} Byte erlaubt.",
                   .not_plain = "Verwenden Sie einfachen Text in einer Zeile.",
-                  .no_url = "Geben Sie eine https-URL ein, zum Beispiel https://example.com/page.",
+                  .no_url = "Geben Sie eine http- oder https-URL ein, zum Beispiel https://example.com/page.",
                   .insecure_url =
                       "Verwenden Sie https. http ist nur für Loopback-Adressen wie http://127.0.0.1 erlaubt.",
                   .url_not_ascii = "Verwenden Sie nur ASCII-Zeichen. Schreiben Sie internationale Domainnamen in ihrer "

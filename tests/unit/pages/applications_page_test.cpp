@@ -73,10 +73,10 @@ TEST_CASE("invalid input is reported at its field and preserved") {
              row{"name=a%0Ab&website=https://a.example", "name", "plain text on a single line"},
              row{"name=a%E2%80%AEb&website=https://a.example", "name", "plain text on a single line"},
              row{"name=a", "website", "Enter the URL of the application"},
-             row{website("a.example"), "website", "Enter an https URL"},
-             row{website("javascript:alert(1)"), "website", "Enter an https URL"},
-             row{website("ftp://a.example"), "website", "Enter an https URL"},
-             row{website("https://ann:x@a.example"), "website", "Enter an https URL"},
+             row{website("a.example"), "website", "Enter an http or https URL"},
+             row{website("javascript:alert(1)"), "website", "Enter an http or https URL"},
+             row{website("ftp://a.example"), "website", "Enter an http or https URL"},
+             row{website("https://ann:x@a.example"), "website", "Enter an http or https URL"},
              row{website("https://a.example/" + std::string(2048, 'a')), "website", "at most 2048 bytes are allowed"},
              row{good + "&description=" + std::string(256, 'a'), "description", "at most 255 bytes are allowed"},
              row{good + "&description=a%00", "description", "plain text on a single line"},
@@ -108,7 +108,7 @@ TEST_CASE("invalid input is reported at its field and preserved") {
     const auto page = shop.post(path, "name=%3Cb%3E&website=x&description=d&redirect_url=y");
     for (const auto* expected : {"value=\"&lt;b&gt;\"", "value=\"x\"", "value=\"d\"", ">y</textarea>"})
         CHECK(has(page, expected));
-    CHECK(has(page, "<li><a href=\"#website\">Website: Enter an https URL"));
+    CHECK(has(page, "<li><a href=\"#website\">Website: Enter an http or https URL"));
     CHECK(has(page, "<li><a href=\"#redirect_url\">Redirect URLs: Enter"));
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("a frame omits elements that a page does not need") {
     CHECK_FALSE(has(page({}, {.title = "Tokens", .login = "ann"}), "<form"));
 }
 
-TEST_CASE("the page that has the title of the site repeats it not") {
+TEST_CASE("a page whose title is the site's name does not repeat it") {
     CHECK(has(page({}, {.title = "Your account"}), "<title>Your account</title>"));
     CHECK(has(page({}, {.title = "Your account", .has_errors = true}), "<title>Error: Your account - Your account</title>"));
 }

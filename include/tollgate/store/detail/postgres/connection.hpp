@@ -71,9 +71,10 @@ public:
 
     /// Whether the connection looks usable without a round trip: the peer has not closed it.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
-    /// From now on, it is not sound either when its server no longer accepts writes, because another server does: then what this one
-    /// returns may be outdated. Known from PostgreSQL 14 on, with the response to the first statement after the change.
-    void must_accept_writes() noexcept { must_accept_writes_ = true; }
+    /// From now on, it is also unsound once its server has become read-only and a connection to one that accepts writes was opened:
+    /// what this server returns may be outdated. Until then, it is used for reads. PostgreSQL 14 and newer report the change, with the
+    /// response to the next statement. Counts this connection as one to a server that accepts writes.
+    TOLLGATE_DECL void replace_when_read_only(std::shared_ptr<known_servers> known) noexcept;
     /// Sets the time limit for results from now on; the server's limit stays.
     void set_response_wait_max(milliseconds wait_max) noexcept { settings_.response_wait_max = wait_max; }
 
@@ -101,6 +102,8 @@ private:
     connection() = default;
     TOLLGATE_DECL result<void> connect(const server_parameters& server);
     TOLLGATE_DECL result<void> set_up();
+    /// Whether the server has become read-only, and another one was found since.
+    TOLLGATE_DECL bool is_outdated() noexcept;
     /// May throw std::bad_alloc at any point.
     TOLLGATE_DECL run_result exchange(const batch& request);
     TOLLGATE_DECL bool send(const batch& request, std::vector<command>& commands);
@@ -126,7 +129,8 @@ private:
     std::atomic<unsigned>* timeouts_ = nullptr;
     std::vector<prepared_statement> prepared_;  // as many as the program has literals
     std::size_t last_number_ = 0;
-    bool must_accept_writes_ = false;
+    std::shared_ptr<known_servers> known_;  // null: it is not replaced when its server becomes read-only
+    std::optional<std::uint64_t> found_before_;  // `writable_found` when it was seen that the server is read-only
 };
 
 }  // namespace tollgate::postgres

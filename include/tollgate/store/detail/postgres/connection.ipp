@@ -323,12 +323,25 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
     return {};
 }
 
+TOLLGATE_DECL void connection::replace_when_read_only(std::shared_ptr<known_servers> known) noexcept {
+    known_ = std::move(known);
+    known_->writable_found.fetch_add(1, std::memory_order_relaxed);
+}
+
+TOLLGATE_DECL bool connection::is_outdated() noexcept {
+    const char* const is_read_only = PQparameterStatus(handle_.get(), "default_transaction_read_only");
+    if (is_read_only == nullptr || std::string_view{is_read_only} != "on") {
+        found_before_.reset();
+        return false;
+    }
+    const auto found = known_->writable_found.load(std::memory_order_relaxed);
+    if (!found_before_) found_before_ = found;
+    return *found_before_ != found;
+}
+
 TOLLGATE_DECL bool connection::is_sound() noexcept {
     if (handle_ == nullptr || PQstatus(handle_.get()) != CONNECTION_OK) return false;
-    if (must_accept_writes_) {
-        const char* const is_read_only = PQparameterStatus(handle_.get(), "default_transaction_read_only");
-        if (is_read_only != nullptr && std::string_view{is_read_only} == "on") return false;
-    }
+    if (known_ != nullptr && is_outdated()) return false;
     // Between batches a server only announces its shutdown or configuration changes.
     pollfd polled{PQsocket(handle_.get()), POLLIN, 0};
     return ::poll(&polled, 1, 0) == 0;

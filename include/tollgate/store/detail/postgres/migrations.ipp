@@ -104,7 +104,7 @@ TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::stri
     if (!found) return found.error();
     auto status = sql::status_at(found->version, found->works_with, steps, [](const schema_step& step) { return step.script.text(); });
     if (status.version != status.newest) return status;
-    auto absent = detail::query(on, "SELECT name FROM unnest($1) AS names (name) WHERE to_regclass(name) IS NULL LIMIT 1",
+    auto absent = detail::query(on, "SELECT name FROM unnest($1) AS names (name) WHERE to_regclass(quote_ident(name)) IS NULL LIMIT 1",
                                       std::vector<std::string>(objects.begin(), objects.end()));
     if (!absent) return std::move(absent).error();
     auto name = sql::read_value<std::string>(*absent);

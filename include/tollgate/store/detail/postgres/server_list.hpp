@@ -4,7 +4,10 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +16,18 @@ namespace tollgate::inline v0::postgres {
 
 /// One server of a connection string, as libpq's parameters.
 using server_parameters = std::vector<std::pair<std::string, std::string>>;
+
+/// What all pools of a process have found out about the servers of one connection string.
+struct known_servers {
+    std::atomic<std::size_t> last_responding{0};    ///< its place in the list
+    std::atomic<std::uint64_t> writable_found{0};  ///< how often a connection was opened to a server that accepts writes
+};
+
+/// The same object for lists with the same hosts and ports. Those of several servers are kept until the process ends: a program has few.
+[[nodiscard]] TOLLGATE_DECL std::shared_ptr<known_servers> known_of(const std::vector<server_parameters>& servers);
+
+/// Whether only a server that accepts writes is connected to.
+[[nodiscard]] TOLLGATE_DECL bool asks_for_writes(const server_parameters& server);
 
 /// The servers that a connection string names, or PGHOST, PGHOSTADDR and PGPORT: several if `host` contains commas. They are separated
 /// here, because a host that does not respond must not use more than its share of the time for connecting.

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -92,6 +94,28 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
         if (!ports.empty()) servers[i].emplace_back("port", ports.size() == 1 ? ports[0] : ports[i]);
     }
     return servers;
+}
+
+TOLLGATE_DECL std::shared_ptr<known_servers> known_of(const std::vector<server_parameters>& servers) {
+    if (servers.size() < 2) return std::make_shared<known_servers>();
+    std::string places;
+    for (const server_parameters& each : servers) {
+        for (const auto& [keyword, value] : each)
+            if (keyword == "host" || keyword == "hostaddr" || keyword == "port")
+                places.append(keyword).append("=").append(value).append(" ");
+        places += ',';
+    }
+    static std::mutex mutex;
+    static std::map<std::string, std::shared_ptr<known_servers>> all;
+    const std::scoped_lock lock{mutex};
+    auto& known = all[places];
+    if (known == nullptr) known = std::make_shared<known_servers>();
+    return known;
+}
+
+TOLLGATE_DECL bool asks_for_writes(const server_parameters& server) {
+    return std::any_of(server.begin(), server.end(),
+                       [](const auto& each) { return each.first == "target_session_attrs" && each.second == "read-write"; });
 }
 
 TOLLGATE_DECL result<std::vector<std::string>> addresses_of(const server_parameters& server, milliseconds wait_max) {
