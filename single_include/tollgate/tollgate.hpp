@@ -41104,7 +41104,8 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
     auto found = status(*version);
     if (found.version != found.newest) return found;
     for (const std::string_view each : objects) {
-        const auto exists = sql::read_value<bool>(on->prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE)", each));
+        const auto exists =
+            sql::read_value<bool>(on->prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE)", each));
         if (!exists) return exists.error();
         if (exists->value_or(false)) continue;
         found.missing = each;
