@@ -209,7 +209,7 @@ TEST_CASE("buffers that contain a part of a record are not freed", "[server][tls
     };
     std::vector<half_sent> all;
     for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION})
-        for (const std::size_t first_bytes : {1, 4, 5, 6, 30}) {
+        for (const std::size_t first_bytes : {1U, 4U, 5U, 6U, 30U}) {
             auto client = std::make_unique<tls_client>(running.port(), version);
             client->write(get);
             const auto records = client->encrypt("GET /b HTTP/1.1\r\nHost: x\r\n\r\n");
