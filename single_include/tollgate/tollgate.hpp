@@ -34139,7 +34139,10 @@ TOLLGATE_DECL void epoll_loop::run() noexcept {
         if (ticks_ && next_tick() <= now) ticks_ = tick(now);
         if (woken) on_wakeup();
         end_cancelled();
-        if (exit_requested_ && drained()) return;
+        if (exit_requested_ && drained()) {
+            collect();  // the last loop to close its listener may have left a connection here, to be closed
+            return;
+        }
     }
 }
 
