@@ -19790,6 +19790,9 @@ public:
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
+    /// Frees OpenSSL's record buffers (33 KiB), which the next record allocates again; nothing while a part of a record is in them.
+    TOLLGATE_DECL void release_buffers() noexcept;
+
     /// Appends a close_notify.
     TOLLGATE_DECL void close_notify(tls_wire& wire) noexcept;
 
@@ -19903,6 +19906,27 @@ private:
     connection* last_ = nullptr;
 };
 
+/// The TLS connections of a loop that keep their record buffers (33 KiB) while they wait, because they were used since the last tick:
+/// allocating the buffers costs more than encrypting a short response. All others free them whenever they wait.
+class tls_keepers {
+public:
+    /// False if there are too many.
+    [[nodiscard]] bool add(connection& one) noexcept {
+        if (count_ == all_.size()) return false;
+        all_[count_++] = &one;
+        return true;
+    }
+    TOLLGATE_DECL void remove(const connection& one) noexcept;
+    /// Frees the buffers of all that wait for their sockets, and forgets these connections.
+    TOLLGATE_DECL void release() noexcept;
+
+private:
+    static constexpr std::size_t count_max = 256;  // as many as workspaces are kept; about 8 MiB
+
+    std::array<connection*, count_max> all_;
+    std::size_t count_ = 0;
+};
+
 /// Lets threads wait until every event loop of a server has drained. Lives as long as the last of those loops.
 class drain_count {
 public:
@@ -19979,6 +20003,7 @@ public:
     TOLLGATE_DECL void add(connection& one) noexcept;
     TOLLGATE_DECL void remove(connection& one) noexcept;
     void move_to_front(connection& one) noexcept { connections_.move_to_front(one); }
+    [[nodiscard]] server_detail::tls_keepers& tls_keepers() noexcept { return tls_keepers_; }
     /// Creates a connection for an accepted socket and starts it, in place of an idle one if the server is full; closes
     /// the socket if that fails.
     TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
@@ -20060,6 +20085,7 @@ private:
     deadline_wheel wheel_;
     workspace_pool workspaces_;
     connection_list connections_;
+    server_detail::tls_keepers tls_keepers_;
     drain_end drain_end_{*this};
     bool ticking_ = false;
     bool draining_ = false;
@@ -20133,6 +20159,9 @@ public:
         return admitted_ == admission::accepted && no_request && waiting_ && interruption_ == interruption::none;
     }
 
+    /// Ends being one of the loop's `tls_keepers`, and frees the buffers. False, and nothing changes, if it does not wait for its socket.
+    TOLLGATE_DECL bool stop_keeping_tls_buffers() noexcept;
+
     TOLLGATE_DECL void on_deadline() noexcept override;
     [[nodiscard]] TOLLGATE_DECL std::optional<http::work_kind> work(bool has_queued) noexcept override;
     TOLLGATE_DECL void complete(bool worked) noexcept override;
@@ -20175,6 +20204,7 @@ private:
     TOLLGATE_DECL void open_workspace();
     TOLLGATE_DECL void close_workspace() noexcept;
     TOLLGATE_DECL void arm_deadline() noexcept;
+    TOLLGATE_DECL void release_tls_buffers() noexcept;
     TOLLGATE_DECL void arm_linger() noexcept;
 
     /// The longest round trip on earth; `stop` waits for it.
@@ -20195,6 +20225,7 @@ private:
     interruption interruption_ = interruption::none;
     admission admitted_;
     std::chrono::steady_clock::time_point queued_at_{};
+    bool keeps_tls_buffers_ = false;  // as one of the loop's `tls_keepers`
     bool taken_up_ = false;  // the current request, by a worker
     bool waiting_ = false;
     bool may_have_input_ = false;
@@ -32945,10 +32976,8 @@ TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
     SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
     SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                       SSL_OP_PRIORITIZE_CHACHA);
-    // There may be many idle connections: record buffers (33 KiB) exist only while a record is processed. The write
-    // buffer may move, because a batch is encrypted completely before anything else is written.
-    SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    // The write buffer may move, because a batch is encrypted completely before anything else is written.
+    SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     // Sessions are resumed by tickets, which clients keep; a cache here would grow with their number. One ticket is
     // enough: a client opens few connections at once.
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
@@ -33417,6 +33446,11 @@ TOLLGATE_DECL bool tls_stream::write(tls_wire& wire, std::string_view plain) {
     return true;
 }
 
+TOLLGATE_DECL void tls_stream::release_buffers() noexcept {
+    // Versions of OpenSSL before 3.0.14 free them while they are in use (CVE-2024-4741). RH: the next is the header of a record.
+    if (SSL_pending(ssl_) == 0 && std::string_view{SSL_rstate_string(ssl_)} == "RH") SSL_free_buffers(ssl_);
+}
+
 TOLLGATE_DECL void tls_stream::close_notify(tls_wire& wire) noexcept {
     if (broken_ || !handshake_done_) return;
     detail::ready_openssl(ssl_, wire);
@@ -33438,6 +33472,7 @@ TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, con
 
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
+    if (keeps_tls_buffers_) loop_.tls_keepers().remove(*this);
     loop_.context().limiter.release(peer_, admitted_);
     server_counters::remove(loop_.context().counters.connections);
     loop_.remove(*this);
@@ -33497,13 +33532,17 @@ TOLLGATE_DECL connection_event connection::perform(connection_action action) {
         case connection_action::await_next_request: deadline_ = deadline::none; [[fallthrough]];
         case connection_action::await_input:
             arm_deadline();
+            release_tls_buffers();
             return await(wait_readable());
         case connection_action::await_output:
             arm_deadline();
+            release_tls_buffers();
             return await(wait_writable());
         case connection_action::receive: return receive_input();
         case connection_action::decrypt: return decrypt();
-        case connection_action::submit: return submit();
+        case connection_action::submit:
+            release_tls_buffers();
+            return submit();
         case connection_action::report_work: return resume_output(sent_);
         case connection_action::send: return resume_output(transmit());
         case connection_action::refuse_connection:
@@ -33622,6 +33661,7 @@ TOLLGATE_DECL connection_event connection::outcome(http1_session::state session,
     const bool answered = workspace_->session.responses() > 0;
     close_workspace();
     if (loop_.context().stopping.load(std::memory_order_relaxed)) return event::session_over;
+    if (answered && tls_ && !keeps_tls_buffers_) keeps_tls_buffers_ = loop_.tls_keepers().add(*this);
     if (answered) return event::all_answered;
     return tls_ && !tls_->handshake_done() ? event::handshake_pending : event::nothing_new;
 }
@@ -33671,6 +33711,17 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
         sent_ = io_state::closed;
     }
     return std::nullopt;
+}
+
+TOLLGATE_DECL bool connection::stop_keeping_tls_buffers() noexcept {
+    if (!waiting_) return false;  // a worker may have it
+    keeps_tls_buffers_ = false;
+    release_tls_buffers();
+    return true;
+}
+
+TOLLGATE_DECL void connection::release_tls_buffers() noexcept {
+    if (tls_ && !keeps_tls_buffers_) tls_->release_buffers();
 }
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {
@@ -33820,6 +33871,16 @@ TOLLGATE_DECL void connection_list::interrupt_all(interruption reason) const noe
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(reason);
 }
 
+TOLLGATE_DECL void tls_keepers::remove(const connection& one) noexcept {
+    *std::find(all_.begin(), all_.begin() + count_, &one) = all_[count_ - 1];
+    --count_;
+}
+
+TOLLGATE_DECL void tls_keepers::release() noexcept {
+    const auto busy = std::remove_if(all_.begin(), all_.begin() + count_, [](connection* one) { return one->stop_keeping_tls_buffers(); });
+    count_ = static_cast<std::size_t>(busy - all_.begin());
+}
+
 TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
     : context_{std::move(context)}, drain_count_{std::move(drained)}, workspaces_{context_->parsing()} {
     const server_settings& settings = context_->settings;
@@ -33905,6 +33966,7 @@ TOLLGATE_DECL void event_loop::update_date() noexcept {
 TOLLGATE_DECL bool event_loop::tick(clock::time_point now) noexcept {
     update_date();
     workspaces_.trim();
+    tls_keepers_.release();
     collect();
     context_->workers.withdraw_older_than(now - (std::min)(context_->settings.queue_wait_max, for_ever));
     for (; next_tick_ <= now; next_tick_ += tick_length_)

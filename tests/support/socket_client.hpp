@@ -212,6 +212,19 @@ public:
     bool update_key() {
         return SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1 && SSL_do_handshake(ssl_.get()) == 1;
     }
+    /// The records of these bytes, which are not sent: `socket_client::write` can send them in parts.
+    [[nodiscard]] std::string encrypt(std::string_view bytes) {
+        BIO* const wire = SSL_get_wbio(ssl_.get());
+        BIO_up_ref(wire);
+        BIO* const memory = BIO_new(BIO_s_mem());
+        SSL_set0_wbio(ssl_.get(), memory);
+        SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()));
+        char* data = nullptr;
+        const auto size = BIO_get_mem_data(memory, &data);
+        const std::string records(data, static_cast<std::size_t>(size));
+        SSL_set0_wbio(ssl_.get(), wire);
+        return records;
+    }
     /// Data that is sent until `uncork` leaves in one segment.
     void cork() { set_cork(1); }
     void uncork() { set_cork(0); }

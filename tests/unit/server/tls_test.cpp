@@ -9,10 +9,14 @@
 #include <support/temporary_directory.hpp>
 
 #include <openssl/bio.h>
+#include <openssl/crypto.h>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -60,6 +64,32 @@ struct certificate_files {
     }
 };
 
+/// Counts the memory blocks of OpenSSL that may contain a record: those of all connections, of clients, too.
+namespace record_buffers {
+
+std::atomic<int> allocated = 0, in_use = 0;
+
+bool is_one(void* block) noexcept { return block != nullptr && ::malloc_usable_size(block) >= 16 * 1024; }
+void* allocate(std::size_t bytes, const char*, int) {
+    void* const block = std::malloc(bytes);
+    if (is_one(block)) ++allocated, ++in_use;
+    return block;
+}
+void release(void* block, const char*, int) {
+    if (is_one(block)) --in_use;
+    std::free(block);
+}
+void* resize(void* block, std::size_t bytes, const char*, int) {
+    if (is_one(block)) --in_use;
+    block = std::realloc(block, bytes);
+    if (is_one(block)) ++allocated, ++in_use;
+    return block;
+}
+
+const bool counted = CRYPTO_set_mem_functions(&allocate, &resize, &release) == 1;  // before OpenSSL allocates anything
+
+}  // namespace record_buffers
+
 }  // namespace
 
 TEST_CASE("TLS 1.2 and 1.3 are accepted, older versions are not", "[server][tls]") {
@@ -98,6 +128,108 @@ TEST_CASE("over TLS, bytes arrive one by one or in bulk and are sent in bulk", "
     for (int i = 0; i < 1500; ++i) many += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";
     client.write(many);
     for (int i = 0; i < 1500; ++i) REQUIRE(client.read_response().body == "GET /" + std::to_string(i) + " ");
+}
+
+TEST_CASE("a busy connection keeps its TLS buffers, and an idle one frees them", "[server][tls]") {
+    REQUIRE(record_buffers::counted);
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        CAPTURE(version);
+        tollgate_test::echo_handler handler;
+        server running{handler, with_tls()};
+        REQUIRE(running.start());
+        const int before = record_buffers::in_use;
+        tls_client client{running.port(), version};
+        const auto exchange = [&] {
+            client.write(get);
+            return client.read_response().body == "GET /a ";
+        };
+        REQUIRE(exchange());
+        constexpr int buffers = 2;  // to read and to write
+        const auto only_client_has_buffers = [&] { return record_buffers::in_use == before + buffers; };
+        REQUIRE(tollgate_test::eventually(only_client_has_buffers));
+        for (int round = 0; round < 2; ++round) {
+            const int at_start = record_buffers::allocated;
+            constexpr int exchanges = 200;
+            for (int i = 0; i < exchanges; ++i) REQUIRE(exchange());
+            CHECK(record_buffers::allocated < at_start + exchanges);  // once between two ticks, of which there are few
+            CHECK(tollgate_test::eventually(only_client_has_buffers));
+        }
+    }
+}
+
+TEST_CASE("few busy connections keep their TLS buffers at a time", "[server][tls]") {
+    REQUIRE(record_buffers::counted);
+    tollgate_test::echo_handler handler;
+    server_settings settings = with_tls();
+    settings.connections_per_address_max = settings.connections_max;
+    server running{handler, settings};
+    REQUIRE(running.start());
+    std::vector<std::unique_ptr<tls_client>> clients;
+    const int before = record_buffers::in_use;
+    constexpr int connections = 300, kept_max = 256, buffers = 2;
+    const auto exchange = [](tls_client& client) {
+        client.write(get);
+        return client.read_response().body == "GET /a ";
+    };
+    for (int i = 0; i < connections; ++i) {
+        clients.push_back(std::make_unique<tls_client>(running.port()));
+        REQUIRE(exchange(*clients.back()));
+    }
+    for (const auto& each : clients) REQUIRE(exchange(*each));
+    CHECK(record_buffers::in_use <= before + buffers * (connections + kept_max));
+    CHECK(tollgate_test::eventually([&] { return record_buffers::in_use == before + buffers * connections; }));
+}
+
+TEST_CASE("a connection that keeps its TLS buffers may end", "[server][tls]") {
+    REQUIRE(record_buffers::counted);
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    const int before = record_buffers::in_use;
+    for (const bool ends : {true, false}) {
+        tls_client client{running.port()};
+        for (int i = 0; i < 3; ++i) {
+            client.write(get);
+            REQUIRE(client.read_response().body == "GET /a ");
+        }
+        // Then comes the tick that frees the buffers of the one that is left.
+        constexpr int buffers = 2;
+        if (!ends) CHECK(tollgate_test::eventually([&] { return record_buffers::in_use == before + buffers; }));
+    }
+    CHECK(tollgate_test::eventually([&] { return record_buffers::in_use == before; }));
+}
+
+TEST_CASE("buffers that contain a part of a record are not freed", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server running{handler, with_tls()};
+    REQUIRE(running.start());
+    struct half_sent {
+        std::unique_ptr<tls_client> client;
+        std::string rest;
+    };
+    std::vector<half_sent> all;
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION})
+        for (const std::size_t first_bytes : {1U, 4U, 5U, 6U, 30U}) {
+            auto client = std::make_unique<tls_client>(running.port(), version);
+            client->write(get);
+            const auto records = client->encrypt("GET /b HTTP/1.1\r\nHost: x\r\n\r\n");
+            REQUIRE(client->socket_client::write(records.substr(0, first_bytes)));
+            REQUIRE(client->read_response().body == "GET /a ");
+            all.push_back({std::move(client), records.substr(first_bytes)});
+        }
+    // Until the next tick at the earliest, when these connections stop keeping their buffers.
+    tls_client other{running.port()};
+    const auto date = [&other] {
+        other.write(get);
+        const auto head = other.read_response().head;
+        return head.substr(head.find("\r\nDate: "), 37);
+    };
+    const auto first = date();
+    REQUIRE(tollgate_test::eventually([&] { return date() != first; }));
+    for (const auto& each : all) {
+        REQUIRE(each.client->socket_client::write(each.rest));
+        CHECK(each.client->read_response().body == "GET /b ");
+    }
 }
 
 TEST_CASE("ALPN selects http/1.1, and a client that offers only other protocols gets an alert", "[server][tls]") {

@@ -48,6 +48,9 @@ public:
         return admitted_ == admission::accepted && no_request && waiting_ && interruption_ == interruption::none;
     }
 
+    /// Ends being one of the loop's `tls_keepers`, and frees the buffers. False, and nothing changes, if it does not wait for its socket.
+    TOLLGATE_DECL bool stop_keeping_tls_buffers() noexcept;
+
     TOLLGATE_DECL void on_deadline() noexcept override;
     [[nodiscard]] TOLLGATE_DECL std::optional<http::work_kind> work(bool has_queued) noexcept override;
     TOLLGATE_DECL void complete(bool worked) noexcept override;
@@ -90,6 +93,7 @@ private:
     TOLLGATE_DECL void open_workspace();
     TOLLGATE_DECL void close_workspace() noexcept;
     TOLLGATE_DECL void arm_deadline() noexcept;
+    TOLLGATE_DECL void release_tls_buffers() noexcept;
     TOLLGATE_DECL void arm_linger() noexcept;
 
     /// The longest round trip on earth; `stop` waits for it.
@@ -110,6 +114,7 @@ private:
     interruption interruption_ = interruption::none;
     admission admitted_;
     std::chrono::steady_clock::time_point queued_at_{};
+    bool keeps_tls_buffers_ = false;  // as one of the loop's `tls_keepers`
     bool taken_up_ = false;  // the current request, by a worker
     bool waiting_ = false;
     bool may_have_input_ = false;

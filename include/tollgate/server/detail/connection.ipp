@@ -18,6 +18,7 @@ TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, con
 
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
+    if (keeps_tls_buffers_) loop_.tls_keepers().remove(*this);
     loop_.context().limiter.release(peer_, admitted_);
     server_counters::remove(loop_.context().counters.connections);
     loop_.remove(*this);
@@ -77,13 +78,17 @@ TOLLGATE_DECL connection_event connection::perform(connection_action action) {
         case connection_action::await_next_request: deadline_ = deadline::none; [[fallthrough]];
         case connection_action::await_input:
             arm_deadline();
+            release_tls_buffers();
             return await(wait_readable());
         case connection_action::await_output:
             arm_deadline();
+            release_tls_buffers();
             return await(wait_writable());
         case connection_action::receive: return receive_input();
         case connection_action::decrypt: return decrypt();
-        case connection_action::submit: return submit();
+        case connection_action::submit:
+            release_tls_buffers();
+            return submit();
         case connection_action::report_work: return resume_output(sent_);
         case connection_action::send: return resume_output(transmit());
         case connection_action::refuse_connection:
@@ -202,6 +207,7 @@ TOLLGATE_DECL connection_event connection::outcome(http1_session::state session,
     const bool answered = workspace_->session.responses() > 0;
     close_workspace();
     if (loop_.context().stopping.load(std::memory_order_relaxed)) return event::session_over;
+    if (answered && tls_ && !keeps_tls_buffers_) keeps_tls_buffers_ = loop_.tls_keepers().add(*this);
     if (answered) return event::all_answered;
     return tls_ && !tls_->handshake_done() ? event::handshake_pending : event::nothing_new;
 }
@@ -251,6 +257,17 @@ TOLLGATE_DECL std::optional<http::work_kind> connection::work(bool has_queued) n
         sent_ = io_state::closed;
     }
     return std::nullopt;
+}
+
+TOLLGATE_DECL bool connection::stop_keeping_tls_buffers() noexcept {
+    if (!waiting_) return false;  // a worker may have it
+    keeps_tls_buffers_ = false;
+    release_tls_buffers();
+    return true;
+}
+
+TOLLGATE_DECL void connection::release_tls_buffers() noexcept {
+    if (tls_ && !keeps_tls_buffers_) tls_->release_buffers();
 }
 
 TOLLGATE_DECL void connection::complete(bool worked) noexcept {

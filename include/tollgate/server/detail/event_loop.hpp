@@ -54,6 +54,27 @@ private:
     connection* last_ = nullptr;
 };
 
+/// The TLS connections of a loop that keep their record buffers (33 KiB) while they wait, because they were used since the last tick:
+/// allocating the buffers costs more than encrypting a short response. All others free them whenever they wait.
+class tls_keepers {
+public:
+    /// False if there are too many.
+    [[nodiscard]] bool add(connection& one) noexcept {
+        if (count_ == all_.size()) return false;
+        all_[count_++] = &one;
+        return true;
+    }
+    TOLLGATE_DECL void remove(const connection& one) noexcept;
+    /// Frees the buffers of all that wait for their sockets, and forgets these connections.
+    TOLLGATE_DECL void release() noexcept;
+
+private:
+    static constexpr std::size_t count_max = 256;  // as many as workspaces are kept; about 8 MiB
+
+    std::array<connection*, count_max> all_;
+    std::size_t count_ = 0;
+};
+
 /// Lets threads wait until every event loop of a server has drained. Lives as long as the last of those loops.
 class drain_count {
 public:
@@ -130,6 +151,7 @@ public:
     TOLLGATE_DECL void add(connection& one) noexcept;
     TOLLGATE_DECL void remove(connection& one) noexcept;
     void move_to_front(connection& one) noexcept { connections_.move_to_front(one); }
+    [[nodiscard]] server_detail::tls_keepers& tls_keepers() noexcept { return tls_keepers_; }
     /// Creates a connection for an accepted socket and starts it, in place of an idle one if the server is full; closes
     /// the socket if that fails.
     TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
@@ -211,6 +233,7 @@ private:
     deadline_wheel wheel_;
     workspace_pool workspaces_;
     connection_list connections_;
+    server_detail::tls_keepers tls_keepers_;
     drain_end drain_end_{*this};
     bool ticking_ = false;
     bool draining_ = false;

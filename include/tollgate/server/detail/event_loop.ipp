@@ -34,6 +34,16 @@ TOLLGATE_DECL void connection_list::interrupt_all(interruption reason) const noe
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(reason);
 }
 
+TOLLGATE_DECL void tls_keepers::remove(const connection& one) noexcept {
+    *std::find(all_.begin(), all_.begin() + count_, &one) = all_[count_ - 1];
+    --count_;
+}
+
+TOLLGATE_DECL void tls_keepers::release() noexcept {
+    const auto busy = std::remove_if(all_.begin(), all_.begin() + count_, [](connection* one) { return one->stop_keeping_tls_buffers(); });
+    count_ = static_cast<std::size_t>(busy - all_.begin());
+}
+
 TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
     : context_{std::move(context)}, drain_count_{std::move(drained)}, workspaces_{context_->parsing()} {
     const server_settings& settings = context_->settings;
@@ -119,6 +129,7 @@ TOLLGATE_DECL void event_loop::update_date() noexcept {
 TOLLGATE_DECL bool event_loop::tick(clock::time_point now) noexcept {
     update_date();
     workspaces_.trim();
+    tls_keepers_.release();
     collect();
     context_->workers.withdraw_older_than(now - (std::min)(context_->settings.queue_wait_max, for_ever));
     for (; next_tick_ <= now; next_tick_ += tick_length_)

@@ -171,10 +171,8 @@ TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
     SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
     SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                       SSL_OP_PRIORITIZE_CHACHA);
-    // There may be many idle connections: record buffers (33 KiB) exist only while a record is processed. The write
-    // buffer may move, because a batch is encrypted completely before anything else is written.
-    SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    // The write buffer may move, because a batch is encrypted completely before anything else is written.
+    SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     // Sessions are resumed by tickets, which clients keep; a cache here would grow with their number. One ticket is
     // enough: a client opens few connections at once.
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);

@@ -71,6 +71,9 @@ public:
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
     TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
+    /// Frees OpenSSL's record buffers (33 KiB), which the next record allocates again; nothing while a part of a record is in them.
+    TOLLGATE_DECL void release_buffers() noexcept;
+
     /// Appends a close_notify.
     TOLLGATE_DECL void close_notify(tls_wire& wire) noexcept;
 

@@ -84,6 +84,11 @@ TOLLGATE_DECL bool tls_stream::write(tls_wire& wire, std::string_view plain) {
     return true;
 }
 
+TOLLGATE_DECL void tls_stream::release_buffers() noexcept {
+    // Versions of OpenSSL before 3.0.14 free them while they are in use (CVE-2024-4741). RH: the next is the header of a record.
+    if (SSL_pending(ssl_) == 0 && std::string_view{SSL_rstate_string(ssl_)} == "RH") SSL_free_buffers(ssl_);
+}
+
 TOLLGATE_DECL void tls_stream::close_notify(tls_wire& wire) noexcept {
     if (broken_ || !handshake_done_) return;
     detail::ready_openssl(ssl_, wire);
