@@ -19419,7 +19419,8 @@ public:
     /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
     [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, http::work_kind kind, time_point now) noexcept;
 
-    /// Completes the queued items that were submitted before `limit`, without working on them. O(queued items).
+    /// Completes the queued items that were submitted before `limit`, without working on them, and makes sure that a worker
+    /// takes the others. O(queued items).
     TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
     /// Completes all queued items without working on them, and from then on those under way when they have to wait for
     /// something else: for a server that stops.
@@ -33125,6 +33126,7 @@ TOLLGATE_DECL bool worker_pool::submit(work_item& one, http::work_kind kind, tim
 
 TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
     work_queue overdue;
+    bool notify = false;
     {
         const std::lock_guard hold{mutex_};
         // All items, because one that came from another kind may be older than those in front of it.
@@ -33133,7 +33135,10 @@ TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
                 work_item* const one = each.waiting.pop();
                 (one->submitted_at_ < limit ? overdue : each.waiting).push(*one);
             }
+        if (idle_ > 0) waking_ = false;  // glibc before 2.41 may lose a notification (its bug 25847): notify another worker
+        notify = wake_worker();
     }
+    if (notify) work_available_.notify_one();
     while (work_item* const one = overdue.pop()) one->complete(false);
 }
 

@@ -2,10 +2,12 @@
 """Acknowledged writes survive kill -9, and concurrent writes of several processes are not lost."""
 
 import concurrent.futures
+import pathlib
 import resource
 import signal
 import threading
 
+import harness
 from harness import HIGH_LIMITS, Case, Server, main, temporary_directory
 
 
@@ -73,6 +75,18 @@ class FullDisk(Case):
             created = self.assert_json(server.request("POST", path, body=hook, token=server.demo_token), 201)["id"]
             listed = self.assert_json(server.request("GET", path, token=server.demo_token))
             self.assertEqual([created], [each["id"] for each in listed])
+
+
+class LostNotifications(Case):
+    def test_a_worker_whose_notification_is_lost_is_notified_again(self):
+        library = pathlib.Path(harness.program).parent / "liblost_notifications.so"
+        self.assertTrue(library.exists())
+        with Server("--demo", *HIGH_LIMITS, environment={"LD_PRELOAD": str(library)}) as server, server.connect() as connection:
+            path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
+            for n in range(20):  # writes, because each needs a worker
+                response = connection.request("POST", path, {"Authorization": server.demo_token},
+                                              {"event": "site.created", "target_url": f"https://example.com/{n}"})
+                self.assert_json(response, 201)
 
 
 class ParallelCommands(Case):

@@ -128,7 +128,7 @@ TEST_CASE("misbehaving clients do not harm a server, and it can be stopped while
                 blocking_echo blocking_handler;
                 const tollgate::http::handler_ref handler = blocks ? tollgate::http::handler_ref{blocking_handler}
                                                                    : tollgate::http::handler_ref{plain_handler};
-                asio::thread_pool pool{3};
+                asio::thread_pool pool{2};  // glibc before 2.41 may lose a notification when more threads wait for it (its bug 25847)
                 auto running = on_executor ? std::make_unique<server>(pool.get_executor(), handler, settings)
                                      : std::make_unique<server>(handler, settings);
                 REQUIRE(running->start());

@@ -91,7 +91,8 @@ public:
     /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
     [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, http::work_kind kind, time_point now) noexcept;
 
-    /// Completes the queued items that were submitted before `limit`, without working on them. O(queued items).
+    /// Completes the queued items that were submitted before `limit`, without working on them, and makes sure that a worker
+    /// takes the others. O(queued items).
     TOLLGATE_DECL void withdraw_older_than(time_point limit) noexcept;
     /// Completes all queued items without working on them, and from then on those under way when they have to wait for
     /// something else: for a server that stops.

@@ -62,6 +62,7 @@ TOLLGATE_DECL bool worker_pool::submit(work_item& one, http::work_kind kind, tim
 
 TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
     work_queue overdue;
+    bool notify = false;
     {
         const std::lock_guard hold{mutex_};
         // All items, because one that came from another kind may be older than those in front of it.
@@ -70,7 +71,10 @@ TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
                 work_item* const one = each.waiting.pop();
                 (one->submitted_at_ < limit ? overdue : each.waiting).push(*one);
             }
+        if (idle_ > 0) waking_ = false;  // glibc before 2.41 may lose a notification (its bug 25847): notify another worker
+        notify = wake_worker();
     }
+    if (notify) work_available_.notify_one();
     while (work_item* const one = overdue.pop()) one->complete(false);
 }
 
