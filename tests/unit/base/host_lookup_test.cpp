@@ -1,6 +1,7 @@
 #include <tollgate/base/detail/host_lookup.hpp>
 
 #include <support/eventually.hpp>
+#include <support/failing_new.hpp>
 #include <support/gate.hpp>
 
 #include <catch2/catch.hpp>
@@ -83,3 +84,18 @@ TEST_CASE("concurrent lookups of one name all get its addresses") {
     threads.clear();
     CHECK(found == 32);
 }
+
+#if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
+
+TEST_CASE("a lookup that has no memory for the addresses it found is an error") {
+    const auto without_memory = [](const char*, const char* port, const addrinfo* hints, addrinfo** found) {
+        if ((hints->ai_flags & AI_NUMERICHOST) != 0) return EAI_NONAME;
+        const int failed = ::getaddrinfo("127.0.0.1", port, hints, found);
+        tollgate_test::allocations_left = 0;  // of the lookup's own thread
+        return failed;
+    };
+    CHECK(error_of(look_up_host("shop.test", {}, long_enough, without_memory)) ==
+          std::string{"no address for the host name: "} + ::gai_strerror(EAI_MEMORY));
+}
+
+#endif

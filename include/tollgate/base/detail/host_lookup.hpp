@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -30,7 +31,7 @@ class host_lookup {
 public:
     host_lookup(std::string host, std::string port) : host_{std::move(host)}, port_{std::move(port)} {}
 
-    void resolve(resolver look_up, int flags) {
+    void resolve(resolver look_up, int flags) noexcept {
         addrinfo hints{};
         hints.ai_family = AF_UNSPEC;
         hints.ai_socktype = SOCK_STREAM;
@@ -39,7 +40,11 @@ public:
         const int failed = look_up(host_.c_str(), port_.empty() ? nullptr : port_.c_str(), &hints, &found);
         const std::lock_guard hold{mutex_};
         failed_ = failed;
-        if (failed == 0) found_ = {found, &::freeaddrinfo};
+        try {
+            if (failed == 0) found_ = {found, &::freeaddrinfo};
+        } catch (const std::bad_alloc&) {
+            failed_ = EAI_MEMORY;
+        }
         is_resolved_ = true;
         resolved_.notify_all();
     }
