@@ -20117,7 +20117,6 @@ protected:
     virtual void pause() noexcept = 0;
 
     TOLLGATE_DECL void accept_all() noexcept;
-    [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
 
 private:
     TOLLGATE_DECL void distribute(const accept_result& accepted) noexcept;
@@ -20178,7 +20177,6 @@ protected:
     [[nodiscard]] virtual bool wait_writable() noexcept = 0;
     virtual void cancel() noexcept = 0;
 
-    [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
     /// Whether the last read filled its buffer, so that the socket may have more input.
     [[nodiscard]] bool may_have_input() const noexcept { return may_have_input_; }
 

@@ -62,7 +62,6 @@ protected:
     [[nodiscard]] virtual bool wait_writable() noexcept = 0;
     virtual void cancel() noexcept = 0;
 
-    [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
     /// Whether the last read filled its buffer, so that the socket may have more input.
     [[nodiscard]] bool may_have_input() const noexcept { return may_have_input_; }
 

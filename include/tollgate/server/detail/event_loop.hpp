@@ -260,7 +260,6 @@ protected:
     virtual void pause() noexcept = 0;
 
     TOLLGATE_DECL void accept_all() noexcept;
-    [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
 
 private:
     TOLLGATE_DECL void distribute(const accept_result& accepted) noexcept;
