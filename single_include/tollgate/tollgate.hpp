@@ -6039,54 +6039,6 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// `Authorization: Basic` with a personal token: its username as the user-id, and its secret as the password (RFC
-/// 7617). Records the use of a token, throttled, if the store supports it. Thread rule: any thread.
-class basic_token {
-public:
-    /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
-    static constexpr std::string_view scheme = "Basic";
-    /// The value of WWW-Authenticate in a 401.
-    static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
-
-    /// Implements `token_authenticator`. Throws as `sha256` does.
-    [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
-    [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
-        return throttle_.is_due(last_used_at, now);
-    }
-
-    /// Implements `authenticator_over`.
-    template <credential_source Store>
-    [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
-
-private:
-    mutable last_used_throttle throttle_;
-};
-
-/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token,
-/// throttled, if the store supports it. Thread rule: any thread.
-class bearer_token {
-public:
-    /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
-    static constexpr std::string_view scheme = "Bearer";
-    /// The value of WWW-Authenticate in a 401.
-    static constexpr std::string_view challenge = "Bearer realm=\"api\"";
-
-    /// Implements `token_authenticator`. Throws as `sha256` does.
-    [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
-    [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
-        return throttle_.is_due(last_used_at, now);
-    }
-
-    /// Implements `authenticator_over`.
-    template <credential_source Store>
-    [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const;
-
-private:
-    mutable last_used_throttle throttle_;
-};
-
-static_assert(token_authenticator<basic_token> && token_authenticator<bearer_token>);
-
 namespace detail {
 
 /// Looks the token up in the store, by its kind.
@@ -6122,32 +6074,62 @@ void record_use(Store& store, const presented_token& token, instant now, const i
     }
 }
 
-/// `identify` for a token authenticator: all its steps.
-template <token_authenticator Authenticator, credential_source Store>
-[[nodiscard]] result<std::optional<caller>> identify_token(const Authenticator& authenticator, std::string_view credentials, Store& store,
-                                                           instant now) {
-    std::optional<caller> identified;
-    presented_token token;
-    if (!authenticator.read(credentials, token)) return identified;
-    const auto found = find_token(store, token);
-    if (!found) return found.error();
-    if (!*found || !accepts(**found, token, now)) return identified;
-    if (use_recorder<Store> && authenticator.use_is_due((*found)->last_used_at, now)) record_use(store, token, now);
-    make_caller(identified, **found, token.kind);
-    return identified;
-}
+/// What the authenticators of stored tokens have in common: they look a token up, and record its use at a bounded rate.
+template <class Authenticator>
+class stored_token_authenticator {
+public:
+    /// Implements `token_authenticator`.
+    [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
+        return throttle_.is_due(last_used_at, now);
+    }
+
+    /// Implements `authenticator_over`.
+    template <credential_source Store>
+    [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const {
+        std::optional<caller> identified;
+        presented_token token;
+        if (!static_cast<const Authenticator&>(*this).read(credentials, token)) return identified;
+        const auto found = find_token(store, token);
+        if (!found) return found.error();
+        if (!*found || !accepts(**found, token, now)) return identified;
+        if (use_recorder<Store> && use_is_due((*found)->last_used_at, now)) record_use(store, token, now);
+        make_caller(identified, **found, token.kind);
+        return identified;
+    }
+
+private:
+    mutable last_used_throttle throttle_;
+};
 
 }  // namespace detail
 
-template <credential_source Store>
-result<std::optional<caller>> basic_token::identify(std::string_view credentials, Store& store, instant now) const {
-    return detail::identify_token(*this, credentials, store, now);
-}
+/// `Authorization: Basic` with a personal token: its username as the user-id, and its secret as the password (RFC
+/// 7617). Records the use of a token, throttled, if the store supports it. Thread rule: any thread.
+class basic_token : public detail::stored_token_authenticator<basic_token> {
+public:
+    /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
+    static constexpr std::string_view scheme = "Basic";
+    /// The value of WWW-Authenticate in a 401.
+    static constexpr std::string_view challenge = "Basic realm=\"api\", charset=\"UTF-8\"";
 
-template <credential_source Store>
-result<std::optional<caller>> bearer_token::identify(std::string_view credentials, Store& store, instant now) const {
-    return detail::identify_token(*this, credentials, store, now);
-}
+    /// Implements `token_authenticator`. Throws as `sha256` does.
+    [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
+};
+
+/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token,
+/// throttled, if the store supports it. Thread rule: any thread.
+class bearer_token : public detail::stored_token_authenticator<bearer_token> {
+public:
+    /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
+    static constexpr std::string_view scheme = "Bearer";
+    /// The value of WWW-Authenticate in a 401.
+    static constexpr std::string_view challenge = "Bearer realm=\"api\"";
+
+    /// Implements `token_authenticator`. Throws as `sha256` does.
+    [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
+};
+
+static_assert(token_authenticator<basic_token> && token_authenticator<bearer_token>);
 
 }  // namespace tollgate
 
