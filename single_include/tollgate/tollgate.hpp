@@ -8487,8 +8487,8 @@ struct rejecting_api {
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
                                    const judgement& state, const rejecting_api& api);
 
-/// The response after an error of an endpoint, a store or the directory, instead of what has been written so far: its message.
-TOLLGATE_DECL void write_failure(http::response& response, const error& failure, const judgement& state, const rejecting_api& api);
+/// Replaces what has been written with the response to an error of an endpoint, a store or the directory.
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const rejecting_api& api);
 
 }  // namespace tollgate::pipeline
 
@@ -8629,7 +8629,7 @@ private:
     void report_and_write(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
         if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
         const auto challenges = challenges_of(policies.authenticators);
-        write_failure(response, failure, state, {challenges, api.routes, api.documentation_url});
+        replace_with_error(response, failure, state, {challenges, api.routes, api.documentation_url});
     }
 
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
@@ -23721,7 +23721,7 @@ TOLLGATE_DECL void write_rejection(http::response& response, const rejection& re
     write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
 }
 
-TOLLGATE_DECL void write_failure(http::response& response, const error& failure, const judgement& state, const rejecting_api& api) {
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const rejecting_api& api) {
     const auto status = to_status(failure.kind);
     response.clear();
     add_required_fields(response, status, failure.retry_at, state, api);

@@ -151,7 +151,7 @@ private:
     void report_and_write(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
         if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
         const auto challenges = challenges_of(policies.authenticators);
-        write_failure(response, failure, state, {challenges, api.routes, api.documentation_url});
+        replace_with_error(response, failure, state, {challenges, api.routes, api.documentation_url});
     }
 
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {

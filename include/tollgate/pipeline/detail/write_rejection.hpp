@@ -26,8 +26,8 @@ struct rejecting_api {
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
                                    const judgement& state, const rejecting_api& api);
 
-/// The response after an error of an endpoint, a store or the directory, instead of what has been written so far: its message.
-TOLLGATE_DECL void write_failure(http::response& response, const error& failure, const judgement& state, const rejecting_api& api);
+/// Replaces what has been written with the response to an error of an endpoint, a store or the directory.
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const rejecting_api& api);
 
 }  // namespace tollgate::pipeline
 

@@ -49,7 +49,7 @@ TOLLGATE_DECL void write_rejection(http::response& response, const rejection& re
     write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
 }
 
-TOLLGATE_DECL void write_failure(http::response& response, const error& failure, const judgement& state, const rejecting_api& api) {
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const rejecting_api& api) {
     const auto status = to_status(failure.kind);
     response.clear();
     add_required_fields(response, status, failure.retry_at, state, api);
