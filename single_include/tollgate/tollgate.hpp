@@ -22229,8 +22229,7 @@ TOLLGATE_DECL std::string percent_encode(std::string_view bytes) {
     std::string text;
     text.reserve(bytes.size());
     for (char byte : bytes) {
-        const char lower = ascii_lower(byte);
-        if (is_digit(byte) || (lower >= 'a' && lower <= 'z') || unreserved_marks.find(byte) != std::string_view::npos) {
+        if (is_alphanumeric(byte) || unreserved_marks.find(byte) != std::string_view::npos) {
             text += byte;
             continue;
         }
@@ -22519,7 +22518,7 @@ namespace detail {
 
 inline bool is_service_name(std::string_view name) noexcept {
     return !name.empty() && name.size() <= limits::service_name_bytes_max &&
-           std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+           std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-'; });
 }
 
 /// Whether the scope can be added to a service that has `existing`; otherwise the reason.
@@ -23009,10 +23008,9 @@ TOLLGATE_DECL std::string normalized_url(std::string_view text) {
     if (scheme.size() == text.size() || text.size() > limits::target_url_bytes_max || scheme.starts_with('.') ||
         scheme.ends_with('.') || scheme.find('.') == std::string_view::npos || scheme.find("..") != std::string_view::npos)
         return false;
-    const auto is_letter = [](char c) { return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'; };
-    if (!is_letter(scheme.front())) return false;
+    if (is_digit(scheme.front()) || !is_alphanumeric(scheme.front())) return false;
     for (char c : scheme)
-        if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '+') return false;
+        if (!is_alphanumeric(c) && c != '.' && c != '-' && c != '+') return false;
     const auto rest = text.substr(scheme.size() + 1);
     return rest.starts_with('/') &&
            std::all_of(rest.begin(), rest.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
@@ -23534,7 +23532,7 @@ TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept {
 namespace detail {
 
 [[nodiscard]] inline bool is_hex(std::string_view text) noexcept {
-    return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    return std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
 [[nodiscard]] inline bool is_trace_part(std::string_view text) noexcept {
@@ -23565,8 +23563,7 @@ TOLLGATE_DECL std::optional<traceparent> traceparent::parse(std::string_view tex
     const auto flags = text.substr(53, 2);
     if (!detail::is_trace_part(parent.trace_id) || !detail::is_trace_part(parent.parent_id) || !detail::is_hex(flags))
         return std::nullopt;
-    const char last = flags[1];
-    parent.sampled = ((last <= '9' ? last - '0' : last - 'a' + 10) & 1) != 0;
+    parent.sampled = (hex_value(flags[1]) & 1) != 0;
     return parent;
 }
 

@@ -42,10 +42,9 @@ TOLLGATE_DECL std::string normalized_url(std::string_view text) {
     if (scheme.size() == text.size() || text.size() > limits::target_url_bytes_max || scheme.starts_with('.') ||
         scheme.ends_with('.') || scheme.find('.') == std::string_view::npos || scheme.find("..") != std::string_view::npos)
         return false;
-    const auto is_letter = [](char c) { return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z'; };
-    if (!is_letter(scheme.front())) return false;
+    if (is_digit(scheme.front()) || !is_alphanumeric(scheme.front())) return false;
     for (char c : scheme)
-        if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '+') return false;
+        if (!is_alphanumeric(c) && c != '.' && c != '-' && c != '+') return false;
     const auto rest = text.substr(scheme.size() + 1);
     return rest.starts_with('/') &&
            std::all_of(rest.begin(), rest.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });

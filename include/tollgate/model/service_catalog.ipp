@@ -15,7 +15,7 @@ namespace detail {
 
 inline bool is_service_name(std::string_view name) noexcept {
     return !name.empty() && name.size() <= limits::service_name_bytes_max &&
-           std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+           std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-'; });
 }
 
 /// Whether the scope can be added to a service that has `existing`; otherwise the reason.

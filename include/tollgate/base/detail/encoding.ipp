@@ -162,8 +162,7 @@ TOLLGATE_DECL std::string percent_encode(std::string_view bytes) {
     std::string text;
     text.reserve(bytes.size());
     for (char byte : bytes) {
-        const char lower = ascii_lower(byte);
-        if (is_digit(byte) || (lower >= 'a' && lower <= 'z') || unreserved_marks.find(byte) != std::string_view::npos) {
+        if (is_alphanumeric(byte) || unreserved_marks.find(byte) != std::string_view::npos) {
             text += byte;
             continue;
         }

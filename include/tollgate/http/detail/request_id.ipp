@@ -18,7 +18,7 @@ TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept {
 namespace detail {
 
 [[nodiscard]] inline bool is_hex(std::string_view text) noexcept {
-    return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    return std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
 [[nodiscard]] inline bool is_trace_part(std::string_view text) noexcept {
@@ -49,8 +49,7 @@ TOLLGATE_DECL std::optional<traceparent> traceparent::parse(std::string_view tex
     const auto flags = text.substr(53, 2);
     if (!detail::is_trace_part(parent.trace_id) || !detail::is_trace_part(parent.parent_id) || !detail::is_hex(flags))
         return std::nullopt;
-    const char last = flags[1];
-    parent.sampled = ((last <= '9' ? last - '0' : last - 'a' + 10) & 1) != 0;
+    parent.sampled = (hex_value(flags[1]) & 1) != 0;
     return parent;
 }
 
