@@ -23275,70 +23275,52 @@ inline std::size_t skip_quoted(std::string_view text, std::size_t at) noexcept {
     return std::string_view::npos;
 }
 
-/// Adds the elements of a Forwarded line (RFC 7239 section 4). An element without a readable `for`, or with two, is an
-/// unknown hop. Empty elements are ignored (RFC 9110 section 5.6.1).
-inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noexcept {
-    std::string_view node;
+/// Reads an element of a Forwarded line (RFC 7239 section 4), from `at` to the comma behind it or the end of the line. Sets `node` to the
+/// value of its `for`; empty if it has none, or several. False if it is malformed.
+inline bool read_forwarded_element(std::string_view line, std::size_t& at, std::string_view& node) noexcept {
+    const auto skip = [&](auto is_of_part) {
+        while (at < line.size() && is_of_part(line[at])) ++at;
+    };
+    const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
     std::size_t nodes = 0;
-    std::size_t at = 0;
-    std::size_t element_begin = 0;
-    bool is_empty = true;
-    const auto add_hop = [&] {
-        if (!is_empty) hops.add(nodes == 1 ? node : std::string_view{});
-    };
-    const auto begin_element = [&](std::size_t begin) {
-        at = element_begin = begin;
-        nodes = 0;
-        is_empty = true;
-    };
-    // Adds an unknown hop, and continues after the next comma, even one in quotes: the client may have sent what is malformed, and
-    // must not hide what the proxy has appended. False if there is none.
-    const auto skip_element = [&] {
-        hops.add({});
-        const auto comma = line.find(',', element_begin);
-        if (comma == std::string_view::npos) return false;
-        begin_element(comma + 1);
-        return true;
-    };
-    const auto skip_blanks = [&] {
-        while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
-    };
-    for (;;) {
-        skip_blanks();
+    for (;; ++at) {
+        skip(is_blank);
         const auto name_begin = at;
-        while (at < line.size() && is_token_char(line[at])) ++at;
-        const auto name = line.substr(name_begin, at - name_begin);
+        skip(is_token_char);
+        const bool is_node = ascii_iequals(line.substr(name_begin, at - name_begin), "for");
         std::string_view value;
         if (at < line.size() && line[at] == '=') {
             const auto value_begin = ++at;
-            const auto quoted_end = skip_quoted(line, at);
-            if (quoted_end == std::string_view::npos) {
-                if (skip_element()) continue;
-                return;
-            }
-            if (quoted_end != at) {
-                value = line.substr(value_begin + 1, quoted_end - value_begin - 2);
-                at = quoted_end;
-            } else {
-                while (at < line.size() && is_token_char(line[at])) ++at;
+            at = skip_quoted(line, at);
+            if (at == std::string_view::npos) return false;
+            if (at == value_begin) {
+                skip(is_token_char);
                 value = line.substr(value_begin, at - value_begin);
+            } else {
+                value = line.substr(value_begin + 1, at - value_begin - 2);
             }
         }
-        if (ascii_iequals(name, "for")) {
-            node = value;
-            ++nodes;
+        if (is_node) node = ++nodes == 1 ? value : std::string_view{};
+        skip(is_blank);
+        if (at == line.size() || line[at] == ',') return true;
+        if (line[at] != ';') return false;
+    }
+}
+
+/// Adds the elements of a Forwarded line. One that is malformed, or has no readable `for`, is an unknown hop. Empty elements are ignored
+/// (RFC 9110 section 5.6.1).
+inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noexcept {
+    for (std::size_t begin = 0; begin <= line.size();) {
+        std::size_t end = begin;
+        std::string_view node;
+        if (!read_forwarded_element(line, end, node)) {
+            // Up to the next comma, even one in quotes: a client may have sent this, and must not hide what the proxy has appended.
+            hops.add({});
+            end = (std::min)(line.find(',', begin), line.size());
+        } else if (!trim_ows(line.substr(begin, end - begin)).empty()) {
+            hops.add(node);
         }
-        skip_blanks();
-        is_empty = is_empty && (at == line.size() || line[at] == ',') && line.substr(name_begin, at - name_begin).empty();
-        if (at == line.size()) return add_hop();
-        if (line[at] == ',') {
-            add_hop();
-            begin_element(at + 1);
-        } else if (line[at] == ';') {
-            ++at;
-        } else if (!skip_element()) {  // not an element of RFC 7239
-            return;
-        }
+        begin = end + 1;
     }
 }
 
