@@ -182,6 +182,14 @@ private:
         if (is_in_use) ++unreserved_in_use_;
         else --unreserved_in_use_;
     }
+    /// Releases the slot of a connection that is closed, or could not be opened.
+    void release_slot(bool is_reserved) noexcept {
+        --opened_;
+        count_in_use(is_reserved, false);
+        slot_free_.notify_all();
+    }
+    /// Takes a slot and opens a connection, while the lock is released.
+    [[nodiscard]] result<lease> open_one(std::unique_lock<std::mutex>& lock, bool is_probe, bool is_reserved);
     void back_off() noexcept;
     void note_failure(bool opens, bool is_probe, std::string_view reason) noexcept;
     void close_breaker() noexcept;
@@ -216,7 +224,6 @@ template <class Connection>
 auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool is_reserved) -> result<lease> {
     const auto end = settings_.now() + wait_max;
     std::unique_lock lock{mutex_};
-    bool is_probe = false;
     for (;;) {
         const bool has_share = is_reserved || unreserved_in_use_ < settings_.connections_max - settings_.connections_reserved;
         if (has_share && !idle_.empty()) {
@@ -228,25 +235,26 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
                 return lease{*this, std::move(chosen.held), chosen.generation, false, is_reserved};
             chosen.held.reset();
             lock.lock();
-            --opened_;
-            count_in_use(is_reserved, false);
-            slot_free_.notify_all();
+            release_slot(is_reserved);
             continue;
         }
         const bool may_try = now() >= retry_at_.load(std::memory_order_relaxed);
         if (is_open_.load(std::memory_order_relaxed)) {
             if (!may_try || is_probing_.load(std::memory_order_relaxed)) return refusal();
-            is_probe = true;
-            break;
+            return open_one(lock, true, is_reserved);
         }
         const bool has_place = has_share && opened_ < settings_.connections_max;
-        if (has_place && may_try) break;
+        if (has_place && may_try) return open_one(lock, false, is_reserved);
         if (settings_.now() >= end)
             return unavailable(settings_.name + ": no connection came free within " +
                                std::to_string(wait_max.count()) + " ms; there are " + std::to_string(opened_));
         const steady::time_point retry_at{steady::duration{retry_at_.load(std::memory_order_relaxed)}};
         slot_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
     }
+}
+
+template <class Connection>
+auto reconnecting_pool<Connection>::open_one(std::unique_lock<std::mutex>& lock, bool is_probe, bool is_reserved) -> result<lease> {
     ++opened_;
     count_in_use(is_reserved, true);
     const std::uint64_t generation = generation_;
@@ -257,20 +265,16 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
     std::optional<result<std::unique_ptr<Connection>>> opened;
     try {
         opened.emplace(open_());
-    } catch (...) {  // out of memory; the slot must be released
+    } catch (...) {  // out of memory
         lock.lock();
-        --opened_;
-        count_in_use(is_reserved, false);
         if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
-        slot_free_.notify_all();
+        release_slot(is_reserved);
         throw;
     }
     lock.lock();
     if (!*opened) {
-        --opened_;
-        count_in_use(is_reserved, false);
+        release_slot(is_reserved);
         note_failure(opened_ == 0, is_probe, opened->error().cause);
-        slot_free_.notify_all();
         return std::move(*opened).error();
     }
     if (!is_probe && std::exchange(failures_, 0) > 0) {
@@ -300,26 +304,20 @@ template <class Connection>
 void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all,
                                          std::string_view reason) noexcept {
     std::vector<idle_connection> closed;  // destroyed after the lock is released: closing may be slow
-    {
-        const std::scoped_lock lock{mutex_};
-        --opened_;
-        count_in_use(is_reserved, false);
-        if (is_probe) {
-            note_failure(true, true, reason);
-        } else if (all && generation == generation_) {
-            ++generation_;
-            opened_ -= idle_.size();
-            try {
-                closed.reserve(idle_.size());
-                std::move(idle_.begin(), idle_.end(), std::back_inserter(closed));
-            } catch (...) {  // out of memory: closed with the lock held
-            }
-            idle_.clear();  // keeps its capacity
-            note_failure(true, false, reason);
-            if (settings_.probes_at_once) retry_at_.store(0, std::memory_order_relaxed);
-        }
+    const std::scoped_lock lock{mutex_};
+    release_slot(is_reserved);
+    if (is_probe) return note_failure(true, true, reason);
+    if (!all || generation != generation_) return;
+    ++generation_;
+    opened_ -= idle_.size();
+    try {
+        closed.reserve(idle_.size());
+        std::move(idle_.begin(), idle_.end(), std::back_inserter(closed));
+    } catch (...) {  // out of memory: closed with the lock held
     }
-    slot_free_.notify_all();
+    idle_.clear();  // keeps its capacity
+    note_failure(true, false, reason);
+    if (settings_.probes_at_once) retry_at_.store(0, std::memory_order_relaxed);
 }
 
 template <class Connection>
