@@ -439,7 +439,7 @@ inline constexpr std::size_t hooks_per_event_max = 20;           // for one acco
 
 inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
 inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // kept of a response, to recognize an error page
-// on record: 8 of the retry schedule, and manual ones
+// On record: 8 of the retry schedule, and manual ones.
 inline constexpr std::size_t attempts_per_delivery_max = 100;
 inline constexpr std::size_t resent_deliveries_max = 1000;          // by one form: some seconds of work for a receiver
 inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes for a month
@@ -450,7 +450,7 @@ inline constexpr std::size_t webhook_signatures_max = 16;          // per delive
 inline constexpr std::size_t personal_tokens_per_user_max = 100;  // as many as fit on one page; GitHub allows 50
 inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications per owner
 inline constexpr std::size_t redirect_urls_max = 20;              // per application: its environments and platforms
-// per user, application and hour: more than any user signs in
+// Per user, application and hour: more often than any user signs in.
 inline constexpr std::size_t codes_per_grant_max = 100;
 inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one for each device
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
@@ -622,7 +622,6 @@ inline std::optional<digest> digest::from(std::string_view raw) noexcept {
     return value;
 }
 
-/// Constant time.
 inline bool operator==(const digest& a, const digest& b) noexcept {
     using words = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
     const auto x = std::bit_cast<words>(a.bytes_);
@@ -1942,7 +1941,7 @@ namespace detail {
 /// by two comparisons with constants. This runs for every field line of every request.
 template <std::size_t Size>
 struct known_name {
-    static_assert(Size >= 4 && Size <= 17, "two words and one byte hold at the most 17");
+    static_assert(Size >= 4 && Size <= 17, "two words and one byte hold at most 17");
     using word = std::conditional_t<(Size < 8), std::uint32_t, std::uint64_t>;
     using word_bytes = std::array<char, sizeof(word)>;
 
@@ -2458,7 +2457,7 @@ inline constexpr std::size_t work_kinds = static_cast<std::size_t>(work_kind::to
 /// a type that the handler chooses, created by the first call of `get`. Used by one thread at a time.
 class handler_state {
 public:
-    // a caller with the largest scope set, and a route with all parameters
+    // Holds a caller with the largest scope set, and a route with all parameters.
     static constexpr std::size_t bytes_max = 2048;
 
     handler_state() noexcept = default;
@@ -2669,7 +2668,7 @@ namespace tollgate::inline v0::http {
 /// The name of a member: a literal, checked at compile time to need no escaping.
 class json_name {
 public:
-    // the library's names have under 30; bounded so that it can be assembled on the stack
+    // The library's names have under 30. Bounded so that a name is assembled on the stack.
     static constexpr std::size_t bytes_max = 60;
 
     /// From a literal that needs no escaping; any other does not compile.
@@ -2699,7 +2698,7 @@ private:
 ///     json.end_object();
 class json_writer {
 public:
-    // one bit per level, for the assertions; the library's deepest document has 8
+    // One bit per level, for the assertions. The library's deepest document has 8.
     static constexpr unsigned depth_max = 64;
 
     /// Appends to `out`, which must outlive the writer.
@@ -3022,7 +3021,7 @@ enum class url_scheme : std::uint8_t { http, https };
 /// `%31%32%37.1`.
 struct url {
     url_scheme scheme = url_scheme::https;
-    /// decoded, lower case, without brackets or a final dot; an address in canonical form
+    /// Decoded, in lower case, without brackets or a final dot; an address in canonical form.
     std::string host;
     std::optional<ip_address> address;  ///< set exactly if the host is an address
     std::uint16_t port = 0;             ///< as given, or the default port of the scheme
@@ -10157,7 +10156,7 @@ struct response_settings {
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t field_count_max = limits::field_count_max;          ///< of the same sections
     std::size_t kept_bytes_max = limits::attempt_response_bytes_max;  ///< of the body; further bytes are dropped
-    /// of the body, kept or not; beyond it the result is `complete` with `body_cut()`
+    /// Of the body, kept or not. Beyond it, the result is `complete` with `body_cut()`.
     std::size_t body_bytes_max = 64 * 1024;
 };
 
@@ -17336,7 +17335,7 @@ namespace tollgate::inline v0 {
 struct server_statistics {
     std::size_t connections = 0;             ///< open now, those that are being refused included
     std::uint64_t connections_accepted = 0;  ///< in all, those refused included
-    std::uint64_t connections_refused = 0;   ///< beyond a bound: 503
+    std::uint64_t connections_refused = 0;   ///< beyond a bound: closed after a 503, or at once
     std::size_t queued = 0;                  ///< requests that wait for a worker now
     std::uint64_t taken_up = 0;              ///< requests that a worker took up
     std::chrono::nanoseconds waited{};       ///< of those, for a worker
@@ -18098,7 +18097,7 @@ auto reconnecting_pool<Connection>::open_one(std::unique_lock<std::mutex>& lock,
     }
     if (!is_probe && std::exchange(failures_, 0) > 0) {
         retry_at_.store(0, std::memory_order_relaxed);
-        slot_free_.notify_all();  // who waits for the next try may open one of its own
+        slot_free_.notify_all();  // callers that wait for the next try may open one now
     }
     return lease{*this, **std::move(opened), generation, is_probe, is_reserved};
 }
@@ -18749,9 +18748,9 @@ enum class admission : std::uint8_t {
 /// subscriber controls). Thread-safe.
 class connection_limiter {
 public:
-    /// at once; more are not answered, which bounds the cost of a flood
+    /// Refusals in progress. Further connections are closed without a response, which bounds the cost of a flood.
     static constexpr std::size_t refusals_max = 256;
-    /// of these for addresses over their bound, so that one of them takes no refusals, and no replacements, from others
+    /// Of these, how many are for addresses over their own bound: such an address cannot use up the refusals and replacements of others.
     static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
     connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept
@@ -19119,7 +19118,7 @@ TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
 /// Ends the connection or the listening and closes the descriptor. This takes effect even if a child process has a copy
 /// of the descriptor, as one that was forked without `exec` has.
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
-/// The same for one that accepts; a shared one goes on for those who share it.
+/// The same for a listening socket. A shared one stays open for the processes that share it.
 TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept;
 
 /// Hands each socket to one of the loops, in turn. If a loop throws, the sockets that no loop has yet are closed.
@@ -19681,12 +19680,12 @@ private:
     /// Discards the body of a request that was already answered; false while part of it is missing.
     [[nodiscard]] TOLLGATE_DECL bool skip_body() noexcept;
 
-    // several requests, so that pipelined ones arrive in one read
+    // Holds several requests, so that pipelined ones arrive in one read.
     static constexpr std::size_t input_bytes_initial = 8 * 1024;
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
     static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // of a refused body, before the next request
-    // then no more requests are handled until the client reads
+    // Beyond it, no request is handled until the client has read.
     static constexpr std::size_t output_bytes_max = 64 * 1024;
     static constexpr std::size_t output_bytes_initial = 4 * 1024;
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
@@ -19993,7 +19992,7 @@ public:
     /// the socket if that fails.
     TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
 
-    /// Ticks do it, but there are none without connections.
+    /// Sets `date` to the current time. Each tick does this, but a loop without connections has no ticks.
     TOLLGATE_DECL void update_date() noexcept;
 
 protected:
@@ -20105,7 +20104,7 @@ private:
     TOLLGATE_DECL bool refuse_one() noexcept;
 
     event_loop& loop_;
-    event_loop* last_ = &loop_;  // which got the last connection
+    event_loop* last_ = &loop_;  // the loop that got the last connection
     const socket_handle socket_;
 };
 
@@ -20280,7 +20279,7 @@ protected:
     /// has a copy of the descriptor.
     TOLLGATE_DECL ~epoll_source();
 
-    /// What to report from now on. Free if it is reported already. False: the kernel refused, and nothing is reported.
+    /// What to report from now on. Costs nothing if it is reported already. False: the kernel refused, and nothing is reported.
     [[nodiscard]] bool watch(interest what) noexcept { return what == watched_ || change(what); }
     [[nodiscard]] epoll_loop& epoll() const noexcept { return epoll_; }
 
@@ -23773,7 +23772,7 @@ public:
         }
         *least = {caller, least->count + 1, least->count};
     }
-    /// What the caller had since they entered; 0 if they are not in the table.
+    /// The caller's count since they entered the table; 0 if they are not in it.
     [[nodiscard]] std::uint64_t count_of(const affected_caller& caller) const noexcept {
         for (const entry& each : entries_)
             if (each.count != 0 && each.caller == caller) return each.own();
@@ -23902,7 +23901,7 @@ inline constexpr std::size_t routes_max = 96;
 inline constexpr std::size_t statuses_max = 32;  // counted separately
 inline constexpr std::size_t methods = static_cast<std::size_t>(http::method::other) + 1;
 
-/// What threads count in: each in one of a few, so that they seldom write to the same line of a cache.
+/// The counters of one thread, or of several: there are a few shards, so that threads seldom write to the same cache line.
 struct shard {
     struct route_counts {
         std::array<counter, statuses_max> by_status{};
@@ -23923,7 +23922,7 @@ inline std::size_t shard_number() noexcept {
     return number;
 }
 
-/// The statuses that are counted by themselves; the place of all others is the last.
+/// The statuses that are counted separately. All others share the last place.
 inline constexpr std::array<std::uint16_t, statuses_max - 1> statuses{200, 201, 202, 204, 301, 302, 303, 304, 307, 308, 400,
                                                                       401, 403, 404, 405, 406, 408, 409, 410, 413, 414, 415,
                                                                       417, 421, 422, 429, 431, 500, 501, 503, 505};
@@ -31955,7 +31954,7 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-// the longest registered method has 17; longer ones are not supported
+// The longest registered method has 17; longer ones are not supported.
 inline constexpr std::size_t method_bytes_max = 32;
 
 inline constexpr std::string_view unencoded_byte = "The request target contains a byte that must be percent-encoded.";
@@ -32954,7 +32953,7 @@ TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
 TOLLGATE_DECL tls_context::~tls_context() { SSL_CTX_free(context_); }
 
 TOLLGATE_DECL const bio_method_st* tls_context::transport() {
-    // One as long as the process lives: OpenSSL has 127 numbers for kinds of BIOs, and takes none back.
+    // Kept until the process ends: OpenSSL has only 127 numbers for types of BIOs, and does not reuse them.
     static const BIO_METHOD* const made = [] {
         BIO_METHOD* const method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
         if (method == nullptr) throw std::bad_alloc{};
@@ -33719,8 +33718,7 @@ TOLLGATE_DECL connection_event connection::finish() {
 
 TOLLGATE_DECL connection_event connection::discard_input() {
     constexpr std::size_t reads_max = 16;                            // then other connections get their turn
-    // a client that sends more does not read the response
-    constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;
+    constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;  // a client that sends more does not read the response
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {
         const io_result received = receive_into(ignored);
@@ -46838,7 +46836,7 @@ struct redis_limiter::state {
                            detail::random_key<siphash_key>());
     }
 
-    // Goes on while the machine is suspended, as the server's windows do.
+    // Includes the time in suspension, during which the server's windows continue.
     static std::int64_t boot_time() noexcept {
         return std::chrono::duration_cast<milliseconds>(detail::boot_now().time_since_epoch()).count();
     }

@@ -37,7 +37,7 @@ inline constexpr std::size_t hooks_per_event_max = 20;           // for one acco
 
 inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
 inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // kept of a response, to recognize an error page
-// on record: 8 of the retry schedule, and manual ones
+// On record: 8 of the retry schedule, and manual ones.
 inline constexpr std::size_t attempts_per_delivery_max = 100;
 inline constexpr std::size_t resent_deliveries_max = 1000;          // by one form: some seconds of work for a receiver
 inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes for a month
@@ -48,7 +48,7 @@ inline constexpr std::size_t webhook_signatures_max = 16;          // per delive
 inline constexpr std::size_t personal_tokens_per_user_max = 100;  // as many as fit on one page; GitHub allows 50
 inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications per owner
 inline constexpr std::size_t redirect_urls_max = 20;              // per application: its environments and platforms
-// per user, application and hour: more than any user signs in
+// Per user, application and hour: more often than any user signs in.
 inline constexpr std::size_t codes_per_grant_max = 100;
 inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one for each device
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call

@@ -124,7 +124,7 @@ inline constexpr std::size_t work_kinds = static_cast<std::size_t>(work_kind::to
 /// a type that the handler chooses, created by the first call of `get`. Used by one thread at a time.
 class handler_state {
 public:
-    // a caller with the largest scope set, and a route with all parameters
+    // Holds a caller with the largest scope set, and a route with all parameters.
     static constexpr std::size_t bytes_max = 2048;
 
     handler_state() noexcept = default;

@@ -18,7 +18,7 @@ namespace tollgate::inline v0::http {
 /// The name of a member: a literal, checked at compile time to need no escaping.
 class json_name {
 public:
-    // the library's names have under 30; bounded so that it can be assembled on the stack
+    // The library's names have under 30. Bounded so that a name is assembled on the stack.
     static constexpr std::size_t bytes_max = 60;
 
     /// From a literal that needs no escaping; any other does not compile.
@@ -48,7 +48,7 @@ private:
 ///     json.end_object();
 class json_writer {
 public:
-    // one bit per level, for the assertions; the library's deepest document has 8
+    // One bit per level, for the assertions. The library's deepest document has 8.
     static constexpr unsigned depth_max = 64;
 
     /// Appends to `out`, which must outlive the writer.

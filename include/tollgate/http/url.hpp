@@ -30,7 +30,7 @@ enum class url_scheme : std::uint8_t { http, https };
 /// `%31%32%37.1`.
 struct url {
     url_scheme scheme = url_scheme::https;
-    /// decoded, lower case, without brackets or a final dot; an address in canonical form
+    /// Decoded, in lower case, without brackets or a final dot; an address in canonical form.
     std::string host;
     std::optional<ip_address> address;  ///< set exactly if the host is an address
     std::uint16_t port = 0;             ///< as given, or the default port of the scheme

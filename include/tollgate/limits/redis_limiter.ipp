@@ -39,7 +39,7 @@ struct redis_limiter::state {
                            detail::random_key<siphash_key>());
     }
 
-    // Goes on while the machine is suspended, as the server's windows do.
+    // Includes the time in suspension, during which the server's windows continue.
     static std::int64_t boot_time() noexcept {
         return std::chrono::duration_cast<milliseconds>(detail::boot_now().time_since_epoch()).count();
     }

@@ -80,7 +80,7 @@ inline constexpr std::size_t routes_max = 96;
 inline constexpr std::size_t statuses_max = 32;  // counted separately
 inline constexpr std::size_t methods = static_cast<std::size_t>(http::method::other) + 1;
 
-/// What threads count in: each in one of a few, so that they seldom write to the same line of a cache.
+/// The counters of one thread, or of several: there are a few shards, so that threads seldom write to the same cache line.
 struct shard {
     struct route_counts {
         std::array<counter, statuses_max> by_status{};
@@ -101,7 +101,7 @@ inline std::size_t shard_number() noexcept {
     return number;
 }
 
-/// The statuses that are counted by themselves; the place of all others is the last.
+/// The statuses that are counted separately. All others share the last place.
 inline constexpr std::array<std::uint16_t, statuses_max - 1> statuses{200, 201, 202, 204, 301, 302, 303, 304, 307, 308, 400,
                                                                       401, 403, 404, 405, 406, 408, 409, 410, 413, 414, 415,
                                                                       417, 421, 422, 429, 431, 500, 501, 503, 505};

@@ -279,7 +279,7 @@ auto reconnecting_pool<Connection>::open_one(std::unique_lock<std::mutex>& lock,
     }
     if (!is_probe && std::exchange(failures_, 0) > 0) {
         retry_at_.store(0, std::memory_order_relaxed);
-        slot_free_.notify_all();  // who waits for the next try may open one of its own
+        slot_free_.notify_all();  // callers that wait for the next try may open one now
     }
     return lease{*this, **std::move(opened), generation, is_probe, is_reserved};
 }

@@ -100,7 +100,7 @@ namespace detail {
 /// by two comparisons with constants. This runs for every field line of every request.
 template <std::size_t Size>
 struct known_name {
-    static_assert(Size >= 4 && Size <= 17, "two words and one byte hold at the most 17");
+    static_assert(Size >= 4 && Size <= 17, "two words and one byte hold at most 17");
     using word = std::conditional_t<(Size < 8), std::uint32_t, std::uint64_t>;
     using word_bytes = std::array<char, sizeof(word)>;
 

@@ -13,7 +13,7 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-// the longest registered method has 17; longer ones are not supported
+// The longest registered method has 17; longer ones are not supported.
 inline constexpr std::size_t method_bytes_max = 32;
 
 inline constexpr std::string_view unencoded_byte = "The request target contains a byte that must be percent-encoded.";

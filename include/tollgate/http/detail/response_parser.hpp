@@ -19,7 +19,7 @@ struct response_settings {
     std::size_t header_bytes_max = limits::header_bytes_default;
     std::size_t field_count_max = limits::field_count_max;          ///< of the same sections
     std::size_t kept_bytes_max = limits::attempt_response_bytes_max;  ///< of the body; further bytes are dropped
-    /// of the body, kept or not; beyond it the result is `complete` with `body_cut()`
+    /// Of the body, kept or not. Beyond it, the result is `complete` with `body_cut()`.
     std::size_t body_bytes_max = 64 * 1024;
 };
 

@@ -76,7 +76,7 @@ public:
         }
         *least = {caller, least->count + 1, least->count};
     }
-    /// What the caller had since they entered; 0 if they are not in the table.
+    /// The caller's count since they entered the table; 0 if they are not in it.
     [[nodiscard]] std::uint64_t count_of(const affected_caller& caller) const noexcept {
         for (const entry& each : entries_)
             if (each.count != 0 && each.caller == caller) return each.own();

@@ -299,8 +299,7 @@ TOLLGATE_DECL connection_event connection::finish() {
 
 TOLLGATE_DECL connection_event connection::discard_input() {
     constexpr std::size_t reads_max = 16;                            // then other connections get their turn
-    // a client that sends more does not read the response
-    constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;
+    constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;  // a client that sends more does not read the response
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {
         const io_result received = receive_into(ignored);

@@ -22,9 +22,9 @@ enum class admission : std::uint8_t {
 /// subscriber controls). Thread-safe.
 class connection_limiter {
 public:
-    /// at once; more are not answered, which bounds the cost of a flood
+    /// Refusals in progress. Further connections are closed without a response, which bounds the cost of a flood.
     static constexpr std::size_t refusals_max = 256;
-    /// of these for addresses over their bound, so that one of them takes no refusals, and no replacements, from others
+    /// Of these, how many are for addresses over their own bound: such an address cannot use up the refusals and replacements of others.
     static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
     connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept

@@ -47,7 +47,7 @@ protected:
     /// has a copy of the descriptor.
     TOLLGATE_DECL ~epoll_source();
 
-    /// What to report from now on. Free if it is reported already. False: the kernel refused, and nothing is reported.
+    /// What to report from now on. Costs nothing if it is reported already. False: the kernel refused, and nothing is reported.
     [[nodiscard]] bool watch(interest what) noexcept { return what == watched_ || change(what); }
     [[nodiscard]] epoll_loop& epoll() const noexcept { return epoll_; }
 

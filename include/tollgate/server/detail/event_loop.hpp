@@ -156,7 +156,7 @@ public:
     /// the socket if that fails.
     TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
 
-    /// Ticks do it, but there are none without connections.
+    /// Sets `date` to the current time. Each tick does this, but a loop without connections has no ticks.
     TOLLGATE_DECL void update_date() noexcept;
 
 protected:
@@ -268,7 +268,7 @@ private:
     TOLLGATE_DECL bool refuse_one() noexcept;
 
     event_loop& loop_;
-    event_loop* last_ = &loop_;  // which got the last connection
+    event_loop* last_ = &loop_;  // the loop that got the last connection
     const socket_handle socket_;
 };
 

@@ -94,12 +94,12 @@ private:
     /// Discards the body of a request that was already answered; false while part of it is missing.
     [[nodiscard]] TOLLGATE_DECL bool skip_body() noexcept;
 
-    // several requests, so that pipelined ones arrive in one read
+    // Holds several requests, so that pipelined ones arrive in one read.
     static constexpr std::size_t input_bytes_initial = 8 * 1024;
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
     static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // of a refused body, before the next request
-    // then no more requests are handled until the client reads
+    // Beyond it, no request is handled until the client has read.
     static constexpr std::size_t output_bytes_max = 64 * 1024;
     static constexpr std::size_t output_bytes_initial = 4 * 1024;
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;

@@ -11,7 +11,7 @@ namespace tollgate::inline v0 {
 struct server_statistics {
     std::size_t connections = 0;             ///< open now, those that are being refused included
     std::uint64_t connections_accepted = 0;  ///< in all, those refused included
-    std::uint64_t connections_refused = 0;   ///< beyond a bound: 503
+    std::uint64_t connections_refused = 0;   ///< beyond a bound: closed after a 503, or at once
     std::size_t queued = 0;                  ///< requests that wait for a worker now
     std::uint64_t taken_up = 0;              ///< requests that a worker took up
     std::chrono::nanoseconds waited{};       ///< of those, for a worker

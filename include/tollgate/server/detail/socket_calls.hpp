@@ -60,7 +60,7 @@ TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
 /// Ends the connection or the listening and closes the descriptor. This takes effect even if a child process has a copy
 /// of the descriptor, as one that was forked without `exec` has.
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
-/// The same for one that accepts; a shared one goes on for those who share it.
+/// The same for a listening socket. A shared one stays open for the processes that share it.
 TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept;
 
 /// Hands each socket to one of the loops, in turn. If a loop throws, the sockets that no loop has yet are closed.

@@ -187,7 +187,7 @@ TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
 TOLLGATE_DECL tls_context::~tls_context() { SSL_CTX_free(context_); }
 
 TOLLGATE_DECL const bio_method_st* tls_context::transport() {
-    // One as long as the process lives: OpenSSL has 127 numbers for kinds of BIOs, and takes none back.
+    // Kept until the process ends: OpenSSL has only 127 numbers for types of BIOs, and does not reuse them.
     static const BIO_METHOD* const made = [] {
         BIO_METHOD* const method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
         if (method == nullptr) throw std::bad_alloc{};
