@@ -45,9 +45,10 @@ struct tls_settings {
 /// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
 /// `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
 struct server_settings {
-    std::string address = "127.0.0.1";  ///< reachable from other machines only on request
+    /// The first address to listen on, and its port, as in `listen_address`. Default: not reachable from other machines.
+    std::string address = "127.0.0.1";
     std::uint16_t port = 8080;
-    std::vector<listen_address> more_addresses = {};
+    std::vector<listen_address> more_addresses = {};  ///< to listen on, besides the first one
     /// Sockets that are already bound and listening, used instead of all addresses: passed by the program that starts this one, such as
     /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
     std::vector<int> listening_sockets = {};
@@ -65,7 +66,10 @@ struct server_settings {
     /// Connections that the kernel accepts in advance; the kernel also applies its own bound.
     int backlog = 4096;
 
+    /// Of all field lines of a request; more: 431. This and `body_bytes_max` are reduced to 1 GiB.
     std::size_t header_bytes_max = limits::header_bytes_default;
+    /// Of a request's body. The handler gets a request with a larger one as `http::body_state::too_large`, without the body: those of
+    /// this library answer 413.
     std::size_t body_bytes_max = limits::body_bytes_default;
 
     /// When this many are open, the I/O thread that gets a new connection closes the one of its own connections that has been idle the
