@@ -24069,6 +24069,13 @@ struct metrics::impl {
         for (const auto& each : shards)
             if (const shard* const existing = each.load(std::memory_order_acquire)) use(*existing);
     }
+    /// The sum of the counters that `of` returns, one of each shard.
+    template <class Of>
+    [[nodiscard]] std::uint64_t sum(Of of) const {
+        std::uint64_t count = 0;
+        each_shard([&](const shard& each) { count += of(each).load(std::memory_order_relaxed); });
+        return count;
+    }
 
     [[gnu::noinline, gnu::cold]] void add_affected(http::status status, const request_context& context, const caller* caller) noexcept {
         if (const auto effect = pipeline::effect_of(status, context.duration))
@@ -24078,6 +24085,7 @@ struct metrics::impl {
     }
 
     void write_requests(metrics_writer& to) const;
+    void write_failures(metrics_writer& to) const;
     void write_affected(metrics_writer& to);
     void write_deliveries(metrics_writer& to) const;
     void write_backends(metrics_writer& to) const;
@@ -24172,8 +24180,7 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
     for (std::size_t i = 0; i < names.size(); ++i) {
         each_shard([&](const shard& each) { durations[i].add(each.routes[i].durations); });
         for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place) {
-            std::uint64_t count = 0;
-            each_shard([&](const shard& each) { count += each.routes[i].by_status[place].load(std::memory_order_relaxed); });
+            const auto count = sum([&](const shard& each) -> auto& { return each.routes[i].by_status[place]; });
             if (count != 0)
                 to.sample(count, {{"route", route_of(names[i])}, {"method", method_of(names[i])},
                                   {"status", metrics_detail::status_text(place)}});
@@ -24183,23 +24190,20 @@ inline void metrics::impl::write_requests(metrics_writer& to) const {
     for (std::size_t i = 0; i < names.size(); ++i)
         if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
             durations[i].write(to, route_of(names[i]), method_of(names[i]));
+}
 
+inline void metrics::impl::write_failures(metrics_writer& to) const {
     to.counter("tollgate_refusals_total", "Connections and requests that the server refused, not a handler.");
     for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
         std::uint64_t count = 0;
         for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
             if (metrics_detail::refusal_kind(place) == kind)
-                each_shard([&](const shard& each) { count += each.refusals[place].load(std::memory_order_relaxed); });
+                count += sum([&](const shard& each) -> auto& { return each.refusals[place]; });
         to.sample(count, {{"kind", kind}});
     }
     to.counter("tollgate_problems_total", "Server failures, in requests and deliveries.");
-    const auto sum = [&](metrics_detail::counter shard::*counter) {
-        std::uint64_t count = 0;
-        each_shard([&](const shard& each) { count += (each.*counter).load(std::memory_order_relaxed); });
-        return count;
-    };
-    to.sample(sum(&shard::unavailable), {{"kind", "unavailable"}});
-    to.sample(sum(&shard::internal), {{"kind", "internal"}});
+    to.sample(sum([](const shard& each) -> auto& { return each.unavailable; }), {{"kind", "unavailable"}});
+    to.sample(sum([](const shard& each) -> auto& { return each.internal; }), {{"kind", "internal"}});
 }
 
 inline void metrics::impl::write_affected(metrics_writer& to) {
@@ -24254,6 +24258,7 @@ TOLLGATE_DECL std::string metrics::report() const {
     std::string text;
     metrics_writer writer{text};
     impl_->write_requests(writer);
+    impl_->write_failures(writer);
     impl_->write_affected(writer);
     impl_->write_deliveries(writer);
     impl_->write_backends(writer);
