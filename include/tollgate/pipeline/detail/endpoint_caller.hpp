@@ -48,32 +48,29 @@ struct endpoint_caller {
 
     [[nodiscard]] static result<void> run(const void* endpoint, api_call& call, const route_match& match,
                                           const service* of_service) {
-        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{}, [&](const auto&... values) -> result<void> {
-            if (!(static_cast<bool>(values) && ...)) return not_found();
-            return with_endpoint(endpoint, [&](const Endpoint& target) { return target(call, *values...); });
-        });
+        return with_values<result<void>>(
+            endpoint, match, of_service, std::index_sequence_for<Readers...>{},
+            [&](const Endpoint& target, const auto&... values) { return target(call, values...); });
     }
 
-    [[nodiscard]] static std::optional<result<void>> run_without_waiting([[maybe_unused]] const void* endpoint,
-                                                                         [[maybe_unused]] api_call& call, const route_match& match,
+    [[nodiscard]] static std::optional<result<void>> run_without_waiting(const void* endpoint, api_call& call, const route_match& match,
                                                                          const service* of_service) {
-        return with_parsed(match, of_service, std::index_sequence_for<Readers...>{},
-                           [&](const auto&... values) -> std::optional<result<void>> {
-            if (!(static_cast<bool>(values) && ...)) return not_found();
-            return with_endpoint(endpoint, [&](const Endpoint& target) { return respond_without_waiting(target, call, *values...); });
-        });
+        return with_values<std::optional<result<void>>>(
+            endpoint, match, of_service, std::index_sequence_for<Readers...>{},
+            [&](const Endpoint& target, const auto&... values) { return respond_without_waiting(target, call, values...); });
     }
 
 private:
-    template <std::size_t... I, class Use>
-    static auto with_parsed([[maybe_unused]] const route_match& match, [[maybe_unused]] const service* of_service,
-                            std::index_sequence<I...>, Use use) {
-        return use(Readers::read(match.captures[I], of_service)...);
-    }
-    template <class Use>
-    static auto with_endpoint([[maybe_unused]] const void* endpoint, Use use) {
-        if constexpr (is_stateless) return use(Endpoint{});
-        else return use(*static_cast<const Endpoint*>(endpoint));
+    /// Calls `use` with the endpoint and its parameters. 404 if one of them does not parse.
+    template <class Response, std::size_t... I, class Use>
+    static Response with_values([[maybe_unused]] const void* endpoint, [[maybe_unused]] const route_match& match,
+                                [[maybe_unused]] const service* of_service, std::index_sequence<I...>, Use use) {
+        const auto use_parsed = [&](const auto&... parsed) -> Response {
+            if (!(static_cast<bool>(parsed) && ...)) return not_found();
+            if constexpr (is_stateless) return use(Endpoint{}, *parsed...);
+            else return use(*static_cast<const Endpoint*>(endpoint), *parsed...);
+        };
+        return use_parsed(Readers::read(match.captures[I], of_service)...);
     }
 };
 
