@@ -17484,7 +17484,8 @@ using loop_group_factory =
 /// not destroy it. A server runs once: create another one to start again.
 class server {
 public:
-    /// A server that runs on `settings.threads` threads of its own. Opens no socket before `start`.
+    /// A server that runs on `settings.threads` threads of its own. Opens no socket before `start`. Throws std::runtime_error if OpenSSL
+    /// returns no random bytes, as the next one does.
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
     /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
@@ -18754,7 +18755,8 @@ public:
     /// Of these, how many are for addresses over their own bound: such an address cannot use up the refusals and replacements of others.
     static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
-    connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept
+    /// Throws std::runtime_error if OpenSSL returns no random bytes.
+    connection_limiter(std::size_t connections_max, std::size_t per_address_max)
         : connections_max_{connections_max}, per_address_max_{per_address_max} {}
 
     /// Each admission except `dropped` is returned with `release` when the connection ends. Never throws: without memory
@@ -18767,8 +18769,12 @@ public:
 
 private:
     using key = std::array<std::uint8_t, 16>;
+    /// With a random key: the owner of many networks could choose some that share a bucket, and each search of it would hold the lock.
     struct key_hash {
-        [[nodiscard]] TOLLGATE_DECL std::size_t operator()(const key& one) const noexcept;
+        [[nodiscard]] std::size_t operator()(const key& one) const noexcept {
+            return hash({reinterpret_cast<const char*>(one.data()), one.size()});
+        }
+        keyed_hash hash;
     };
     static TOLLGATE_DECL key key_of(const ip_address& from) noexcept;
     TOLLGATE_DECL admission admit_below(std::size_t connections_max, const ip_address& from) noexcept;
@@ -32456,10 +32462,6 @@ namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL connection_limiter::key connection_limiter::key_of(const ip_address& from) noexcept {
     return from.is_v4() ? from.bytes() : tollgate::detail::first_of_network(from, 8).bytes();
-}
-
-TOLLGATE_DECL std::size_t connection_limiter::key_hash::operator()(const key& one) const noexcept {
-    return std::hash<std::string_view>{}({reinterpret_cast<const char*>(one.data()), one.size()});
 }
 
 TOLLGATE_DECL admission connection_limiter::admit(const ip_address& from) noexcept {

@@ -39,7 +39,8 @@ using loop_group_factory =
 /// not destroy it. A server runs once: create another one to start again.
 class server {
 public:
-    /// A server that runs on `settings.threads` threads of its own. Opens no socket before `start`.
+    /// A server that runs on `settings.threads` threads of its own. Opens no socket before `start`. Throws std::runtime_error if OpenSSL
+    /// returns no random bytes, as the next one does.
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
     /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.

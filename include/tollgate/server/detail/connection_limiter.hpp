@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/ip_address.hpp>
 
 #include <array>
@@ -27,7 +28,8 @@ public:
     /// Of these, how many are for addresses over their own bound: such an address cannot use up the refusals and replacements of others.
     static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
-    connection_limiter(std::size_t connections_max, std::size_t per_address_max) noexcept
+    /// Throws std::runtime_error if OpenSSL returns no random bytes.
+    connection_limiter(std::size_t connections_max, std::size_t per_address_max)
         : connections_max_{connections_max}, per_address_max_{per_address_max} {}
 
     /// Each admission except `dropped` is returned with `release` when the connection ends. Never throws: without memory
@@ -40,8 +42,12 @@ public:
 
 private:
     using key = std::array<std::uint8_t, 16>;
+    /// With a random key: the owner of many networks could choose some that share a bucket, and each search of it would hold the lock.
     struct key_hash {
-        [[nodiscard]] TOLLGATE_DECL std::size_t operator()(const key& one) const noexcept;
+        [[nodiscard]] std::size_t operator()(const key& one) const noexcept {
+            return hash({reinterpret_cast<const char*>(one.data()), one.size()});
+        }
+        keyed_hash hash;
     };
     static TOLLGATE_DECL key key_of(const ip_address& from) noexcept;
     TOLLGATE_DECL admission admit_below(std::size_t connections_max, const ip_address& from) noexcept;

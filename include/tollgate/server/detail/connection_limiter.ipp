@@ -2,19 +2,13 @@
 
 #include <tollgate/server/detail/connection_limiter.hpp>
 
-#include <functional>
 #include <limits>
 #include <new>
-#include <string_view>
 
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL connection_limiter::key connection_limiter::key_of(const ip_address& from) noexcept {
     return from.is_v4() ? from.bytes() : tollgate::detail::first_of_network(from, 8).bytes();
-}
-
-TOLLGATE_DECL std::size_t connection_limiter::key_hash::operator()(const key& one) const noexcept {
-    return std::hash<std::string_view>{}({reinterpret_cast<const char*>(one.data()), one.size()});
 }
 
 TOLLGATE_DECL admission connection_limiter::admit(const ip_address& from) noexcept {
