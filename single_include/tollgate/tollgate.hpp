@@ -3068,7 +3068,7 @@ namespace tollgate::inline v0 {
 
 /// At most `requests` within a window of this length.
 struct quota {
-    std::uint32_t requests = 0;
+    std::uint32_t requests = 0;  ///< 0: every request is refused, also without a window
     seconds window{0};  ///< 0 or less: requests are not limited. A setting that has `requests` but no window is refused.
 
     /// A longer window counts as this one, so that its end does not overflow.
@@ -5587,9 +5587,9 @@ inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) n
 
 namespace tollgate::inline v0 {
 
-/// How many keys a window_limiter counts at once; each number is rounded up to a power of two. 24 bytes per key,
-/// allocated at the start and touched on first use: 6 MiB for each default, enough for 73 new addresses a second with a
-/// window of one hour.
+/// How many keys a window_limiter counts at once: 1 to 2^31, and any other number counts as the nearest of these. Each is rounded up to a
+/// power of two. 24 bytes per key, allocated at the start and touched on first use: 6 MiB for each default, enough for 73 new addresses a
+/// second with a window of one hour.
 struct key_capacity {
     std::size_t users = std::size_t{1} << 18;
     std::size_t addresses = std::size_t{1} << 18;
@@ -7085,12 +7085,14 @@ struct pattern_parameters {
     return pattern.substr(0, end);
 }
 
-/// The query parameters of a pattern, `?{year}&{page}`: names of 1 or more `a-z A-Z 0-9 _ -`, each once, at most
-/// `limits::query_parameters_max`. Empty for any other text behind the `?`.
+/// The query parameters of a pattern, left to right.
 struct pattern_query {
     std::array<std::string_view, limits::query_parameters_max> names{};
     std::size_t count = 0;
 };
+
+/// Reads what follows the path of a pattern, `?{year}&{page}`: names of 1 or more `a-z A-Z 0-9 _ -`, each once, at most
+/// `limits::query_parameters_max`. Empty for any other text behind the `?`.
 [[nodiscard]] constexpr std::optional<pattern_query> read_query_pattern(std::string_view pattern) noexcept {
     pattern_query found;
     std::size_t at = path_part(pattern).size();
@@ -46418,7 +46420,8 @@ struct redis_limiter_settings {
     /// Units of a key that a node may count in advance and then use without a round trip. From 1 to 1,000,000. With 1,
     /// the default, each request is counted separately, and no unit of a window stays unused.
     std::uint32_t lease = 1;
-    /// The number of keys that may have leases at a time; other keys need a round trip for each unit.
+    /// The number of keys that may have leases at a time; other keys need a round trip for each unit. Bounded like `key_capacity`, by 2^28.
+    /// 56 bytes per key.
     std::size_t leased_keys_max = std::size_t{1} << 16;
     without_redis when_down = without_redis::count_here;
     /// The capacity of `count_here`.

@@ -30,7 +30,8 @@ struct redis_limiter_settings {
     /// Units of a key that a node may count in advance and then use without a round trip. From 1 to 1,000,000. With 1,
     /// the default, each request is counted separately, and no unit of a window stays unused.
     std::uint32_t lease = 1;
-    /// The number of keys that may have leases at a time; other keys need a round trip for each unit.
+    /// The number of keys that may have leases at a time; other keys need a round trip for each unit. Bounded like `key_capacity`, by 2^28.
+    /// 56 bytes per key.
     std::size_t leased_keys_max = std::size_t{1} << 16;
     without_redis when_down = without_redis::count_here;
     /// The capacity of `count_here`.

@@ -10,9 +10,9 @@
 
 namespace tollgate::inline v0 {
 
-/// How many keys a window_limiter counts at once; each number is rounded up to a power of two. 24 bytes per key,
-/// allocated at the start and touched on first use: 6 MiB for each default, enough for 73 new addresses a second with a
-/// window of one hour.
+/// How many keys a window_limiter counts at once: 1 to 2^31, and any other number counts as the nearest of these. Each is rounded up to a
+/// power of two. 24 bytes per key, allocated at the start and touched on first use: 6 MiB for each default, enough for 73 new addresses a
+/// second with a window of one hour.
 struct key_capacity {
     std::size_t users = std::size_t{1} << 18;
     std::size_t addresses = std::size_t{1} << 18;

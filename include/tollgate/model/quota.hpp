@@ -15,7 +15,7 @@ namespace tollgate::inline v0 {
 
 /// At most `requests` within a window of this length.
 struct quota {
-    std::uint32_t requests = 0;
+    std::uint32_t requests = 0;  ///< 0: every request is refused, also without a window
     seconds window{0};  ///< 0 or less: requests are not limited. A setting that has `requests` but no window is refused.
 
     /// A longer window counts as this one, so that its end does not overflow.

@@ -61,12 +61,14 @@ struct pattern_parameters {
     return pattern.substr(0, end);
 }
 
-/// The query parameters of a pattern, `?{year}&{page}`: names of 1 or more `a-z A-Z 0-9 _ -`, each once, at most
-/// `limits::query_parameters_max`. Empty for any other text behind the `?`.
+/// The query parameters of a pattern, left to right.
 struct pattern_query {
     std::array<std::string_view, limits::query_parameters_max> names{};
     std::size_t count = 0;
 };
+
+/// Reads what follows the path of a pattern, `?{year}&{page}`: names of 1 or more `a-z A-Z 0-9 _ -`, each once, at most
+/// `limits::query_parameters_max`. Empty for any other text behind the `?`.
 [[nodiscard]] constexpr std::optional<pattern_query> read_query_pattern(std::string_view pattern) noexcept {
     pattern_query found;
     std::size_t at = path_part(pattern).size();
