@@ -151,21 +151,16 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         }
     });
 
-    if (source->reopen)
-        to.emplace_back("access token: everything is present after the store is reopened", [source] {
-            const auto stored = sample_access_token(1), lost = sample_access_token(2);
-            {
-                auto instance = source->make();
-                auto& store = empty_store_of(instance);
-                value_of(store.create_access_token(stored));
-                value_of(store.create_access_token(lost));
-                value_of(store.revoke_access_token(lost.token_digest));
-            }
-            auto again = source->reopen();
-            auto& store = store_of(again);
-            expect_token_found(store, stored);
-            expect_token_unknown(store, lost.token_digest);
-        });
+    add_reopen_case(to, source, "access token", [](auto& store) {
+        const auto stored = sample_access_token(1), lost = sample_access_token(2);
+        value_of(store.create_access_token(stored));
+        value_of(store.create_access_token(lost));
+        value_of(store.revoke_access_token(lost.token_digest));
+        return [=](auto& reopened) {
+            expect_token_found(reopened, stored);
+            expect_token_unknown(reopened, lost.token_digest);
+        };
+    });
 }
 
 }  // namespace tollgate::testing

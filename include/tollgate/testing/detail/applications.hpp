@@ -284,28 +284,22 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(value_of(store.applications_of(user_id{3})).size() == bound, "as many are there as were created");
     });
 
-    if (source->reopen)
-        to.emplace_back("application: everything is present after the store is reopened", [source] {
-            auto stored = sample_application("tgi_kept");
-            const auto lost = sample_application("tgi_lost");
-            std::optional<application_id> stored_id, lost_id;
-            {
-                auto instance = source->make();
-                auto& store = empty_store_of(instance);
-                stored_id = value_of(store.create_application(stored, applications_max));
-                lost_id = value_of(store.create_application(lost, applications_max));
-                stored.secret_digest = sample_digest(50);
-                value_of(store.add_client_secret(stored.owner, *stored_id, stored.secret_digest));
-                value_of(store.remove_older_secret(stored.owner, *stored_id));
-                value_of(store.delete_application(lost.owner, *lost_id));
-            }
-            auto again = source->reopen();
-            auto& store = store_of(again);
-            expect_application_found(store, *stored_id, stored);
-            expect_application_unknown(store, lost.client_id);
-            const auto next = value_of(store.create_application(lost, applications_max));
-            expect(next != *stored_id && next != *lost_id, "ids are never used again, not even by the next process");
-        });
+    add_reopen_case(to, source, "application", [](auto& store) {
+        auto stored = sample_application("tgi_kept");
+        const auto lost = sample_application("tgi_lost");
+        const auto stored_id = value_of(store.create_application(stored, applications_max));
+        const auto lost_id = value_of(store.create_application(lost, applications_max));
+        stored.secret_digest = sample_digest(50);
+        value_of(store.add_client_secret(stored.owner, stored_id, stored.secret_digest));
+        value_of(store.remove_older_secret(stored.owner, stored_id));
+        value_of(store.delete_application(lost.owner, lost_id));
+        return [=](auto& reopened) {
+            expect_application_found(reopened, stored_id, stored);
+            expect_application_unknown(reopened, lost.client_id);
+            const auto next = value_of(reopened.create_application(lost, applications_max));
+            expect(next != stored_id && next != lost_id, "ids are never used again, not even by the next process");
+        };
+    });
 }
 
 }  // namespace tollgate::testing

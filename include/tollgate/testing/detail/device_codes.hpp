@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -174,29 +173,23 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         }
     });
 
-    if (source->reopen)
-        to.emplace_back("device code: everything is present after the store is reopened", [source] {
-            std::optional<application_id> application;
-            {
-                auto instance = source->make();
-                auto& store = empty_store_of(instance);
-                application = create_sample_application(store);
-                for (const std::uint64_t seed : {1U, 2U, 3U}) value_of(store.create_device_code(sample_device_code(seed, *application)));
-                expect_true(store.answer_device_code(sample_device_code(2, *application).user_digest, approved), "the request was pending");
-                expect_true(store.answer_device_code(sample_device_code(3, *application).user_digest, denied), "the request was pending");
-            }
-            auto again = source->reopen();
-            auto& store = store_of(again);
+    add_reopen_case(to, source, "device code", [](auto& store) {
+        const auto application = create_sample_application(store);
+        for (const std::uint64_t seed : {1U, 2U, 3U}) value_of(store.create_device_code(sample_device_code(seed, application)));
+        expect_true(store.answer_device_code(sample_device_code(2, application).user_digest, approved), "the request was pending");
+        expect_true(store.answer_device_code(sample_device_code(3, application).user_digest, denied), "the request was pending");
+        return [=](auto& reopened) {
             for (const auto& [seed, state] : {std::pair{1U, pending}, std::pair{2U, approved}, std::pair{3U, denied}}) {
-                const auto device_code = sample_device_code(seed, *application);
-                const auto found = found_of(store.find_device_code(device_code.device_digest));
+                const auto device_code = sample_device_code(seed, application);
+                const auto found = found_of(reopened.find_device_code(device_code.device_digest));
                 expect(found.state == state, "a device code has its answer");
                 expect(found.scopes == device_code.scopes && found.expires_at == device_code.expires_at,
                        "a device code has its scopes and its end");
             }
-            expect_true(store.answer_device_code(sample_device_code(1, *application).user_digest, denied), "the request was pending");
-            expect_false(store.answer_device_code(sample_device_code(2, *application).user_digest, denied), "a request is answered once");
-        });
+            expect_true(reopened.answer_device_code(sample_device_code(1, application).user_digest, denied), "the request was pending");
+            expect_false(reopened.answer_device_code(sample_device_code(2, application).user_digest, denied), "a request is answered once");
+        };
+    });
 }
 
 }  // namespace tollgate::testing

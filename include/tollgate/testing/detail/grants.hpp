@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -336,40 +335,33 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         }
     });
 
-    if (source->reopen)
-        to.emplace_back("grant: everything is present after the store is reopened", [source] {
-            std::optional<application_id> application;
-            std::optional<grant_id> remaining, lost;
-            {
-                auto instance = source->make();
-                auto& store = empty_store_of(instance);
-                application = create_sample_application(store);
-                authorize(store, 1, *application);
-                authorize(store, 2, *application);
-                authorize(store, 3, *application, user_id{8});
-                expect_code(store, sample_code(4, *application), code_result::created);
-                value_of(store.revoke_oauth_token(*application, sample_refresh_digest(2)));
-                remaining = value_of(store.grants_of(user_id{7})).at(0).id;
-                lost = value_of(store.grants_of(user_id{8})).at(0).id;
-                value_of(store.revoke_grant(user_id{8}, *application));
-            }
-            auto again = source->reopen();
-            auto& store = store_of(again);
-            const auto listed = value_of(store.grants_of(user_id{7}));
-            expect(listed.size() == 1 && listed[0].id == *remaining, "a grant is there");
-            expect(listed[0].scopes == sample_code(1, *application).scopes, "a grant has its scopes");
-            expect(value_of(store.grants_of(user_id{8})).empty(), "a revoked grant is not there");
-            expect_access(store, 1);
-            for (const std::uint64_t gone : {2U, 3U}) expect_no_access(store, gone);
-            expect(is_refreshable(store, 1, *application), "a refresh token is there");
-            expect(!is_refreshable(store, 2, *application), "a revoked one is not");
-            expect_redemption(store, sample_redemption(4, *application), redemption_result::redeemed);
-            expect_redemption(store, sample_redemption(1, *application), redemption_result::reused);
-            expect_no_access(store, 1);
-            expect_code(store, sample_code(5, *application, user_id{8}), code_result::created);
-            const auto next = value_of(store.grants_of(user_id{8})).at(0).id;
-            expect(next != *remaining && next != *lost, "ids are never used again, not even by the next process");
-        });
+    add_reopen_case(to, source, "grant", [](auto& store) {
+        const auto application = create_sample_application(store);
+        authorize(store, 1, application);
+        authorize(store, 2, application);
+        authorize(store, 3, application, user_id{8});
+        expect_code(store, sample_code(4, application), code_result::created);
+        value_of(store.revoke_oauth_token(application, sample_refresh_digest(2)));
+        const auto remaining = value_of(store.grants_of(user_id{7})).at(0).id;
+        const auto lost = value_of(store.grants_of(user_id{8})).at(0).id;
+        value_of(store.revoke_grant(user_id{8}, application));
+        return [=](auto& reopened) {
+            const auto listed = value_of(reopened.grants_of(user_id{7}));
+            expect(listed.size() == 1 && listed[0].id == remaining, "a grant is there");
+            expect(listed[0].scopes == sample_code(1, application).scopes, "a grant has its scopes");
+            expect(value_of(reopened.grants_of(user_id{8})).empty(), "a revoked grant is not there");
+            expect_access(reopened, 1);
+            for (const std::uint64_t gone : {2U, 3U}) expect_no_access(reopened, gone);
+            expect(is_refreshable(reopened, 1, application), "a refresh token is there");
+            expect(!is_refreshable(reopened, 2, application), "a revoked one is not");
+            expect_redemption(reopened, sample_redemption(4, application), redemption_result::redeemed);
+            expect_redemption(reopened, sample_redemption(1, application), redemption_result::reused);
+            expect_no_access(reopened, 1);
+            expect_code(reopened, sample_code(5, application, user_id{8}), code_result::created);
+            const auto next = value_of(reopened.grants_of(user_id{8})).at(0).id;
+            expect(next != remaining && next != lost, "ids are never used again, not even by the next process");
+        };
+    });
 }
 
 }  // namespace tollgate::testing

@@ -312,28 +312,22 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(std::adjacent_find(all.begin(), all.end()) == all.end(), "no two hooks have one id");
     });
 
-    if (source->reopen)
-        to.emplace_back("hook: everything is present after the store is reopened", [source] {
-            auto hook = sample_hook(sample_account());
-            std::optional<hook_id> remaining, lost;
-            {
-                auto instance = source->make();
-                auto& store = empty_store_of(instance);
-                remaining = value_of(store.create_hook(hook, 2));
-                lost = value_of(store.create_hook(hook, 2));
-                value_of(store.delete_hook(hook.account, *lost));
-                hook.target_url += "?updated";
-                value_of(store.update_hook(hook.account, *remaining, {hook.event, hook.target_url}, 2));
-            }
-            auto again = source->reopen();
-            auto& store = store_of(again);
-            const auto listed = value_of(store.hooks_of(hook.account));
+    add_reopen_case(to, source, "hook", [](auto& store) {
+        auto hook = sample_hook(sample_account());
+        const auto remaining = value_of(store.create_hook(hook, 2));
+        const auto lost = value_of(store.create_hook(hook, 2));
+        value_of(store.delete_hook(hook.account, lost));
+        hook.target_url += "?updated";
+        value_of(store.update_hook(hook.account, remaining, {hook.event, hook.target_url}, 2));
+        return [=](auto& reopened) {
+            const auto listed = value_of(reopened.hooks_of(hook.account));
             expect(listed.size() == 1, "the created hook exists, the deleted one does not");
-            expect_hook_listed(listed[0], *remaining, hook);
-            const auto next = value_of(store.create_hook(hook, 2));
-            expect(next != *remaining && next != *lost, "ids are never used again, not even by the next process");
-            expect_error("create_hook", store.create_hook(hook, 2), error_kind::invalid);
-        });
+            expect_hook_listed(listed[0], remaining, hook);
+            const auto next = value_of(reopened.create_hook(hook, 2));
+            expect(next != remaining && next != lost, "ids are never used again, not even by the next process");
+            expect_error("create_hook", reopened.create_hook(hook, 2), error_kind::invalid);
+        };
+    });
 }
 
 }  // namespace tollgate::testing

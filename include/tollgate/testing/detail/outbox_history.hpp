@@ -299,37 +299,31 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(each.event->data == sample_event(account).data, "and so are their events");
     });
 
-    if (source->reopen)
-        to.emplace_back("outbox: everything is present after the store is reopened", [source] {
-            const auto account = sample_account();
-            std::optional<hook_id> failing, dead;
-            std::optional<due_delivery> leased;
-            {
-                auto instance = source->make();
-                auto& store = empty_store_of(instance);
-                failing = listen(store, account);
-                dead = listen_at(store, account, "https://dead.example/");
-                report(store, account, 3);
-                for (const due_delivery& each : lease_due_at(store, noon)) {
-                    if (each.hook == *dead) complete_one(store, completed(each, gone));
-                    else if (leased) expect_completed(store, completed(each, retry), completion::done);
-                    else leased = each;
-                }
-            }
-            auto again_given = source->reopen();
-            auto& store = store_of(again_given);
-            expect(listed_hook(store, account, *dead).disabled == hook_disablement{noon, disable_reason::gone},
+    add_reopen_case(to, source, "outbox", [](auto& store) {
+        const auto account = sample_account();
+        std::optional<due_delivery> leased;
+        const auto failing = listen(store, account);
+        const auto dead = listen_at(store, account, "https://dead.example/");
+        report(store, account, 3);
+        for (const due_delivery& each : lease_due_at(store, noon)) {
+            if (each.hook == dead) complete_one(store, completed(each, gone));
+            else if (leased) expect_completed(store, completed(each, retry), completion::done);
+            else leased = each;
+        }
+        return [=](auto& reopened) {
+            expect(listed_hook(reopened, account, dead).disabled == hook_disablement{noon, disable_reason::gone},
                    "what was disabled is disabled");
-            expect(listed_hook(store, account, *failing).failing_since == noon, "what was failing is failing");
-            expect(deliveries(store, account, *failing).size() == 3 && deliveries(store, account, *dead).size() == 3,
+            expect(listed_hook(reopened, account, failing).failing_since == noon, "what was failing is failing");
+            expect(deliveries(reopened, account, failing).size() == 3 && deliveries(reopened, account, dead).size() == 3,
                    "deliveries are there");
-            expect(value_of(store.attempts_of(account, *failing, 9, std::nullopt)).size() == 2, "and attempts");
-            expect_none_due(store, noon + seconds{29});
-            const auto next = lease_one(store, noon + seconds{30});
+            expect(value_of(reopened.attempts_of(account, failing, 9, std::nullopt)).size() == 2, "and attempts");
+            expect_none_due(reopened, noon + seconds{29});
+            const auto next = lease_one(reopened, noon + seconds{30});
             expect(next.lease.delivery == leased->lease.delivery, "a dead worker's delivery is due again");
-            expect_completed(store, completed(*leased, delivered), completion::too_late);
-            expect(lease_due_at(store, noon + seconds{60}).size() == 3, "and what waits is due at its time");
-        });
+            expect_completed(reopened, completed(*leased, delivered), completion::too_late);
+            expect(lease_due_at(reopened, noon + seconds{60}).size() == 3, "and what waits is due at its time");
+        };
+    });
 }
 
 }  // namespace tollgate::testing

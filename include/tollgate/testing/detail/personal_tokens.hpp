@@ -335,36 +335,30 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         });
     });
 
-    if (source->reopen)
-        to.emplace_back("personal token: everything is present after the store is reopened", [source] {
-            const auto stored = sample_personal_token("tgu_kept");
-            const auto lost = sample_personal_token("tgu_lost");
-            auto renewed = sample_personal_token("tgu_renewed", user_id{8});
-            std::optional<token_id> stored_id, lost_id, renewed_id;
-            {
-                auto instance = source->make();
-                auto& store = empty_store_of(instance);
-                stored_id = value_of(store.create_personal_token(stored, tokens_max));
-                lost_id = value_of(store.create_personal_token(lost, tokens_max));
-                value_of(store.revoke_personal_token(*lost_id));
-                renewed_id = value_of(store.create_personal_token(renewed, tokens_max));
-                renewed.secret_digest = sample_digest(77);
-                renewed.created_at = noon + seconds{5};
-                renewed.expires_at = noon + seconds{9};
-                expect_true(store.renew_personal_token(renewed.user, *renewed_id,
-                                                       {renewed.secret_digest, renewed.created_at, renewed.expires_at}),
-                            "the token is the user's");
-            }
-            auto again = source->reopen();
-            auto& store = store_of(again);
-            expect_token_found(store, stored);
-            expect_token_unknown(store, lost.username);
-            expect_token_listed(value_of(store.personal_tokens_of(stored.user)).at(0), *stored_id, stored);
-            expect_token_found(store, renewed);
-            expect_token_listed(value_of(store.personal_tokens_of(renewed.user)).at(0), *renewed_id, renewed);
-            const auto next = value_of(store.create_personal_token(sample_personal_token("tgu_next"), tokens_max));
-            expect(next != *stored_id && next != *lost_id, "ids are never used again, not even by the next process");
-        });
+    add_reopen_case(to, source, "personal token", [](auto& store) {
+        const auto stored = sample_personal_token("tgu_kept");
+        const auto lost = sample_personal_token("tgu_lost");
+        auto renewed = sample_personal_token("tgu_renewed", user_id{8});
+        const auto stored_id = value_of(store.create_personal_token(stored, tokens_max));
+        const auto lost_id = value_of(store.create_personal_token(lost, tokens_max));
+        value_of(store.revoke_personal_token(lost_id));
+        const auto renewed_id = value_of(store.create_personal_token(renewed, tokens_max));
+        renewed.secret_digest = sample_digest(77);
+        renewed.created_at = noon + seconds{5};
+        renewed.expires_at = noon + seconds{9};
+        expect_true(store.renew_personal_token(renewed.user, renewed_id,
+                                               {renewed.secret_digest, renewed.created_at, renewed.expires_at}),
+                    "the token is the user's");
+        return [=](auto& reopened) {
+            expect_token_found(reopened, stored);
+            expect_token_unknown(reopened, lost.username);
+            expect_token_listed(value_of(reopened.personal_tokens_of(stored.user)).at(0), stored_id, stored);
+            expect_token_found(reopened, renewed);
+            expect_token_listed(value_of(reopened.personal_tokens_of(renewed.user)).at(0), renewed_id, renewed);
+            const auto next = value_of(reopened.create_personal_token(sample_personal_token("tgu_next"), tokens_max));
+            expect(next != stored_id && next != lost_id, "ids are never used again, not even by the next process");
+        };
+    });
 }
 
 }  // namespace tollgate::testing

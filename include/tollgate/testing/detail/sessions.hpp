@@ -224,24 +224,19 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         }
     });
 
-    if (source->reopen)
-        to.emplace_back("session: everything is present after the store is reopened", [source] {
-            auto stored = sample_session(1);
-            const auto lost = sample_session(2);
-            {
-                auto instance = source->make();
-                auto& store = empty_store_of(instance);
-                value_of(store.create_session(stored));
-                value_of(store.create_session(lost));
-                stored.last_seen_at = noon + seconds{9};
-                value_of(store.touch_session(stored.cookie_digest, stored.last_seen_at));
-                value_of(store.end_session(lost.cookie_digest));
-            }
-            auto again = source->reopen();
-            auto& store = store_of(again);
-            expect_session_found(store, stored);
-            expect_session_unknown(store, lost);
-        });
+    add_reopen_case(to, source, "session", [](auto& store) {
+        auto stored = sample_session(1);
+        const auto lost = sample_session(2);
+        value_of(store.create_session(stored));
+        value_of(store.create_session(lost));
+        stored.last_seen_at = noon + seconds{9};
+        value_of(store.touch_session(stored.cookie_digest, stored.last_seen_at));
+        value_of(store.end_session(lost.cookie_digest));
+        return [=](auto& reopened) {
+            expect_session_found(reopened, stored);
+            expect_session_unknown(reopened, lost);
+        };
+    });
 }
 
 }  // namespace tollgate::testing

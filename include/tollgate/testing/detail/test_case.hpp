@@ -112,6 +112,22 @@ template <class Given>
     };
 }
 
+/// Adds the rule that what is stored survives a restart, if the source can reopen a store. `body(store)` gets a new store and returns a
+/// function, which is called with the reopened one.
+template <class Given, class Body>
+void add_reopen_case(std::vector<test_case>& to, const std::shared_ptr<const store_source<Given>>& source, const std::string& kind,
+                     Body body) {
+    if (!source->reopen) return;
+    to.emplace_back(kind + ": everything is present after the store is reopened", [source, body] {
+        const auto expect_all = [&] {
+            auto instance = source->make();
+            return body(empty_store_of(instance));
+        }();
+        auto again = source->reopen();
+        expect_all(store_of(again));
+    });
+}
+
 /// Enough to collide in every lock, few enough for any machine.
 inline constexpr std::size_t thread_count = 8;
 
