@@ -39769,7 +39769,7 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
         auto rows = on.prepare(
             "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
             "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
-            rows_max + 1);
+            (std::max)(rows_max, rows_max + 1));  // of the largest number, the sum would be 0
         due_hook_page page;
         for (;;) {
             auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
@@ -43924,12 +43924,12 @@ struct lease_results {
 
 inline lease_results add_lease(batch& to, std::span<const lease_request> requests, const lease_time& time) {
     std::vector<hook_id> hooks;
-    std::vector<std::int64_t> deliveries_max, host_leases_max;
+    std::vector<std::size_t> deliveries_max, host_leases_max;
     std::vector<instant> retry_at;
     for (const lease_request& each : requests) {
         hooks.push_back(each.hook);
-        deliveries_max.push_back(static_cast<std::int64_t>(each.deliveries_max));
-        host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
+        deliveries_max.push_back(each.deliveries_max);
+        host_leases_max.push_back(each.host_leases_max);
         retry_at.push_back(each.full_host_retry_at);
     }
     // The following statements read the locked hosts from a setting of this transaction.

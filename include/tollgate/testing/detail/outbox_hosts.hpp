@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -53,6 +54,15 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(value_of(store.lease({}, {terms.now, terms.lease_until})).empty(), "no request, no lease");
         expect(lease_of(store, {hook_id{hook.value() + 100}, 9, 9, terms.now}, terms).empty(), "there is no such hook");
         expect(lease_due(store, terms).size() == 1, "the delivery was not lost");
+    });
+
+    add("lease: a bound may be the largest number", [](auto& store) {
+        constexpr std::size_t largest = (std::numeric_limits<std::size_t>::max)();
+        const auto account = sample_account();
+        const auto hook = listen(store, account);
+        report(store, account, 2);
+        expect(value_of(store.due_hooks(noon, largest)).hooks.size() == 1, "due_hooks must list the hook");
+        expect(lease_of(store, {hook, largest, largest, noon}, sample_terms(noon)).size() == 2, "lease must return both deliveries");
     });
 
     add("lease: the bound of a host counts the leases of all workers", [](auto& store) {

@@ -23,12 +23,12 @@ struct lease_results {
 
 inline lease_results add_lease(batch& to, std::span<const lease_request> requests, const lease_time& time) {
     std::vector<hook_id> hooks;
-    std::vector<std::int64_t> deliveries_max, host_leases_max;
+    std::vector<std::size_t> deliveries_max, host_leases_max;
     std::vector<instant> retry_at;
     for (const lease_request& each : requests) {
         hooks.push_back(each.hook);
-        deliveries_max.push_back(static_cast<std::int64_t>(each.deliveries_max));
-        host_leases_max.push_back(static_cast<std::int64_t>(each.host_leases_max));
+        deliveries_max.push_back(each.deliveries_max);
+        host_leases_max.push_back(each.host_leases_max);
         retry_at.push_back(each.full_host_retry_at);
     }
     // The following statements read the locked hosts from a setting of this transaction.

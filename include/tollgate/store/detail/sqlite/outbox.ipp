@@ -5,6 +5,7 @@
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,7 +58,7 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
         auto rows = on.prepare(
             "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
             "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
-            rows_max + 1);
+            (std::max)(rows_max, rows_max + 1));  // of the largest number, the sum would be 0
         due_hook_page page;
         for (;;) {
             auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
