@@ -11308,6 +11308,8 @@ struct request_state {
 
 namespace tollgate::inline v0::web {
 
+struct page_site;
+
 /// Makes each rendered form unique: 12 random bytes, and the time in seconds.
 using form_nonce = std::array<std::byte, 16>;
 
@@ -11488,12 +11490,13 @@ struct copyable_text {
 };
 TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts);
 
-/// The status to refuse a posted form with by its head alone, whether its body has arrived or not: 413 and 415 as `read_form`.
-[[nodiscard]] TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept;
+/// The status to refuse a posted form with by its head alone, whether its body has arrived or not: 403, 413 and 415 as `read_form`.
+[[nodiscard]] TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request, const page_site& site) noexcept;
 
-/// The fields of a posted form, or the status to refuse it with: 413 for a body over the limit, 415 for another media
-/// type than `application/x-www-form-urlencoded` or a content coding, 400 for malformed bytes. An empty body is an empty form.
-[[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request);
+/// The fields of a posted form, or the status to refuse it with: 403 for one of another site, 413 for a body over the limit, 415 for
+/// another media type than `application/x-www-form-urlencoded` or a content coding, 400 for malformed bytes. An empty body is an empty
+/// form.
+[[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request, const page_site& site);
 
 }  // namespace tollgate::web
 
@@ -13031,7 +13034,7 @@ private:
         if (!oauth::is_page(context.endpoint)) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
         const auto page = pages_.find(request.target.path);
         if (!page || page->language == nullptr) return true;
-        if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
+        if (web::check_form_head(request, pages_.site())) return true;
         return page_limiter_.peek(limit_key::of(context.client), settings_.page_requests, context.now()).remaining == 0;
     }
 
@@ -15194,11 +15197,10 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     page which, const http::request& request, http::response& response, pages::request_state& state) {
     const bool posted = request.method == http::method::post;
     if (!state.admitted) {
-        if (posted) {
-            auto refused = web::check_form_head(request);
-            if (web::is_cross_site(request, renderer_.site())) refused = http::status::forbidden;
-            if (refused) pages_for(state).respond_status(response, *refused);
-            if (refused) return http::handle_step::done;
+        const auto refused = posted ? web::check_form_head(request, renderer_.site()) : std::nullopt;
+        if (refused) {
+            pages_for(state).respond_status(response, *refused);
+            return http::handle_step::done;
         }
         if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
         if (!state.admitted) return http::handle_step::done;
@@ -15253,10 +15255,11 @@ template <class Users, class Store, class Sessions, class Policies, class Theme>
 result<void> account_pages<Users, Store, Sessions, Policies, Theme>::respond_form(page which, const http::request& request,
                                                                                   http::response& response,
                                                                                   const pages::request_state& state) {
-    auto read = web::read_form(request);
-    const auto* refused = std::get_if<http::status>(&read);
-    if (refused != nullptr) pages_for(state).respond_status(response, *refused);
-    if (refused != nullptr) return {};
+    auto read = web::read_form(request, renderer_.site());
+    if (const auto* refused = std::get_if<http::status>(&read)) {
+        pages_for(state).respond_status(response, *refused);
+        return {};
+    }
     const auto& form = std::get<http::form_fields>(read);
     if constexpr (signs_in)
         if (which == page::sign_in)
@@ -27102,7 +27105,8 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
         text.name, texts.copied, texts.copy, text.label);
 }
 
-TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
+TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request, const page_site& site) noexcept {
+    if (is_cross_site(request, site)) return http::status::forbidden;
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
     const bool has_body = request.has_body();
     if ((has_body || request.fields.count(http::field_id::content_type) != 0) &&
@@ -27112,8 +27116,8 @@ TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& r
     return std::nullopt;
 }
 
-TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request) {
-    if (const auto refused = check_form_head(request)) return *refused;
+TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request, const page_site& site) {
+    if (const auto refused = check_form_head(request, site)) return *refused;
     auto read = http::parse_form(request.body);
     if (!read) return http::status::bad_request;
     return std::move(*read);
@@ -27201,8 +27205,7 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
 TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
                                                                        const web::page_site& site) {
     if (request.method == http::method::post) {
-        if (web::is_cross_site(request, site)) return http::status::forbidden;
-        auto form = web::read_form(request);
+        auto form = web::read_form(request, site);
         if (const auto* status = std::get_if<http::status>(&form)) return *status;
         return parameters{std::get<http::form_fields>(form)};
     }

@@ -211,7 +211,7 @@ private:
         if (!oauth::is_page(context.endpoint)) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
         const auto page = pages_.find(request.target.path);
         if (!page || page->language == nullptr) return true;
-        if (web::is_cross_site(request, pages_.site()) || web::check_form_head(request)) return true;
+        if (web::check_form_head(request, pages_.site())) return true;
         return page_limiter_.peek(limit_key::of(context.client), settings_.page_requests, context.now()).remaining == 0;
     }
 

@@ -355,11 +355,10 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     page which, const http::request& request, http::response& response, pages::request_state& state) {
     const bool posted = request.method == http::method::post;
     if (!state.admitted) {
-        if (posted) {
-            auto refused = web::check_form_head(request);
-            if (web::is_cross_site(request, renderer_.site())) refused = http::status::forbidden;
-            if (refused) pages_for(state).respond_status(response, *refused);
-            if (refused) return http::handle_step::done;
+        const auto refused = posted ? web::check_form_head(request, renderer_.site()) : std::nullopt;
+        if (refused) {
+            pages_for(state).respond_status(response, *refused);
+            return http::handle_step::done;
         }
         if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
         if (!state.admitted) return http::handle_step::done;
@@ -414,10 +413,11 @@ template <class Users, class Store, class Sessions, class Policies, class Theme>
 result<void> account_pages<Users, Store, Sessions, Policies, Theme>::respond_form(page which, const http::request& request,
                                                                                   http::response& response,
                                                                                   const pages::request_state& state) {
-    auto read = web::read_form(request);
-    const auto* refused = std::get_if<http::status>(&read);
-    if (refused != nullptr) pages_for(state).respond_status(response, *refused);
-    if (refused != nullptr) return {};
+    auto read = web::read_form(request, renderer_.site());
+    if (const auto* refused = std::get_if<http::status>(&read)) {
+        pages_for(state).respond_status(response, *refused);
+        return {};
+    }
     const auto& form = std::get<http::form_fields>(read);
     if constexpr (signs_in)
         if (which == page::sign_in)

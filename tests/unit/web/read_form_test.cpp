@@ -1,4 +1,5 @@
 #include <tollgate/web/detail/form.hpp>
+#include <tollgate/web/detail/page.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -11,8 +12,10 @@ using tollgate::test::test_request;
 
 namespace {
 
+const page_site site_of_forms = page_site::make("https://shop.example", "");
+
 http::status judge(test_request& request) {
-    const auto read = read_form(request.view());
+    const auto read = read_form(request.view(), site_of_forms);
     const auto* refused = std::get_if<http::status>(&read);
     return refused == nullptr ? http::status::ok : *refused;
 }
@@ -28,7 +31,7 @@ http::status judge(std::string body, std::string type) {
 TEST_CASE("a form is read") {
     test_request request{http::method::post, "/"};
     request.body("a=1&b=%C3%A4+b", "application/x-www-form-urlencoded");
-    const auto read = read_form(request.view());
+    const auto read = read_form(request.view(), site_of_forms);
     REQUIRE(std::holds_alternative<http::form_fields>(read));
     CHECK(std::get<http::form_fields>(read).value_of("b") == "\xc3\xa4 b");
 }
@@ -61,4 +64,13 @@ TEST_CASE("malformed and oversized forms are refused") {
     test_request large{http::method::post, "/"};
     large.body("", form).too_large();
     CHECK(judge(large) == http::status::content_too_large);
+}
+
+TEST_CASE("a form of another site is refused, whatever it holds") {
+    for (const char* type : {"application/x-www-form-urlencoded", "text/plain"}) {
+        test_request request{http::method::post, "/"};
+        request.body("a=1", type).field("Sec-Fetch-Site", "cross-site");
+        CHECK(judge(request) == http::status::forbidden);
+        CHECK(check_form_head(request.view(), site_of_forms) == http::status::forbidden);
+    }
 }

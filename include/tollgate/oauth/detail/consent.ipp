@@ -88,8 +88,7 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
 TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
                                                                        const web::page_site& site) {
     if (request.method == http::method::post) {
-        if (web::is_cross_site(request, site)) return http::status::forbidden;
-        auto form = web::read_form(request);
+        auto form = web::read_form(request, site);
         if (const auto* status = std::get_if<http::status>(&form)) return *status;
         return parameters{std::get<http::form_fields>(form)};
     }

@@ -4,6 +4,7 @@
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/web/detail/form.hpp>
+#include <tollgate/web/detail/page.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -228,7 +229,8 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
         text.name, texts.copied, texts.copy, text.label);
 }
 
-TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
+TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request, const page_site& site) noexcept {
+    if (is_cross_site(request, site)) return http::status::forbidden;
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
     const bool has_body = request.has_body();
     if ((has_body || request.fields.count(http::field_id::content_type) != 0) &&
@@ -238,8 +240,8 @@ TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& r
     return std::nullopt;
 }
 
-TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request) {
-    if (const auto refused = check_form_head(request)) return *refused;
+TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request, const page_site& site) {
+    if (const auto refused = check_form_head(request, site)) return *refused;
     auto read = http::parse_form(request.body);
     if (!read) return http::status::bad_request;
     return std::move(*read);
