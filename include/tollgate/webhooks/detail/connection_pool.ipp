@@ -23,13 +23,7 @@ TOLLGATE_DECL std::shared_ptr<hook_connection> connection_pool::take(const std::
 TOLLGATE_DECL void connection_pool::put(const std::string& origin, std::shared_ptr<hook_connection> one) {
     one->idle_since = clock::now();
     const auto same = by_origin_.find(origin);
-    if (within_.connections_max == 0 || (same != by_origin_.end() && same->second.size() >= within_.per_host_max) ||
-        within_.per_host_max == 0)
-        return one->close();
-    if (all_.size() >= within_.connections_max) {
-        all_.back().connection->close();
-        drop(std::prev(all_.end()));
-    }
+    if ((same == by_origin_.end() ? 0 : same->second.size()) >= within_.per_host_max) return one->close();
     // Everything that may throw comes first, so that an entry is in both tables or in neither.
     entries added;
     added.push_front({origin, std::move(one)});
@@ -38,6 +32,10 @@ TOLLGATE_DECL void connection_pool::put(const std::string& origin, std::shared_p
     auto& of_origin = by_origin_.try_emplace(origin).first->second;
     of_origin.splice(of_origin.begin(), place);
     all_.splice(all_.begin(), added);
+    if (all_.size() > within_.connections_max) {
+        all_.back().connection->close();
+        drop(std::prev(all_.end()));
+    }
 }
 
 TOLLGATE_DECL void connection_pool::drop(entries::iterator which) {
