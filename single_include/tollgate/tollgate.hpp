@@ -35823,8 +35823,8 @@ hook_dispatcher(Service&, hook_dispatch_settings = {})
 
 namespace tollgate::inline v0::webhooks {
 
-/// An attempt that takes at least this long marks its host as slow. Slow hosts share a part of a worker's slots, so
-/// that other hosts do not wait for them.
+/// An attempt that takes at least this long marks its hook as slow. Slow hooks share a part of a worker's slots, so that others do not wait
+/// for them.
 inline constexpr milliseconds slow_attempt{1000};
 
 /// The two clocks: pauses are measured with a monotonic clock, rows contain wall time.
@@ -36292,7 +36292,7 @@ inline std::size_t affordable_attempts(std::size_t requested) noexcept {
 
 inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexcept {
     settings.attempts_max = affordable_attempts(settings.attempts_max);
-    // Leave slots for hosts that are not slow.
+    // Leave slots for hooks that are not slow.
     settings.slow_attempts_max = (std::min)(settings.slow_attempts_max, (std::max)(settings.attempts_max / 2, std::size_t{1}));
     return settings;
 }

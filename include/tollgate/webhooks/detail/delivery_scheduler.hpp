@@ -20,8 +20,8 @@
 
 namespace tollgate::inline v0::webhooks {
 
-/// An attempt that takes at least this long marks its host as slow. Slow hosts share a part of a worker's slots, so
-/// that other hosts do not wait for them.
+/// An attempt that takes at least this long marks its hook as slow. Slow hooks share a part of a worker's slots, so that others do not wait
+/// for them.
 inline constexpr milliseconds slow_attempt{1000};
 
 /// The two clocks: pauses are measured with a monotonic clock, rows contain wall time.

@@ -34,7 +34,7 @@ inline std::size_t affordable_attempts(std::size_t requested) noexcept {
 
 inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexcept {
     settings.attempts_max = affordable_attempts(settings.attempts_max);
-    // Leave slots for hosts that are not slow.
+    // Leave slots for hooks that are not slow.
     settings.slow_attempts_max = (std::min)(settings.slow_attempts_max, (std::max)(settings.attempts_max / 2, std::size_t{1}));
     return settings;
 }
