@@ -190,6 +190,8 @@ private:
         std::size_t leased = 0;
     };
 
+    TOLLGATE_DECL void begin_claim(bool store_changed, scheduler_time now, scheduler_actions& into);
+    [[nodiscard]] TOLLGATE_DECL clock::time_point next_step_at(const scheduler_inputs& in) const noexcept;
     TOLLGATE_DECL void take_completed(result<std::vector<completion>> from, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void judge(ended_attempt& each, scheduler_time now, scheduler_actions& into);
@@ -233,6 +235,10 @@ private:
                                                    const remembered_hook& hook) const noexcept;
     [[nodiscard]] TOLLGATE_DECL bool has_servable_hook(const host_state& host) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
+    /// When the leases of the current claim end.
+    [[nodiscard]] clock::time_point lease_over() const noexcept {
+        return claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
+    }
 
     hook_dispatch_settings settings_;
     bool tells_changes_;

@@ -30,30 +30,37 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
 
     actions.complete = !results_.empty() && (in.flush ? !store_failed_ : now.steady >= next_complete_);
     if (std::exchange(in.wakeup, false)) next_claim_ = (std::min)(next_claim_, now.steady);
-    const bool claims = !in.stopping && actions.lease.empty() && now.steady >= no_claim_before_;
-    if (claims) {
-        bool is_due = now.steady >= next_claim_;
-        if (now.steady >= next_poll_) {
-            next_poll_ = now.steady + (tells_changes_ ? settings_.poll_interval : settings_.claim_interval);
-            is_due = is_due || in.store_changed;
-        }
-        if (is_due && rows_max() != 0) {
-            actions.list_due_hooks = settings_.claim_max;
-        } else if (is_due) {
-            was_limited_ = true;
-            next_claim_ = now.steady + settings_.claim_interval;  // or as soon as a completion allows one
-        }
-    }
+    if (!in.stopping && actions.lease.empty()) begin_claim(in.store_changed, now, actions);
     if (!in.stopping && now.steady >= next_sweep_)
         actions.sweep = scheduler_actions::sweep_request{now.wall - settings_.history, sweep_rows_max};
 
+    actions.next_step_at = next_step_at(in);
+    in.flush = false;
+    return actions;
+}
+
+/// Lists due hooks, if it is time to look for them and there are free slots.
+TOLLGATE_DECL void delivery_scheduler::begin_claim(bool store_changed, scheduler_time now, scheduler_actions& into) {
+    if (now.steady < no_claim_before_) return;
+    bool is_due = now.steady >= next_claim_;
+    if (now.steady >= next_poll_) {
+        next_poll_ = now.steady + (tells_changes_ ? settings_.poll_interval : settings_.claim_interval);
+        is_due = is_due || store_changed;
+    }
+    if (is_due && rows_max() != 0) {
+        into.list_due_hooks = settings_.claim_max;
+    } else if (is_due) {
+        was_limited_ = true;
+        next_claim_ = now.steady + settings_.claim_interval;  // or as soon as a completion allows one
+    }
+}
+
+TOLLGATE_DECL auto delivery_scheduler::next_step_at(const scheduler_inputs& in) const noexcept -> clock::time_point {
     auto next = (clock::time_point::max)();
     if (!in.stopping) next = (std::min)((std::max)((std::min)(next_claim_, next_poll_), no_claim_before_), next_sweep_);
     if (!results_.empty()) next = (std::min)(next, next_complete_);
     if (!in.ended.empty()) next = (std::min)(next, next_judge_);
-    actions.next_step_at = next;
-    in.flush = false;
-    return actions;
+    return next;
 }
 
 TOLLGATE_DECL void delivery_scheduler::pause_after_failure(scheduler_time now) noexcept {
@@ -291,7 +298,6 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
     const std::int64_t id = next.lease.delivery.value();
     const std::size_t bytes = next.event->data.size();
     account_load& load = load_of(at.second, next.event->account);
-    const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
     const hook_id hook = next.hook;
     const bool slow = pace_of(load, hook) == pace::slow;
     load.in_flight.reserve(load.in_flight.size() + 1);
@@ -299,7 +305,7 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
     const auto named = numbers_.emplace(id, number).first;
     try {
         const auto& one =
-            in_flight_.emplace(number, in_flight_delivery{std::move(next), claimed_wall_, lease_over, at.first, slow})
+            in_flight_.emplace(number, in_flight_delivery{std::move(next), claimed_wall_, lease_over(), at.first, slow})
                 .first->second;
         into.send.push_back({number, &one.sent,
                              claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin / 3});
@@ -315,17 +321,16 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
 
 /// A delivery that is still in flight is not sent a second time when it is leased again: the new lease completes it.
 TOLLGATE_DECL bool delivery_scheduler::renew_lease(const due_delivery& again) noexcept {
-    const auto lease_over = claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
     if (const auto number = numbers_.find(again.lease.delivery.value()); number != numbers_.end()) {
         in_flight_delivery& same = in_flight_.find(number->second)->second;
         same.sent.lease = again.lease;
-        same.lease_over = lease_over;
+        same.lease_over = lease_over();
         return true;
     }
     for (std::size_t i = 0; i < results_.size(); ++i) {
         if (results_[i].lease.delivery != again.lease.delivery) continue;
         results_[i].lease = ended_[i].first.sent.lease = again.lease;
-        ended_[i].first.lease_over = lease_over;
+        ended_[i].first.lease_over = lease_over();
         return true;
     }
     return false;
