@@ -25883,11 +25883,10 @@ public:
             return number;
         }
         std::list<query> added;
-        added.push_back({host, detail::domain_of(host), known::little});
+        added.push_back({host, detail::domain_of(host)});
         query& one = added.front();
-        one.speed = quick_names_.contains(host)          ? known::quick
-                  : slow_domains_.contains(one.domain) ? known::slow
-                                                       : known::little;
+        if (quick_names_.contains(host)) one.expected = pace::quick;
+        else if (slow_domains_.contains(one.domain)) one.expected = pace::slow;
         one.callers.push_back({number, std::move(done)});
         by_host_.emplace(host, added.begin());
         waiting_.splice(waiting_.end(), added);
@@ -25932,7 +25931,7 @@ private:
     static constexpr std::chrono::seconds slow_lookup{1};
     static constexpr std::size_t names_max = 8192;  // at most 2 MB
 
-    enum class known : std::uint8_t { quick, little, slow };
+    enum class pace : std::uint8_t { unknown, quick, slow };
     struct caller {
         std::uint64_t number;
         on_result done;
@@ -25940,7 +25939,7 @@ private:
     struct query {
         std::string host;
         std::string domain;
-        known speed;
+        pace expected = pace::unknown;
         bool running = false;
         std::vector<caller> callers{};
     };
@@ -25956,11 +25955,11 @@ private:
             return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
         };
         const bool others_allowed =
-            count([](const query& one) { return one.speed != known::quick; }) < part_of_threads(2);
-        const bool slow_allowed = count([](const query& one) { return one.speed == known::slow; }) < part_of_threads(4);
+            count([](const query& one) { return one.expected != pace::quick; }) < part_of_threads(2);
+        const bool slow_allowed = count([](const query& one) { return one.expected == pace::slow; }) < part_of_threads(4);
         return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
-            const bool quick = each.speed == known::quick;
-            if (!quick && (!others_allowed || (each.speed == known::slow && !slow_allowed))) return false;
+            const bool quick = each.expected == pace::quick;
+            if (!quick && (!others_allowed || (each.expected == pace::slow && !slow_allowed))) return false;
             const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
             return of_domain < part_of_threads(quick ? 4 : 8);
         });
