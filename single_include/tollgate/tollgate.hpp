@@ -16731,6 +16731,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;
 
 private:
+    [[nodiscard]] TOLLGATE_DECL std::size_t count_of_event(const std::vector<hook_id>& among, std::string_view event) const;
+
     const std::size_t hooks_max_;
 
     std::int64_t last_id_ = 0;
@@ -30235,11 +30237,11 @@ TOLLGATE_DECL bool applications::remove_older_secret(user_id owner, application_
 }
 
 TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {
-    const auto found = rows_.find(id);
-    if (found == rows_.end() || found->second.owner != owner) return false;
-    by_client_id_.erase(by_client_id_.find(found->second.client_id.view()));
+    const application* const found = find_of(owner, id);
+    if (found == nullptr) return false;
+    by_client_id_.erase(by_client_id_.find(found->client_id.view()));
     of_owner_.erase({owner, id});
-    rows_.erase(found);
+    rows_.erase(id);
     return true;
 }
 
@@ -30667,9 +30669,7 @@ TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t ho
     if (hooks_.size() >= hooks_max_)
         return table_is_full(hooks_max_, "hooks", "hooks_max");
     auto& siblings = of_account_[hook.account];
-    const auto same_event = std::count_if(siblings.begin(), siblings.end(),
-                                          [&](hook_id each) { return hooks_.at(each).hook.event == hook.event; });
-    if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
+    if (count_of_event(siblings, hook.event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
 
     // The hook is added after everything that may throw.
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
@@ -30715,12 +30715,8 @@ TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id,
                                          std::size_t hooks_per_event_max) {
     stored_hook* const found = find(account, id);
     if (found == nullptr) return false;
-    if (changed.event != found->hook.event) {
-        const auto& siblings = of_account_.at(account);
-        const auto same_event = std::count_if(siblings.begin(), siblings.end(),
-                                              [&](hook_id each) { return hooks_.at(each).hook.event == changed.event; });
-        if (static_cast<std::size_t>(same_event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
-    }
+    if (changed.event != found->hook.event && count_of_event(of_account_.at(account), changed.event) >= hooks_per_event_max)
+        return too_many_hooks(hooks_per_event_max);
     hook_change copied = changed;  // may throw, so before anything is changed
     if (copied.target_url != found->hook.target_url) found->status.failing_since = found->status.last_failure_at = std::nullopt;
     found->hook.event = std::move(copied.event);
@@ -30762,6 +30758,11 @@ TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& accoun
     for (const hook_id id : owned->second)
         if (const stored_hook& each = hooks_.at(id); each.hook.event == event && !each.status.disabled) found.push_back(id);
     return found;
+}
+
+TOLLGATE_DECL std::size_t hooks::count_of_event(const std::vector<hook_id>& among, std::string_view event) const {
+    const auto count = std::count_if(among.begin(), among.end(), [&](hook_id each) { return hooks_.at(each).hook.event == event; });
+    return static_cast<std::size_t>(count);
 }
 
 }  // namespace tollgate::memory

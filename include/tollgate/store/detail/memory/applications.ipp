@@ -84,11 +84,11 @@ TOLLGATE_DECL bool applications::remove_older_secret(user_id owner, application_
 }
 
 TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {
-    const auto found = rows_.find(id);
-    if (found == rows_.end() || found->second.owner != owner) return false;
-    by_client_id_.erase(by_client_id_.find(found->second.client_id.view()));
+    const application* const found = find_of(owner, id);
+    if (found == nullptr) return false;
+    by_client_id_.erase(by_client_id_.find(found->client_id.view()));
     of_owner_.erase({owner, id});
-    rows_.erase(found);
+    rows_.erase(id);
     return true;
 }
 

@@ -52,6 +52,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;
 
 private:
+    [[nodiscard]] TOLLGATE_DECL std::size_t count_of_event(const std::vector<hook_id>& among, std::string_view event) const;
+
     const std::size_t hooks_max_;
 
     std::int64_t last_id_ = 0;
