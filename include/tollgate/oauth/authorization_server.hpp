@@ -43,13 +43,10 @@ namespace tollgate::inline v0 {
 /// or the limiter block, and while a password is checked. The metadata needs none of them.
 template <class Store, class Sessions, class Policies = decltype(default_policies()), class Theme = plain_theme>
 class authorization_server {
-    static constexpr bool sessions_fit = session_source<Sessions>;
-    static constexpr bool store_fits = oauth_store<Store>;
-    static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
     static_assert(session_source<Sessions>, "tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp");
     static_assert(oauth_store<Store>, "tollgate: this does not satisfy oauth_store; read tollgate/contract/oauth_store.hpp");
     static_assert(page_theme<policy_type<Theme>>, "tollgate: this does not satisfy page_theme; read tollgate/web/page_theme.hpp");
-    static constexpr bool fits = sessions_fit && store_fits && theme_fits;
+    static constexpr bool fits = session_source<Sessions> && oauth_store<Store> && page_theme<policy_type<Theme>>;
 
     static constexpr bool knows_active_users = active_user_source<Sessions>;
     static_assert(knows_active_users || !detail::names_is_active<Sessions>,

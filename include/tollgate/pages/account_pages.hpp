@@ -65,17 +65,14 @@ struct page_settings {
 template <class Users, class Store, class Sessions, class Policies = decltype(default_policies()),
           class Theme = plain_theme>
 class account_pages {
-    static constexpr bool users_fit = user_directory<Users>;
-    static constexpr bool sessions_fit = session_source<Sessions>;
-    static constexpr bool store_fits = token_store<Store> && oauth_store<Store> && hook_store<Store>;
-    static constexpr bool theme_fits = page_theme<policy_type<Theme>>;
     static_assert(user_directory<Users>, "tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp");
     static_assert(session_source<Sessions>, "tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp");
     static_assert(token_store<Store>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
     static_assert(oauth_store<Store>, "tollgate: this does not satisfy oauth_store; read tollgate/contract/oauth_store.hpp");
     static_assert(hook_store<Store>, "tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp");
     static_assert(page_theme<policy_type<Theme>>, "tollgate: this does not satisfy page_theme; read tollgate/web/page_theme.hpp");
-    static constexpr bool fits = users_fit && sessions_fit && store_fits && theme_fits;
+    static constexpr bool fits = user_directory<Users> && session_source<Sessions> && token_store<Store> && oauth_store<Store> &&
+                                 hook_store<Store> && page_theme<policy_type<Theme>>;
 
     using renderer_type = web::page_renderer<web::fitting_theme<Theme>>;
     using page = pages::page;
