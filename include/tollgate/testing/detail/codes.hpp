@@ -63,7 +63,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_code(store, code, code_result::created);
         expect_no_access(store, 1);
         const auto actual = value_of(store.redeem_code(sample_redemption(1, application)));
-        expect(actual.result == redeemed, "a good code is redeemed");
+        expect(actual.result == redeemed, "a valid code is redeemed");
         expect(actual.user == user_id{8}, "a redeemed code says whose it was");
         expect(actual.scopes == code.scopes, "a redeemed code says what was granted, in its order");
         if constexpr (credential_source<std::remove_reference_t<decltype(store)>>) {
@@ -74,7 +74,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect(found->application == application, "the access token has its application");
             expect(found->expires_at == sample_tokens(1).access_expires_at, "the access token has its expiry");
         }
-        expect(is_refreshable(store, 1, application), "the refresh token is good");
+        expect(is_refreshable(store, 1, application), "the refresh token is valid");
     });
 
     add("code: an unknown one, or one of another application, is refused", [](auto& store) {
@@ -159,11 +159,11 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect_redemption(store, presented, reused);
             for (const std::uint64_t gone : {1U, 11U, 3U}) expect_no_access(store, gone);
             expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
-            expect(!is_refreshable(store, 3, application), "no token is made of a code that is spent");
+            expect(!is_refreshable(store, 3, application), "a spent code yields no token");
         }
         for (const std::uint64_t number : {2U, 12U}) expect_access(store, number);
-        expect(is_refreshable(store, 2, application), "another code's tokens live on");
-        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant lives on");
+        expect(is_refreshable(store, 2, application), "another code's tokens stay valid");
+        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant remains");
         expect_code(store, sample_code(1, application), code_result::spent);
     });
 

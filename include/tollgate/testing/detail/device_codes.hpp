@@ -102,7 +102,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         };
         expect(users() == 3, "each user counts once");
         value_of(store.revoke_grant(user_id{8}, application));
-        expect(users() == 2, "a user who revoked counts no more");
+        expect(users() == 2, "a user who revoked no longer counts");
     });
 
     add("device code: is found by either code and can be answered once", [](auto& store) {

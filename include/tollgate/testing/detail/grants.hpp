@@ -151,7 +151,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect_false(store.revoke_grant(user_id{7}, application), "a grant is revoked once");
 
         for (const std::uint64_t number : {2U, 3U}) expect_access(store, number);
-        expect(is_refreshable(store, 2, other) && is_refreshable(store, 3, application), "others' tokens are good");
+        expect(is_refreshable(store, 2, other) && is_refreshable(store, 3, application), "others' tokens stay valid");
         expect(value_of(store.granted_scopes(user_id{7}, other)).has_value(), "what was granted to others is granted");
 
         auto again = sample_code(1, application);
@@ -301,30 +301,30 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         const auto good = [&](std::uint64_t code) {
             return value_of(store.create_code(sample_code(code, application)));
         };
-        expect(sweep(noon + seconds{60} - moment, 100) == 0, "nothing is over");
+        expect(sweep(noon + seconds{60} - moment, 100) == 0, "nothing has expired");
         expect(sweep(noon + seconds{60}, 0) == 0, "nothing is swept where nothing may be");
         expect(good(1) == code_result::waiting, "the code was not swept");
         expect(sweep(noon + seconds{60}, 100) == 1, "the unredeemed code has expired");
         expect(good(2) == code_result::spent, "a spent code is remembered");
-        expect(sweep(noon + seconds{100} - moment, 100) == 0, "the access token is good");
+        expect(sweep(noon + seconds{100} - moment, 100) == 0, "the access token is valid");
         expect_access(store, 2);
-        expect(sweep(noon + seconds{100}, 100) == 1, "the access token is over");
+        expect(sweep(noon + seconds{100}, 100) == 1, "the access token has expired");
         expect_no_access(store, 2);
-        expect(sweep(noon + seconds{200} - moment, 100) == 0, "the refresh token is good");
-        expect(is_refreshable(store, 2, application, noon + seconds{200} - moment), "the refresh token is good");
-        expect(sweep(noon + seconds{200}, 100) == 1, "the refresh token is over");
+        expect(sweep(noon + seconds{200} - moment, 100) == 0, "the refresh token is valid");
+        expect(is_refreshable(store, 2, application, noon + seconds{200} - moment), "the refresh token is valid");
+        expect(sweep(noon + seconds{200}, 100) == 1, "the refresh token has expired");
         const instant forgotten = noon + seconds{60} + seconds{limits::spent_code_seconds};
         expect(sweep(forgotten - moment, 100) == 0, "a spent code is remembered for an hour");
         expect(sweep(forgotten, 100) == 1, "a spent code is forgotten then");
-        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "a grant is never over");
+        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "a grant does not expire");
 
         for (std::uint64_t seed = 10; seed < 15; ++seed) authorize(store, seed, application);
         const instant after = noon + seconds{366 * 86'400};
         std::size_t swept = 0;
         for (const std::size_t max : {4U, 1U, 4U, 4U}) {
             const std::size_t some = sweep(after, max);
-            expect(some <= max, "not more rows are swept than may be");
-            expect(some > 0, "a sweep gets on");
+            expect(some <= max, "a sweep removes no more than its bound");
+            expect(some > 0, "a sweep removes something");
             swept += some;
         }
         while (const std::size_t some = sweep(after, 4)) swept += some;

@@ -175,7 +175,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             return store.replace_hook_secret(account, which, "whsec_bmV3", noon + seconds{86'400});
         };
         expect_true(replace(hook.account, id), "there is such a hook");
-        expect_true(replace(hook.account, id), "a secret is replaced as often as one likes");
+        expect_true(replace(hook.account, id), "a secret may be replaced any number of times");
         expect_false(replace(hook.account, hook_id{id.value() + 1}), "there is no such hook");
         expect_false(replace(sample_account("sitesmaker", 43), id), "the hook is another account's");
         expect_false(replace(sample_account("itemplatform"), id), "the hook is another service's");

@@ -165,7 +165,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
             expect_completed(store, completed(leased, late), completion::too_late);
             expect_state(store, account, hook, delivery_state::delivered);
         }
-        expect(!listed_hook(store, account, hook).disabled, "who is too late disables nothing");
+        expect(!listed_hook(store, account, hook).disabled, "a late result disables nothing");
         expect_none_due(store, noon + seconds{86'400});
     });
 
@@ -296,7 +296,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect(secrets_at(noon + seconds{300}) == newest, "of too many the oldest is forgotten");
         expect_false(store.replace_hook_secret(sample_account("sitesmaker", 43), hook, first, noon),
                "the hook is another account's");
-        expect(secrets_at(noon + seconds{301}) == newest, "who replaces nothing");
+        expect(secrets_at(noon + seconds{301}) == newest, "and replaces nothing");
     });
 
     add("hook: deleting a hook deletes its deliveries and no others", [](auto& store) {

@@ -239,7 +239,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         sent = lease_one(store, noon + seconds{second});
         request_resend(account, sent, noon + seconds{second + 1});
         sent = lease_one(store, noon + seconds{second + 30});
-        expect(sent.attempts_made == 0, "a lease that is over is as if there had been none");
+        expect(sent.attempts_made == 0, "a lease that has expired is as if there had been none");
         expect_completed(store, completed(sent, delivered), completion::done, noon + seconds{second + 30});
         expect_none_due(store, noon + seconds{86'400});
 

@@ -248,7 +248,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(due_hook_ids(store, noon) == ids{healthy}, "another account's hook is listed at once");
         expect_completed(store, completed(sent[0], retry), completion::done);
         const auto next = lease_of(store, {healthy, 1, 2, noon}, terms);
-        expect(next.size() == 1 && next[0].hook == healthy, "and gets the first place that becomes free");
+        expect(next.size() == 1 && next[0].hook == healthy, "and gets the first slot that is free again");
         expect(lease_of(store, {hanging[9], 1, 3, noon}, terms).size() == 1, "a request may come earlier than that");
         expect(due_hook_ids(store, noon + seconds{5}).size() == 47, "then the others are listed again");
     });

@@ -42,7 +42,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         for (const std::uint64_t access : {11U, 12U, 13U}) {
             const auto presented = sample_refresh(1, access, application);
             const auto actual = value_of(store.refresh_access_token(presented));
-            expect(actual.result == refreshed, "a good refresh token refreshes");
+            expect(actual.result == refreshed, "a valid refresh token refreshes");
             expect(actual.scopes == code.scopes, "as many scopes as were granted, in their order");
             if constexpr (credential_source<std::remove_reference_t<decltype(store)>>) {
                 const auto found = value_of(store.find_access_token(presented.access_digest));
@@ -125,19 +125,19 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         constexpr milliseconds moment{1};
 
         authorize_for(1, seconds{100}, seconds{1000});
-        expect(refresh(1, noon + seconds{100}) == unknown, "it is not good at the moment it expires at");
-        expect(refresh(1, noon + seconds{100} - moment) == refreshed, "it is good before");
-        expect(refresh(1, noon + seconds{200} - moment) == unknown, "it lives on from its last use, no longer");
+        expect(refresh(1, noon + seconds{100}) == unknown, "it is invalid from the moment of its expiry");
+        expect(refresh(1, noon + seconds{100} - moment) == refreshed, "it is valid before");
+        expect(refresh(1, noon + seconds{200} - moment) == unknown, "it expires its lifetime after its last use");
 
         authorize_for(2, seconds{100}, seconds{250});
         for (const int at : {90, 180, 240})
-            expect(refresh(2, noon + seconds{at}) == refreshed, "it lives on with each use");
+            expect(refresh(2, noon + seconds{at}) == refreshed, "each use extends it");
         expect(refresh(2, noon + seconds{250}) == unknown, "it ends, however often it was used");
-        expect(refresh(2, noon + seconds{250} - moment) == refreshed, "it is good until then");
+        expect(refresh(2, noon + seconds{250} - moment) == refreshed, "it is valid until then");
 
         authorize_for(3, seconds{100}, seconds{50});
         expect(refresh(3, noon + seconds{50}) == unknown, "an end before its expiry is its end");
-        expect(refresh(3, noon + seconds{50} - moment) == refreshed, "it is good until then");
+        expect(refresh(3, noon + seconds{50} - moment) == refreshed, "it is valid until then");
     });
 
     add("refresh token: after a use, both tokens are found with the times of that use", [](auto& store) {
@@ -196,12 +196,12 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         const auto application = create_sample_application(store);
         authorize(store, 1, application);
         const auto first = value_of(store.refresh_access_token(replacing(1, 11, application)));
-        expect(first.result == refreshed, "a good refresh token refreshes");
+        expect(first.result == refreshed, "a valid refresh token refreshes");
         expect(first.scopes == sample_code(1, application).scopes, "with as many scopes as were granted");
         expect(first.successor_seed == sample_rotation(1, 2).successor_seed, "the seed of a first use is the request's");
         for (const std::uint64_t access : {1U, 11U}) expect_access(store, access);
-        expect(!is_refreshable(store, 1, application), "a token that was replaced is not good without its family");
-        expect(is_refreshable(store, 2, application), "its successor is good");
+        expect(!is_refreshable(store, 1, application), "a replaced token is invalid without its family");
+        expect(is_refreshable(store, 2, application), "its successor is valid");
         for (std::uint64_t next = 2; next < 6; ++next)
             expect_refresh(store, replacing(next, 10 + next, application, noon + seconds{next}), refreshed);
 
@@ -212,7 +212,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         late.now = noon + seconds{9};
         expect_refresh(store, late, refreshed);
         expect_refresh(store, replacing(7, 31, application, end), unknown);
-        expect(is_refreshable(store, 7, application, end - milliseconds{1}), "it is good until the end of the first");
+        expect(is_refreshable(store, 7, application, end - milliseconds{1}), "it is valid until the end of the first");
 
         expect_redemption(store, sample_redemption(1, application), redemption_result::reused);
         expect(!is_refreshable(store, 7, application), "reuse of the code revokes what replaced its token");
@@ -242,7 +242,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         again.rotation->successor_seed = sample_digest(1);
         again.rotation->successor_digest = sample_digest(2);
         const auto actual = value_of(store.refresh_access_token(again));
-        expect(actual.result == refreshed, "the token before is good for the time of grace");
+        expect(actual.result == refreshed, "the previous token is valid during the grace period");
         expect(actual.successor_seed == sample_rotation(1, 2).successor_seed, "the successor stays the same");
         expect_access(store, 12);
         expect(is_refreshable(store, 2, application), "the successor stays valid");
@@ -281,7 +281,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             auto of_no_family = stolen;
             of_no_family.rotation->family_digest = sample_digest(base + 1);
             expect_refresh(store, of_no_family, unknown);
-            expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant lives on until then");
+            expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant remains until then");
 
             expect_refresh(store, stolen, reused);
             for (const std::uint64_t gone : {base, base + 11, base + 12, base + 13, base + 50}) expect_no_access(store, gone);
@@ -324,7 +324,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         for (const digest& each : seeds) expect(each == seeds.front(), "all uses have one successor");
         std::size_t good = 0;
         for (std::uint64_t i = 0; i < thread_count; ++i) good += is_refreshable(store, 100 + i, application) ? 1 : 0;
-        expect(good == 1, "exactly one successor is good");
+        expect(good == 1, "exactly one successor is valid");
     });
 
     add("rotation: a token can be found and revoked by its digest and by that of its family", [](auto& store) {
@@ -364,8 +364,8 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         expect_refresh(store, sample_refresh(1, 13, application), unknown);
         expect_no_access(store, 13);
         expect_access(store, 2);
-        expect(is_refreshable(store, 2, application), "another refresh token lives on");
-        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant lives on");
+        expect(is_refreshable(store, 2, application), "another refresh token stays valid");
+        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant remains");
         for (int again = 0; again < 2; ++again)
             value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
     });
