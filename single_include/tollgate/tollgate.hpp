@@ -14715,6 +14715,14 @@ template <class Call>
     return call.redirect_to_secret(shown.to_text());
 }
 
+// Adds what the server's rule for targets says against a target that `faults` does not name yet.
+template <class Call>
+void check_typed_target(const Call& call, const hook_form& typed, web::form_faults& faults) {
+    if (faults.find("target_url") != nullptr) return;
+    if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
+        faults.add("target_url", target_fault(allowed.error().message, call.texts().webhooks));
+}
+
 template <class Call>
 [[nodiscard]] result<void> create_hook(Call& call) {
     const webhook_texts& texts = call.texts().webhooks;
@@ -14723,9 +14731,7 @@ template <class Call>
     if (!list) return std::move(list).error();
     if (const auto account = list->named(typed.account)) typed.account = account_text(*account);
     auto faults = typed.faults(*list, call.settings().services, call.texts());
-    if (faults.find("target_url") == nullptr)
-        if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
-            faults.add("target_url", target_fault(allowed.error().message, texts));
+    check_typed_target(call, typed, faults);
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
     if (!call.claim_form()) return {};
@@ -14752,9 +14758,7 @@ template <class Call>
     const auto typed = hook_form::read(call.form());
     const hook_list alone{.accounts = {{hook->account, {}, {}}}};
     auto faults = typed.faults(alone, call.settings().services, call.texts());
-    if (faults.find("target_url") == nullptr && typed.target_url != hook->target_url)
-        if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
-            faults.add("target_url", target_fault(allowed.error().message, texts));
+    if (typed.target_url != hook->target_url) check_typed_target(call, typed, faults);
     if (!faults.empty()) return show_hook_edit(call, *hook, typed, faults);
     const auto updated = call.store().update_hook(hook->account, hook->id, {typed.event, typed.target_url},
                                                   call.settings().hooks_per_event_max);
