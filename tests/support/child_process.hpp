@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -83,5 +84,20 @@ public:
 private:
     pid_t id_;
 };
+
+/// The exit codes of `count` processes that run `work(start, number)`, whose `start.take()` returns in all of them at the same time.
+inline std::vector<int> run_processes(int count, const std::function<int(number_pipe& start, int number)>& work) {
+    number_pipe start;
+    std::vector<child_process> processes;
+    for (int number = 0; number < count; ++number)
+        processes.emplace_back([&, number] {
+            start.close_writing();
+            return work(start, number);
+        });
+    start.close_writing();
+    std::vector<int> codes;
+    for (auto& each : processes) codes.push_back(each.wait());
+    return codes;
+}
 
 }  // namespace tollgate_test

@@ -11,6 +11,7 @@
 #include <support/child_process.hpp>
 #include <support/own_connection.hpp>
 #include <support/postgres_server.hpp>
+#include <support/store_processes.hpp>
 #include <support/tcp_proxy.hpp>
 
 #include <catch2/catch.hpp>
@@ -75,50 +76,8 @@ void wait_until_it_listens(postgres_store& store) {
 }  // namespace
 
 TEST_CASE("nodes that claim at once never get the same delivery, and everything is delivered") {
-    constexpr int node_count = 4, host_count = 5, event_count = 60;
-    auto& server = postgres_server::shared();
-    const auto schema = server.new_schema();
-    const auto account = sample_account();
-    {
-        postgres_store store{schema};
-        for (int i = 0; i < host_count; ++i) listen_at(store, account, "https://" + std::to_string(i) + ".example/");
-        report(store, account, event_count);
-    }
-    number_pipe claimed;
-    std::vector<child_process> nodes;
-    for (int i = 0; i < node_count; ++i)
-        nodes.emplace_back([&] {
-            claimed.close_reading();
-            postgres_store store{schema};
-            for (;;) {
-                auto terms = sample_terms(noon);
-                terms.deliveries_max = 7;
-                terms.host_leases_max = 4;
-                const auto leased = lease_due(store, terms);
-                std::vector<attempt_result> ended;
-                for (const due_delivery& each : leased) {
-                    if (!claimed.put(each.lease.delivery.value())) return 2;
-                    ended.push_back(completed(each, delivery_outcome::delivered));
-                }
-                const auto results = store.complete(ended, noon);
-                if (!results) return 3;
-                for (const completion each : *results)
-                    if (each != completion::done) return 4;
-                const auto page = store.due_hooks(noon, 10);
-                if (!page) return 1;
-                if (ended.empty() && page->hooks.empty() && (!page->next_at || *page->next_at > noon + seconds{1})) return 0;
-            }
-        });
-    claimed.close_writing();
-    std::set<std::int64_t> all;
-    std::size_t count = 0;
-    while (const auto id = claimed.take()) {
-        all.insert(*id);
-        ++count;
-    }
-    for (auto& each : nodes) CHECK(each.wait() == 0);
-    CHECK(count == host_count * event_count);
-    CHECK(all.size() == count);
+    const auto schema = postgres_server::shared().new_schema();
+    tollgate_test::check_concurrent_claims([&] { return postgres_store{schema}; });
 }
 
 TEST_CASE("a host never has more leases than requested, over all nodes") {

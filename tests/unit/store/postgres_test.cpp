@@ -13,6 +13,7 @@
 #include <support/eventually.hpp>
 #include <support/own_connection.hpp>
 #include <support/postgres_server.hpp>
+#include <support/store_processes.hpp>
 #include <support/tcp_proxy.hpp>
 
 #include <catch2/catch.hpp>
@@ -292,67 +293,13 @@ TEST_CASE("a code whose grant is revoked while it is created again is not report
 }
 
 TEST_CASE("nodes that create hooks concurrently never exceed the bound") {
-    constexpr int process_count = 4, each_tries = 10, bound = 20;
-    auto& server = postgres_server::shared();
-    const auto schema = server.new_schema();
-    std::vector<child_process> processes;
-    for (int i = 0; i < process_count; ++i)
-        processes.emplace_back([&, i] {
-            postgres_store store{schema};  // at the same time, so that one creates the tables
-            int succeeded = 0;
-            for (int n = 0; n < each_tries; ++n) {
-                auto hook = sample_hook(sample_account());
-                hook.target_url = "https://" + std::to_string(i) + ".example/";
-                const auto id = store.create_hook(hook, bound);
-                if (!id && id.error().kind != error_kind::invalid) return 255;
-                if (id) ++succeeded;
-            }
-            return succeeded;
-        });
-    int succeeded = 0;
-    for (auto& each : processes) succeeded += each.wait();
-    CHECK(succeeded == bound);
-    CHECK(value_of(postgres_store{schema}.hooks_of(sample_account())).size() == bound);
+    const auto schema = postgres_server::shared().new_schema();  // one of them creates the tables
+    tollgate_test::check_bound_of_hooks([&] { return postgres_store{schema}; });
 }
 
 TEST_CASE("nodes that redeem one code at once: exactly one succeeds, and reuse revokes its tokens") {
-    constexpr int process_count = 6;
-    auto& server = postgres_server::shared();
-    const auto schema = server.new_schema();
-    std::optional<application_id> application;
-    {
-        postgres_store store{schema};
-        application = create_sample_application(store);
-        for (std::uint64_t code = 0; code < 10; ++code)
-            expect_code(store, sample_code(code, *application), code_result::created);
-    }
-    number_pipe start;
-    std::vector<child_process> processes;
-    for (std::uint64_t i = 0; i < process_count; ++i)
-        processes.emplace_back([&, i] {
-            postgres_store store{schema};
-            start.close_writing();
-            start.take();
-            int succeeded = 0;
-            for (std::uint64_t code = 0; code < 10; ++code) {
-                auto redemption = sample_redemption(code, *application);
-                redemption.tokens = sample_tokens(code * 100 + i);
-                const auto result = store.redeem_code(redemption);
-                if (!result) return 255;
-                if (result->result == redemption_result::redeemed) ++succeeded;
-            }
-            return succeeded;
-        });
-    start.close_writing();
-    int succeeded = 0;
-    for (auto& each : processes) succeeded += each.wait();
-    CHECK(succeeded == 10);
-    postgres_store store{schema};
-    for (std::uint64_t code = 0; code < 10; ++code)
-        for (std::uint64_t i = 0; i < process_count; ++i) {
-            CHECK_FALSE(value_of(store.find_access_token(sample_access_digest(code * 100 + i))));
-            CHECK_FALSE(is_refreshable(store, code * 100 + i, *application));
-        }
+    const auto schema = postgres_server::shared().new_schema();
+    tollgate_test::check_concurrent_redemptions([&] { return postgres_store{schema}; });
 }
 
 TEST_CASE("a credential revoked on one node is refused by others from the next call") {

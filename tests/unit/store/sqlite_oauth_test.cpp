@@ -1,6 +1,7 @@
 #include <support/child_process.hpp>
 #include <support/disk_faults.hpp>
 #include <support/eventually.hpp>
+#include <support/store_processes.hpp>
 #include <support/temporary_directory.hpp>
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/detail/sqlite/migrations.hpp>
@@ -16,7 +17,6 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -367,43 +367,9 @@ TEST_CASE("a store of version 5 is migrated, and its applications and refresh to
 }
 
 TEST_CASE("processes that redeem one code at once: exactly one succeeds, and reuse revokes its tokens") {
-    constexpr int process_count = 6;
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
-    {
-        sqlite_store store{path};
-        REQUIRE(create_sample_application(store) == first_application);
-    }
-    for (std::uint64_t round = 0; round < 5; ++round) {
-        {
-            sqlite_store store{path};
-            expect_code(store, sample_code(round, first_application), code_result::created);
-        }
-        number_pipe start;
-        std::vector<child_process> processes;
-        for (std::uint64_t i = 0; i < process_count; ++i)
-            processes.emplace_back([&, i] {
-                start.close_writing();
-                sqlite_store store{path};
-                start.take();  // all of them return when the parent closes
-                auto redemption = sample_redemption(round, first_application);
-                redemption.tokens = sample_tokens(round * 100 + i);
-                const auto outcome = store.redeem_code(redemption);
-                if (!outcome) return 9;
-                if (outcome->result == redemption_result::redeemed) return 1;
-                return outcome->result == redemption_result::reused ? 0 : 8;
-            });
-        start.close_writing();
-        int succeeded = 0;
-        for (auto& each : processes) {
-            const int code = each.wait();
-            CHECK(code <= 1);
-            succeeded += code;
-        }
-        CHECK(succeeded == 1);
-        sqlite_store store{path};
-        for (std::uint64_t i = 0; i < process_count; ++i) CHECK_FALSE(has_token(store, round * 100 + i));
-    }
+    tollgate_test::check_concurrent_redemptions([&] { return sqlite_store{path}; });
 }
 
 TEST_CASE("processes that refresh one token at once all succeed") {

@@ -2,6 +2,7 @@
 
 #include <support/child_process.hpp>
 #include <support/disk_faults.hpp>
+#include <support/store_processes.hpp>
 #include <support/temporary_directory.hpp>
 #include <tollgate/store/detail/sql/history_trim.hpp>
 #include <tollgate/store/detail/sqlite/statement.hpp>
@@ -215,44 +216,9 @@ TEST_CASE("a file that cannot grow is an error for the publisher, and no partial
 }
 
 TEST_CASE("processes that claim at once never get the same delivery, and everything is delivered") {
-    constexpr int process_count = 4;
-    constexpr std::int64_t delivery_count = 300;
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
-    {
-        sqlite_store store{path};
-        for (int i = 0; i < 3; ++i) listen_at(store, sample_account(), "https://" + std::to_string(i) + ".example/");
-        report(store, sample_account(), delivery_count / 3);
-    }
-    number_pipe start, reported;
-    std::vector<child_process> processes;
-    for (int i = 0; i < process_count; ++i)
-        processes.emplace_back([&] {
-            start.close_writing();
-            reported.close_reading();
-            sqlite_store store{path};
-            start.take();  // all of them return when the parent closes
-            for (;;) {
-                auto terms = sample_terms(noon);
-                terms.deliveries_max = 7;
-                const auto leased = lease_due(store, terms);
-                if (leased.empty()) return 0;
-                std::vector<attempt_result> ended;
-                for (const due_delivery& each : leased) {
-                    reported.put(each.lease.delivery.value());
-                    ended.push_back(completed(each, delivery_outcome::delivered));
-                }
-                const auto results = store.complete(ended, noon);
-                if (!results || *results != std::vector(ended.size(), completion::done)) return 2;
-            }
-        });
-    reported.close_writing();
-    start.close_writing();
-    std::multiset<std::int64_t> claimed;
-    while (const auto id = reported.take()) claimed.insert(*id);
-    for (auto& each : processes) CHECK(each.wait() == 0);
-    CHECK(claimed.size() == delivery_count);
-    CHECK(std::set<std::int64_t>(claimed.begin(), claimed.end()).size() == delivery_count);
+    tollgate_test::check_concurrent_claims([&] { return sqlite_store{path}; });
     sqlite_store store{path};
     CHECK(lease_due_at(store, noon + seconds{86'400}).empty());
 }

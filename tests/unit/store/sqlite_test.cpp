@@ -13,6 +13,7 @@
 #include <support/faulty_vfs.hpp>
 #include <support/run_store_suite.hpp>
 #include <support/sqlite_file.hpp>
+#include <support/store_processes.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <catch2/catch.hpp>
@@ -42,6 +43,7 @@ using namespace tollgate::testing;
 using tollgate_test::child_process;
 using tollgate_test::faulty_vfs;
 using tollgate_test::number_pipe;
+using tollgate_test::run_processes;
 using tollgate_test::progress;
 using tollgate_test::temporary_directory;
 
@@ -219,20 +221,15 @@ TEST_CASE("processes that open one new store at once all succeed, and no row is 
     for (int round = 0; round < 3; ++round) {
         files files;
         const auto path = files.next();
-        number_pipe start;
-        std::vector<child_process> processes;
-        for (int i = 0; i < process_count; ++i)
-            processes.emplace_back([&] {
-                start.close_writing();
-                start.take();
-                // Creating the tables takes longer than a call may wait.
-                if (!sqlite_store::open(path, {.busy_wait_max = milliseconds{1}})) return 1;
-                auto store = sqlite_store::open(path);
-                if (!store) return 2;
-                return store->create_hook(sample_hook(sample_account()), process_count) ? 0 : 3;
-            });
-        start.close_writing();
-        for (auto& each : processes) CHECK(each.wait() == 0);
+        const auto codes = run_processes(process_count, [&](number_pipe& start, int) {
+            start.take();
+            // Creating the tables takes longer than a call may wait.
+            if (!sqlite_store::open(path, {.busy_wait_max = milliseconds{1}})) return 1;
+            auto store = sqlite_store::open(path);
+            if (!store) return 2;
+            return store->create_hook(sample_hook(sample_account()), process_count) ? 0 : 3;
+        });
+        CHECK(codes == std::vector<int>(process_count, 0));
         sqlite_store store{path};
         CHECK(value_of(store.hooks_of(sample_account())).size() == process_count);
         expect_error(store.create_hook(sample_hook(sample_account()), process_count), error_kind::invalid);
@@ -240,26 +237,9 @@ TEST_CASE("processes that open one new store at once all succeed, and no row is 
 }
 
 TEST_CASE("processes that create hooks at the bound never exceed it") {
-    constexpr int process_count = 4, each_tries = 10, bound = 20;
     files files;
     const auto path = files.next();
-    { sqlite_store created{path}; }
-    std::vector<child_process> processes;
-    for (int i = 0; i < process_count; ++i)
-        processes.emplace_back([&] {
-            sqlite_store store{path};
-            int succeeded = 0;
-            for (int n = 0; n < each_tries; ++n) {
-                const auto id = store.create_hook(sample_hook(sample_account()), bound);
-                if (!id && id.error().kind != error_kind::invalid) return 255;
-                if (id) ++succeeded;
-            }
-            return succeeded;
-        });
-    int succeeded = 0;
-    for (auto& each : processes) succeeded += each.wait();
-    CHECK(succeeded == bound);
-    CHECK(value_of(sqlite_store{path}.hooks_of(sample_account())).size() == bound);
+    tollgate_test::check_bound_of_hooks([&] { return sqlite_store{path}; });
 }
 
 TEST_CASE("acknowledged changes survive kill -9") {

@@ -15,8 +15,8 @@
 
 using namespace tollgate;
 using postgres::schema_step;
-using tollgate_test::child_process;
 using tollgate_test::number_pipe;
+using tollgate_test::run_processes;
 using tollgate_test::postgres_server;
 
 namespace {
@@ -123,18 +123,13 @@ TEST_CASE("only one of the nodes that start at once migrates, as processes or th
     };
     for (int round = 0; round < 2; ++round) {
         const auto schema = server.new_schema();
-        number_pipe start;
-        std::vector<child_process> processes;
-        for (int i = 0; i < 6; ++i)
-            processes.emplace_back([&] {
-                start.close_writing();
-                start.take();
-                auto pool = postgres_database::open(schema);
-                if (!pool) return 1;
-                return pool->migrate("things", counting) ? 0 : 2;
-            });
-        start.close_writing();
-        for (auto& each : processes) CHECK(each.wait() == 0);
+        const auto codes = run_processes(6, [&](number_pipe& start, int) {
+            start.take();
+            auto pool = postgres_database::open(schema);
+            if (!pool) return 1;
+            return pool->migrate("things", counting) ? 0 : 2;
+        });
+        CHECK(codes == std::vector<int>(6, 0));
         auto pool = open_pool(schema);
         CHECK(number(pool, "SELECT count(*) FROM runs") == 1);
 

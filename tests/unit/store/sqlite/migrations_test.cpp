@@ -13,8 +13,8 @@
 #include <vector>
 
 using namespace tollgate;
-using tollgate_test::child_process;
 using tollgate_test::number_pipe;
+using tollgate_test::run_processes;
 using tollgate_test::temporary_directory;
 
 namespace {
@@ -96,18 +96,13 @@ TEST_CASE("processes that open one new file at once migrate it once") {
     for (int round = 0; round < 3; ++round) {
         temporary_directory directory;
         const auto path = directory.file("test.db");
-        number_pipe start;
-        std::vector<child_process> processes;
-        for (int i = 0; i < 6; ++i)
-            processes.emplace_back([&] {
-                start.close_writing();
-                start.take();  // all of them return when the parent closes
-                auto database = sqlite::database::open(path, {.busy_wait_max = seconds{60}});
-                if (!database) return 1;
-                return sqlite::migrate(*database, "things", steps) ? 0 : 2;
-            });
-        start.close_writing();
-        for (auto& each : processes) CHECK(each.wait() == 0);
+        const auto codes = run_processes(6, [&](number_pipe& start, int) {
+            start.take();
+            auto database = sqlite::database::open(path, {.busy_wait_max = seconds{60}});
+            if (!database) return 1;
+            return sqlite::migrate(*database, "things", steps) ? 0 : 2;
+        });
+        CHECK(codes == std::vector<int>(6, 0));
         auto database = *sqlite::database::open(path);
         CHECK(number(database, "SELECT count(*) FROM things") == 1);
         CHECK(number(database, "SELECT version FROM tollgate_schema") == 3);
