@@ -63,7 +63,7 @@ struct postgres_access {
     [[nodiscard]] static tollgate::instant now(const tollgate::postgres_store& store) { return store.clock().now(); }
 
 private:
-    /// A mistyped name must not become a new, empty store, except for the first user.
+    /// Throws if the database has no tables and the command may not create them.
     void expect_tables() const {
         if (may_create || !schema().is_empty()) return;
         auto opened = expect(tollgate::postgres_database::open(address(), {.connections_max = 1}), "--store: cannot open the database");
@@ -77,8 +77,7 @@ private:
 }  // namespace
 
 nlohmann::ordered_json administer_on_postgres(const command& chosen, const settings& settings) {
-    const bool may_create = std::holds_alternative<add_user>(chosen) || std::holds_alternative<migrate>(chosen);
-    return std::visit(administration{postgres_access{settings, may_create}}, chosen);
+    return std::visit(administration{postgres_access{settings, may_create_tables(chosen)}}, chosen);
 }
 
 }  // namespace reference

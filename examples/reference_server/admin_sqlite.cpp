@@ -17,7 +17,7 @@ struct sqlite_access {
     const reference::settings& settings;
     bool may_create;
 
-    /// The database's file. A mistyped path must not become a new, empty database, except for the first user.
+    /// The database's file, which exists and has the tables unless the command may create them.
     [[nodiscard]] std::string file() const {
         const auto file = settings.store_location().file;
         if (!may_create && !file_exists(file, "--store"))
@@ -70,8 +70,7 @@ struct sqlite_access {
 }  // namespace
 
 nlohmann::ordered_json administer_on_sqlite(const command& chosen, const settings& settings) {
-    const bool may_create = std::holds_alternative<add_user>(chosen) || std::holds_alternative<migrate>(chosen);
-    return std::visit(administration{sqlite_access{settings, may_create}}, chosen);
+    return std::visit(administration{sqlite_access{settings, may_create_tables(chosen)}}, chosen);
 }
 
 }  // namespace reference

@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace reference {
 
@@ -34,6 +35,11 @@ struct store_schema {
     [[nodiscard]] bool is_empty() const { return store.version == 0 && directory.version == 0; }
     [[nodiscard]] bool needs_migration() const { return store.version < store.newest || directory.version < directory.newest; }
 };
+
+/// Whether the command may create the tables. For all others, a mistyped name must not become a new, empty store.
+inline bool may_create_tables(const command& chosen) {
+    return std::holds_alternative<add_user>(chosen) || std::holds_alternative<migrate>(chosen);
+}
 
 /// Runs the commands, for every kind of database: `Database` opens its tables and returns its time.
 template <class Database>
