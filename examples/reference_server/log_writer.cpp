@@ -14,13 +14,11 @@ namespace reference {
 
 namespace {
 
-constexpr std::size_t waiting_bytes_max =
-    1024 * 1024;  // about ten thousand lines: a reader that is merely slow for a moment
-constexpr auto gathering =
-    std::chrono::milliseconds{20};          // lines of this period share one system call
-constexpr auto periodic_pause = std::chrono::seconds{1};
-constexpr int poll_milliseconds = 100;  // between two checks whether to stop
-constexpr auto last_lines_max = std::chrono::seconds{1};  // a slow reader must not delay the end of the process
+constexpr std::size_t waiting_bytes_max = 1024 * 1024;      // about ten thousand lines: for a reader that is briefly slow
+constexpr auto gathering = std::chrono::milliseconds{20};   // lines of this period share one system call
+constexpr auto periodic_pause = std::chrono::seconds{1};    // at most, between two calls of `periodic_lines`
+constexpr int poll_milliseconds = 100;                      // between two checks whether to stop
+constexpr auto last_lines_max = std::chrono::seconds{1};    // a slow reader must not delay the end of the process
 
 }  // namespace
 
