@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -44,22 +45,6 @@ std::string fault_of_certificate(const settings& settings) {
         return {};
     } catch (const run_error& error) {
         return error.what();
-    }
-}
-
-/// On any error with the new certificate, the old one remains in use.
-void reload_certificates(server& running, const settings& settings, const request_log& log) {
-    const auto report = [&log](std::string_view reason) {
-        log.on_notice("SIGHUP: the old certificate remains in use: " + std::string{reason});
-    };
-    try {
-        const bool is_new = settings.tls_cert.empty() && self_signed_certificate(settings.data).is_new;
-        const auto read = running.reload_certificates();
-        if (!read) return report(read.error().message);
-        log.on_notice(is_new ? "SIGHUP: a new self-signed certificate was made" : "SIGHUP: the certificate was read again");
-        warn_of_certificate(settings, log);
-    } catch (const run_error& error) {
-        report(error.what());
     }
 }
 
@@ -110,8 +95,25 @@ void expect_started(const result<void>& started, const settings& settings) {
     throw run_error{error.message};
 }
 
-void wait_for_stop_signal(server& running, const settings& settings, const signals& stop_signals, const service_manager& manager,
-                          const request_log& log) {
+void reload_certificates(server& running, const settings& settings, const request_log& log) noexcept {
+    const auto report = [&log](std::string_view reason) noexcept {
+        try {
+            log.on_notice("SIGHUP: the old certificate remains in use: " + std::string{reason});
+        } catch (const std::exception&) {  // out of memory: without a line
+        }
+    };
+    try {
+        const bool is_new = settings.tls_cert.empty() && self_signed_certificate(settings.data).is_new;
+        const auto read = running.reload_certificates();
+        if (!read) return report(read.error().message);
+        log.on_notice(is_new ? "SIGHUP: a new self-signed certificate was made" : "SIGHUP: the certificate was read again");
+        warn_of_certificate(settings, log);
+    } catch (const std::exception& error) {
+        report(error.what());
+    }
+}
+
+void wait_for_stop_signal(reload_thread& reload, const signals& stop_signals, const service_manager& manager) {
     const auto interval = manager.watchdog_interval();
     for (;;) {
         // Each time, because signals may come more often than the interval ends.
@@ -119,7 +121,7 @@ void wait_for_stop_signal(server& running, const settings& settings, const signa
         const auto number = interval ? stop_signals.wait(*interval) : stop_signals.wait();
         if (!number) continue;
         if (*number != SIGHUP) break;
-        if (!settings.plain) reload_certificates(running, settings, log);
+        reload.ask();
     }
     manager.notify("STOPPING=1");
     stop_signals.exit_on_next_signal();

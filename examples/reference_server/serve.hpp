@@ -2,6 +2,7 @@
 
 #include "demo.hpp"
 #include "handler_settings.hpp"
+#include "reload_thread.hpp"
 #include "request_log.hpp"
 #include "service_manager.hpp"
 #include "settings.hpp"
@@ -45,8 +46,10 @@ void expect_configured_urls(const settings& settings);
 /// Throws `usage_error` or `run_error`, depending on why the server did not start.
 void expect_started(const tollgate::result<void>& started, const settings& settings);
 
-/// Returns at the signal to stop; until then it reads certificates again on each SIGHUP, and notifies the watchdog.
-void wait_for_stop_signal(tollgate::server& running, const settings& settings, const signals& stop_signals, const service_manager& manager,
-                          const request_log& log);
+/// Reads the certificates again; on any error, the old ones remain in use.
+void reload_certificates(tollgate::server& running, const settings& settings, const request_log& log) noexcept;
+
+/// Returns at the signal to stop; until then it asks for a reload on each SIGHUP, and notifies the watchdog.
+void wait_for_stop_signal(reload_thread& reload, const signals& stop_signals, const service_manager& manager);
 
 }  // namespace reference

@@ -108,9 +108,12 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
         expect(checks.start(), "cannot check the store");
     }
     warn_of_certificate(settings, log);
+    reload_thread reload{[&] {
+        if (!settings.plain) reload_certificates(running, settings, log);
+    }};
     print_ready(running, settings, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");
-    wait_for_stop_signal(running, settings, stop_signals, manager, log);
+    wait_for_stop_signal(reload, stop_signals, manager);
     std::thread answering{[&running] { running.stop(stop_timeout); }};  // in parallel with deliveries: both share the timeout
     assembled->dispatcher().stop(stop_timeout);
     answering.join();

@@ -189,6 +189,24 @@ class Certificates(Case):
             finally:
                 os.close(lock)
 
+    def test_a_reload_that_waits_does_not_delay_the_watchdog(self):
+        with temporary_directory() as data, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(str(data / "notify"))
+            manager.settimeout(harness.DEADLINE_SECONDS)
+            environment = {"NOTIFY_SOCKET": str(data / "notify"), "WATCHDOG_USEC": "20000"}
+            with Server(data=data, store="memory:", tls=True, environment=environment) as server:
+                self.assertEqual(b"READY=1", manager.recv(100))
+                lock = os.open(data, os.O_RDONLY)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                    server.signal(signal.SIGHUP)
+                    for _ in range(100):
+                        self.assertEqual(b"WATCHDOG=1", manager.recv(100))
+                    self.assertNotIn(b"SIGHUP", server.errors, "the reload has ended")
+                finally:
+                    os.close(lock)
+                server.log_after("SIGHUP")
+
     def test_sighup_reloads_the_certificate_and_keeps_the_old_one_if_that_fails(self):
         with temporary_directory() as directory:
             certificate, key = make_certificate(directory, "pair", "first")
