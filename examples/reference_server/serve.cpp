@@ -124,7 +124,7 @@ void wait_for_stop_signal(reload_thread& reload, const signals& stop_signals, co
         reload.ask();
     }
     manager.notify("STOPPING=1");
-    stop_signals.exit_on_next_signal();
+    stop_signals.exit_on_next_signal_or_after(exit_timeout);
 }
 
 void run_server(const settings& settings, const service_catalog& services) {

@@ -32,6 +32,8 @@ void serve_on_postgres(const settings& settings, const tollgate::service_catalog
 
 /// How long requests and deliveries in progress may take after the signal to stop.
 inline constexpr tollgate::seconds stop_timeout{10};
+/// When the process ends after that signal, even if a thread still waits for a disk. Less than `TimeoutStopSec` in tollgate.service.
+inline constexpr tollgate::seconds exit_timeout{15};
 
 /// The ready line. If its URLs do not show every listener's port, it also lists the listeners.
 void print_ready(const tollgate::server& running, const settings& settings, const public_urls& urls,

@@ -32,14 +32,15 @@ std::optional<int> signals::wait() const {
     return number;
 }
 
-void signals::exit_on_next_signal() const {
+void signals::exit_on_next_signal_or_after(std::chrono::seconds at_most) const {
     sigset_t ending;
     ::sigemptyset(&ending);
-    for (const int each : {SIGTERM, SIGINT}) {
+    for (const int each : {SIGTERM, SIGINT, SIGALRM}) {
         ::signal(each, [](int) { ::_exit(1); });
         ::sigaddset(&ending, each);
     }
     ::pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+    ::alarm(static_cast<unsigned>(at_most.count()));
 }
 
 }  // namespace reference

@@ -18,8 +18,9 @@ public:
     /// The same; none if there was no signal for this long.
     [[nodiscard]] std::optional<int> wait(std::chrono::milliseconds at_most) const;
 
-    /// From now on SIGTERM and SIGINT end the process at once, with exit code 1.
-    void exit_on_next_signal() const;
+    /// From now on SIGTERM and SIGINT end the process at once, with exit code 1. So does the end of this time, because a thread may wait
+    /// for a disk that hangs.
+    void exit_on_next_signal_or_after(std::chrono::seconds at_most) const;
 
 private:
     sigset_t blocked_;

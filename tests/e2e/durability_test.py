@@ -2,6 +2,7 @@
 """Acknowledged writes survive kill -9, and concurrent writes of several processes are not lost."""
 
 import concurrent.futures
+import contextlib
 import pathlib
 import resource
 import signal
@@ -87,6 +88,31 @@ class LostNotifications(Case):
                 response = connection.request("POST", path, {"Authorization": server.demo_token},
                                               {"event": "site.created", "target_url": f"https://example.com/{n}"})
                 self.assert_json(response, 201)
+
+
+class SystemFaults(Case):
+    """The server with tests/support/system_faults.cpp."""
+
+    @contextlib.contextmanager
+    def server(self):
+        library = pathlib.Path(harness.program).parent / "libsystem_faults.so"
+        self.assertTrue(library.exists())
+        with temporary_directory() as faults:
+            server = Server(*HIGH_LIMITS, environment={"LD_PRELOAD": str(library), "TOLLGATE_TEST_FAULTS": str(faults)})
+            try:
+                yield server, faults
+            finally:
+                server.process.kill()
+                server.wait()
+                server.stop()
+
+    def test_a_log_that_hangs_delays_no_request_and_the_end_of_the_process_only_for_a_while(self):
+        with self.server() as (server, faults):
+            (faults / "log").touch()
+            for _ in range(3):
+                self.assert_json(server.request("GET", "/v1/testservice/get"))
+            server.signal(signal.SIGTERM)
+            self.assertEqual(1, server.process.wait(harness.DEADLINE_SECONDS))
 
 
 class ParallelCommands(Case):

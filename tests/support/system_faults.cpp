@@ -1,0 +1,41 @@
+// Preloaded: faults of the system, each while a file of its name is in the directory that TOLLGATE_TEST_FAULTS names.
+//
+//   log      writing to standard error never returns, as on a disk that hangs
+//   threads  no thread can be started
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+bool is_caused(const char* fault) {
+    const char* const directory = std::getenv("TOLLGATE_TEST_FAULTS");
+    return directory != nullptr && ::access((std::string{directory} + "/" + fault).c_str(), F_OK) == 0;
+}
+
+template <class Function>
+Function* original(const char* name) {
+    auto* const found = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+    if (found == nullptr) std::abort();
+    return found;
+}
+
+}  // namespace
+
+extern "C" ssize_t write(int descriptor, const void* bytes, std::size_t size) {
+    static auto* const real = original<ssize_t(int, const void*, std::size_t)>("write");
+    while (descriptor == STDERR_FILENO && is_caused("log")) ::pause();
+    return real(descriptor, bytes, size);
+}
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* argument) noexcept {
+    static auto* const real = original<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
+    return is_caused("threads") ? EAGAIN : real(thread, attributes, run, argument);
+}
