@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -114,9 +115,14 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     print_ready(running, settings, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");
     wait_for_stop_signal(reload, stop_signals, manager);
-    std::thread answering{[&running] { running.stop(stop_timeout); }};  // in parallel with deliveries: both share the timeout
+    std::thread answering;  // in parallel with deliveries: both share the timeout
+    try {
+        answering = std::thread{[&running] { running.stop(stop_timeout); }};
+    } catch (const std::exception&) {  // the system starts no more threads, or has no memory for one: one after the other
+        running.stop(stop_timeout);
+    }
     assembled->dispatcher().stop(stop_timeout);
-    answering.join();
+    if (answering.joinable()) answering.join();
 }
 
 /// The demo that an earlier start in this data directory recorded for this store, if it is still valid; otherwise a new

@@ -114,6 +114,19 @@ class SystemFaults(Case):
             server.signal(signal.SIGTERM)
             self.assertEqual(1, server.process.wait(harness.DEADLINE_SECONDS))
 
+    def test_requests_in_flight_are_finished_if_no_thread_can_be_started(self):
+        with self.server() as (server, faults), server.connect() as connection:
+            body = b'{"event": "site.created"}'
+            request = harness.encode("POST", "/v1/testservice/post", {"Content-Type": "application/json"}, body)
+            connection.send(request[:-1])
+            self.assert_json(server.request("GET", "/v1/testservice/get"))  # the server has read what came before
+            (faults / "threads").touch()
+            server.signal(signal.SIGTERM)
+            self.eventually(lambda: not server.is_listening())
+            connection.send(request[-1:])
+            self.assert_json(connection.read())
+            self.assertEqual(0, server.process.wait(harness.DEADLINE_SECONDS))
+
 
 class ParallelCommands(Case):
     def test_commands_in_parallel_with_a_server_that_writes(self):
