@@ -38247,8 +38247,15 @@ public:
         const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
         return now < next_look_.load(std::memory_order_relaxed) ? was_in_place_.load(std::memory_order_relaxed) : is_in_place();
     }
+    /// Whether `was_in_place` is true in the next moments without a look, which waits if the file system hangs.
+    [[nodiscard]] bool is_known_in_place() const noexcept {
+        const auto soon = (std::chrono::steady_clock::now() + ahead).time_since_epoch().count();
+        return soon < next_look_.load(std::memory_order_relaxed) && was_in_place_.load(std::memory_order_relaxed);
+    }
 
 private:
+    static constexpr std::chrono::milliseconds ahead{20};  // longer than threads are usually interrupted
+
     using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
     struct watched {
         std::string path;
@@ -38302,12 +38309,11 @@ public:
     /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, the file system has no
     /// shared memory, or the file is no longer in place. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
-        if (header_ == nullptr || (file_ != nullptr && !file_->was_in_place())) return std::nullopt;
-        // There are two copies; a writer stores the second one first, so two equal copies are consistent (SQLite's
-        // walIndexTryHdr).
-        const change_mark first = copy(0);
-        if (first != copy(words_per_copy) || !names_content(first)) return std::nullopt;
-        return first;
+        return file_ == nullptr || file_->was_in_place() ? read_header() : std::nullopt;
+    }
+    /// For `row_cache`: what `read` will return in the next moments without waiting for the file system, if nothing is committed.
+    [[nodiscard]] std::optional<change_mark> read_ahead() const noexcept {
+        return file_ == nullptr || file_->is_known_in_place() ? read_header() : std::nullopt;
     }
 
     /// From now on there are marks only while this file is in place: commits to another one are not seen here. Must outlive the stamp.
@@ -38327,6 +38333,15 @@ private:
 
     change_stamp(database connection, const std::uint64_t* header) noexcept
         : connection_{std::move(connection)}, header_{header} {}
+
+    [[nodiscard]] std::optional<change_mark> read_header() const noexcept {
+        if (header_ == nullptr) return std::nullopt;
+        // There are two copies; a writer stores the second one first, so two equal copies are consistent (SQLite's
+        // walIndexTryHdr).
+        const change_mark first = copy(0);
+        if (first != copy(words_per_copy) || !names_content(first)) return std::nullopt;
+        return first;
+    }
 
     /// Word by word, because another process may be writing.
     [[nodiscard]] change_mark copy(std::size_t from) const noexcept {

@@ -7,6 +7,7 @@ import pathlib
 import resource
 import signal
 import threading
+import time
 
 import harness
 from harness import HIGH_LIMITS, Case, Server, main, temporary_directory
@@ -90,15 +91,22 @@ class LostNotifications(Case):
                 self.assert_json(response, 201)
 
 
+def is_stable(value, seconds=0.5):
+    """Whether a value does not change for so long."""
+    before = value()
+    time.sleep(seconds)
+    return value() == before
+
+
 class SystemFaults(Case):
     """The server with tests/support/system_faults.cpp."""
 
     @contextlib.contextmanager
-    def server(self):
+    def server(self, *flags):
         library = pathlib.Path(harness.program).parent / "libsystem_faults.so"
         self.assertTrue(library.exists())
         with temporary_directory() as faults:
-            server = Server(*HIGH_LIMITS, environment={"LD_PRELOAD": str(library), "TOLLGATE_TEST_FAULTS": str(faults)})
+            server = Server(*HIGH_LIMITS, *flags, environment={"LD_PRELOAD": str(library), "TOLLGATE_TEST_FAULTS": str(faults)})
             try:
                 yield server, faults
             finally:
@@ -113,6 +121,25 @@ class SystemFaults(Case):
                 self.assert_json(server.request("GET", "/v1/testservice/get"))
             server.signal(signal.SIGTERM)
             self.assertEqual(1, server.process.wait(harness.DEADLINE_SECONDS))
+
+    def test_a_file_system_that_hangs_delays_no_request_that_needs_no_store(self):
+        with self.server("--demo", "--threads", "1") as (server, faults), server.connect() as warm, server.connect() as other:
+            token = {"Authorization": server.demo_token}
+            self.assert_json(warm.request("GET", "/v1/user/balance", token))
+            (faults / "files").touch()
+            responses = []
+
+            def read_balances():  # until one of them waits: whether the file is in place is known for a second
+                while (faults / "files").exists():
+                    responses.append(warm.request("GET", "/v1/user/balance", token).status)
+
+            reader = threading.Thread(target=read_balances)
+            reader.start()
+            self.eventually(lambda: is_stable(lambda: len(responses)))
+            self.assert_error(other.request("GET", "/v1/nowhere"), 404)
+            (faults / "files").unlink()
+            reader.join()
+            self.assertLessEqual(set(responses), {200, 503})
 
     def test_requests_in_flight_are_finished_if_no_thread_can_be_started(self):
         with self.server() as (server, faults), server.connect() as connection:

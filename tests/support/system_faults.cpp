@@ -1,9 +1,11 @@
 // Preloaded: faults of the system, each while a file of its name is in the directory that TOLLGATE_TEST_FAULTS names.
 //
+//   files    stat() of a SQLite file waits until the fault is removed, as on a file system that hangs
 //   log      writing to standard error never returns, as on a disk that hangs
 //   threads  no thread can be started
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dlfcn.h>
@@ -12,6 +14,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -28,6 +31,12 @@ Function* original(const char* name) {
 }
 
 }  // namespace
+
+extern "C" int stat(const char* path, struct stat* found) noexcept {
+    static auto* const real = original<int(const char*, struct stat*)>("stat");
+    while (std::string_view{path}.find("tollgate.db") != std::string_view::npos && is_caused("files")) ::usleep(10'000);
+    return real(path, found);
+}
 
 extern "C" ssize_t write(int descriptor, const void* bytes, std::size_t size) {
     static auto* const real = original<ssize_t(int, const void*, std::size_t)>("write");
