@@ -79,18 +79,6 @@ class FullDisk(Case):
             self.assertEqual([created], [each["id"] for each in listed])
 
 
-class LostNotifications(Case):
-    def test_a_worker_whose_notification_is_lost_is_notified_again(self):
-        library = pathlib.Path(harness.program).parent / "liblost_notifications.so"
-        self.assertTrue(library.exists())
-        with Server("--demo", *HIGH_LIMITS, environment={"LD_PRELOAD": str(library)}) as server, server.connect() as connection:
-            path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
-            for n in range(20):  # writes, because each needs a worker
-                response = connection.request("POST", path, {"Authorization": server.demo_token},
-                                              {"event": "site.created", "target_url": f"https://example.com/{n}"})
-                self.assert_json(response, 201)
-
-
 def is_stable(value, seconds=0.5):
     """Whether a value does not change for so long."""
     before = value()
@@ -140,6 +128,15 @@ class SystemFaults(Case):
             (faults / "files").unlink()
             reader.join()
             self.assertLessEqual(set(responses), {200, 503})
+
+    def test_a_worker_whose_notification_is_lost_is_notified_again(self):
+        with self.server("--demo") as (server, faults), server.connect() as connection:
+            (faults / "wakeups").touch()
+            path = f"/v1/sitesmaker/{server.demo['sitesmaker_account']}/hooks"
+            for n in range(20):  # writes, because each needs a worker
+                response = connection.request("POST", path, {"Authorization": server.demo_token},
+                                              {"event": "site.created", "target_url": f"https://example.com/{n}"})
+                self.assert_json(response, 201)
 
     def test_requests_in_flight_are_finished_if_no_thread_can_be_started(self):
         with self.server() as (server, faults), server.connect() as connection:

@@ -8,6 +8,7 @@
 #include <tollgate/store/postgres_database.hpp>
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
+#include <tollgate/testing/detail/expect.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
 #include <support/postgres_server.hpp>
