@@ -69,6 +69,7 @@ inline std::optional<digest> digest::from(std::string_view raw) noexcept {
     return value;
 }
 
+/// Takes the same time whatever the digests are.
 inline bool operator==(const digest& a, const digest& b) noexcept {
     using words = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
     const auto x = std::bit_cast<words>(a.bytes_);
