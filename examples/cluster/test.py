@@ -80,7 +80,8 @@ def check(program, folder):
         os.kill(postgres, signal.SIGQUIT)
         pids.append(int(wait_for("postgres ended with").split()[-2]))
         deadline = time.monotonic() + SECONDS
-        while run(balance_request).returncode != 0:  # nodes respond with 503 until they are connected again
+        # Nodes respond with 503 until they are connected again. HAProxy distributes successive requests over the nodes.
+        while any(run(balance_request).returncode != 0 for _ in range(6)):
             if time.monotonic() > deadline:
                 sys.exit("the nodes do not recover from a restart of PostgreSQL")
             time.sleep(0.1)
@@ -118,7 +119,7 @@ def check(program, folder):
 def run(line):
     words = shlex.split(line)
     if words[0] == "curl":
-        words += ["--silent", "--show-error", "--fail", "--max-time", str(SECONDS)]
+        words += ["--silent", "--show-error", "--fail-with-body", "--max-time", str(SECONDS)]
     return subprocess.run(words, capture_output=True, text=True, timeout=SECONDS)
 
 
