@@ -94,7 +94,7 @@ TEST_CASE("a lookup that has no memory for the addresses it found is an error") 
         tollgate_test::allocations_left = 0;  // of the lookup's own thread
         return failed;
     };
-    CHECK(error_of(look_up_host("shop.test", {}, long_enough, without_memory)) ==
+    CHECK(error_of(look_up_host("short-of-memory.test", {}, long_enough, without_memory)) ==
           std::string{"no address for the host name: "} + ::gai_strerror(EAI_MEMORY));
 }
 
