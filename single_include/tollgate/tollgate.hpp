@@ -38248,7 +38248,7 @@ public:
         const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
         return now < next_look_.load(std::memory_order_relaxed) ? was_in_place_.load(std::memory_order_relaxed) : is_in_place();
     }
-    /// Whether `was_in_place` is true in the next moments without a look, which waits if the file system hangs.
+    /// Whether `was_in_place` will be true in the next moments without asking the file system, which may hang.
     [[nodiscard]] bool is_known_in_place() const noexcept {
         const auto soon = (std::chrono::steady_clock::now() + ahead).time_since_epoch().count();
         return soon < next_look_.load(std::memory_order_relaxed) && was_in_place_.load(std::memory_order_relaxed);
