@@ -16890,7 +16890,7 @@ private:
     rows rows_;
     std::unordered_map<hook_id, hook_rows> hook_rows_;
     hook_rows* deleted_ = nullptr;
-    std::unordered_map<std::string, std::unique_ptr<host>> hosts_;
+    std::unordered_map<std::string, std::unique_ptr<host>, keyed_hash> hosts_;  // keyed, because users choose the names
     hook_queue ready_, idle_;
     timed_deliveries ended_;  // delivered and given up, by time
     timed_deliveries held_;   // by the time since when they are held
@@ -35979,7 +35979,7 @@ private:
         std::vector<account_load> accounts{};  // those of `due`, those with deliveries in flight, and the last others
         std::vector<remembered_hook> due{};    // the next to be served first
     };
-    using hosts = std::unordered_map<std::string, host_state>;
+    using hosts = std::unordered_map<std::string, host_state, keyed_hash>;  // keyed, because users choose the names
     /// The attempts of a hook in the current minute.
     struct hook_minute {
         clock::time_point over;

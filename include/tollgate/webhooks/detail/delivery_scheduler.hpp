@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
@@ -177,7 +178,7 @@ private:
         std::vector<account_load> accounts{};  // those of `due`, those with deliveries in flight, and the last others
         std::vector<remembered_hook> due{};    // the next to be served first
     };
-    using hosts = std::unordered_map<std::string, host_state>;
+    using hosts = std::unordered_map<std::string, host_state, keyed_hash>;  // keyed, because users choose the names
     /// The attempts of a hook in the current minute.
     struct hook_minute {
         clock::time_point over;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/store/detail/memory/hooks.hpp>
@@ -165,7 +166,7 @@ private:
     rows rows_;
     std::unordered_map<hook_id, hook_rows> hook_rows_;
     hook_rows* deleted_ = nullptr;
-    std::unordered_map<std::string, std::unique_ptr<host>> hosts_;
+    std::unordered_map<std::string, std::unique_ptr<host>, keyed_hash> hosts_;  // keyed, because users choose the names
     hook_queue ready_, idle_;
     timed_deliveries ended_;  // delivered and given up, by time
     timed_deliveries held_;   // by the time since when they are held
