@@ -49,11 +49,15 @@ endfunction()
 # tollgate_add_script_test(NAME SCRIPT [ARGUMENTS word...] [as above]): a Python script, run from the project's root.
 function(tollgate_add_script_test name script)
     cmake_parse_arguments(PARSE_ARGV 2 test "" "TIMEOUT;PROCESSORS" "ARGUMENTS;LABELS")
-    set(test_TIMEOUT "TIMEOUT;${test_TIMEOUT}")
-    set(test_PROCESSORS "PROCESSORS;${test_PROCESSORS}")
+    set(given "")
+    foreach(keyword TIMEOUT PROCESSORS)
+        if(test_${keyword})
+            list(APPEND given ${keyword} ${test_${keyword}})
+        endif()
+    endforeach()
     tollgate_add_test(${name}
         COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${test_ARGUMENTS}
-        ${test_TIMEOUT} ${test_PROCESSORS} LABELS ${test_LABELS})
+        ${given} LABELS ${test_LABELS})
     set_tests_properties("${TOLLGATE_TEST_PREFIX}${name}" PROPERTIES WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endfunction()
 

@@ -148,25 +148,24 @@ private:
 
 using tls_session = std::shared_ptr<SSL_SESSION>;
 
-/// OpenSSL's socket BIO, without the SIGPIPE that it raises when the server has closed.
-inline const BIO_METHOD* quiet_socket_bio() {
+/// A BIO on this socket, which stays the caller's. OpenSSL's own one raises SIGPIPE when the server has closed.
+inline BIO* new_socket_bio(int socket) {
+    static const auto socket_of = [](BIO* bio) { return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))); };
     static const std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> method = [] {
-        std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> method_table{BIO_meth_new(BIO_TYPE_SOCKET, "socket"), &BIO_meth_free};
-        const BIO_METHOD* const sockets = BIO_s_socket();
-        BIO_meth_set_create(method_table.get(), BIO_meth_get_create(sockets));
-        BIO_meth_set_destroy(method_table.get(), BIO_meth_get_destroy(sockets));
-        BIO_meth_set_ctrl(method_table.get(), BIO_meth_get_ctrl(sockets));
-        BIO_meth_set_read(method_table.get(), BIO_meth_get_read(sockets));
-        BIO_meth_set_write(method_table.get(), [](BIO* to, const char* bytes, int count) {
-            BIO_clear_retry_flags(to);
-            const auto sent = static_cast<int>(
-                ::send(static_cast<int>(BIO_get_fd(to, nullptr)), bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL));
-            if (sent <= 0 && BIO_sock_should_retry(sent) != 0) BIO_set_retry_write(to);
-            return sent;
+        std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> made{BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket"), &BIO_meth_free};
+        BIO_meth_set_read(made.get(), [](BIO* from, char* bytes, int count) {
+            return static_cast<int>(::recv(socket_of(from), bytes, static_cast<std::size_t>(count), 0));
         });
-        return method_table;
+        BIO_meth_set_write(made.get(), [](BIO* to, const char* bytes, int count) {
+            return static_cast<int>(::send(socket_of(to), bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL));
+        });
+        BIO_meth_set_ctrl(made.get(), [](BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1L : 0L; });
+        return made;
     }();
-    return method.get();
+    BIO* const bio = BIO_new(method.get());
+    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
+    BIO_set_init(bio, 1);
+    return bio;
 }
 
 /// The same over TLS; the certificate is not verified.
@@ -187,8 +186,7 @@ public:
                                 static_cast<unsigned>(alpn.size()));
         const timeval patience{60, 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-        BIO* const wire = BIO_new(quiet_socket_bio());
-        BIO_set_fd(wire, socket_, BIO_NOCLOSE);
+        BIO* const wire = new_socket_bio(socket_);
         SSL_set_bio(ssl_.get(), wire, wire);
         connected_ = SSL_connect(ssl_.get()) == 1;
         ERR_clear_error();
