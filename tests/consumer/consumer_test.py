@@ -182,6 +182,9 @@ def vcpkg(scratch, compiler):
         targets = (prefix / "share/tollgate/tollgate-targets.cmake").read_text()
         assert set(re.findall(r"add_library\(tollgate::(\w+)", targets)) == {"tollgate", *features.split(";")} - {""}
     build_and_run("component", scratch, compiler, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCOMPONENT=sqlite")
+    for name in port["features"]:  # without COMPONENTS, each library that is there can be linked
+        configure(HERE / "component", scratch / f"only_linked_{name}", compiler, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCOMPONENT=",
+                  f"-DLIBRARY={name}")
 
 
 def add_subdirectory(scratch, compiler):
