@@ -35644,6 +35644,14 @@ private:
 
 namespace tollgate::inline v0 {
 
+namespace detail {
+
+/// An `account_service`, or a class like it.
+template <class Service>
+concept names_store_and_policies = requires(Service& service) { service.store(); service.policies().by_reference(); };
+
+}  // namespace detail
+
 /// Delivers webhooks: leases due deliveries from the store's outbox, posts them, and records the results.
 ///
 ///     tollgate::hook_dispatcher dispatcher{store};
@@ -35676,7 +35684,8 @@ public:
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), nullptr} {}
 
     /// Runs its sockets on `executor`, which any number of threads may run and whose context must outlive the
-    /// dispatcher.
+    /// dispatcher. `stop` then waits for attempts that the executor completes: call it on a thread that does not run the
+    /// executor, while another one does. With `tollgate::compiled`, include `<asio/any_io_executor.hpp>`, too.
     hook_dispatcher(const asio::any_io_executor& executor, Store& store, hook_dispatch_settings settings = {},
                     Policies policies = default_policies())
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), &executor} {}
@@ -35685,10 +35694,16 @@ public:
     hook_dispatcher& operator=(const hook_dispatcher&) = delete;
 
     /// For the store of an `account_service`, with its policies. The service must outlive the dispatcher.
-    template <class Service>
-        requires requires(Service& service) { { service.store() } -> std::same_as<Store&>; service.policies().by_reference(); }
+    template <detail::names_store_and_policies Service>
+        requires std::same_as<decltype(std::declval<Service&>().store()), Store&>
     explicit hook_dispatcher(Service& service, hook_dispatch_settings settings = {})
         : hook_dispatcher{service.store(), std::move(settings), service.policies().by_reference()} {}
+
+    /// The same, with its sockets on `executor`.
+    template <detail::names_store_and_policies Service>
+        requires std::same_as<decltype(std::declval<Service&>().store()), Store&>
+    hook_dispatcher(const asio::any_io_executor& executor, Service& service, hook_dispatch_settings settings = {})
+        : hook_dispatcher{executor, service.store(), std::move(settings), service.policies().by_reference()} {}
 
     /// Stops without waiting for attempts, except for a store call in progress.
     ~hook_dispatcher() = default;
@@ -35794,9 +35809,13 @@ private:
 };
 
 /// Deduces the types from a service: its store and its policies.
-template <class Service>
-    requires requires(Service& service) { service.store(); service.policies().by_reference(); }
+template <detail::names_store_and_policies Service>
 hook_dispatcher(Service&, hook_dispatch_settings = {})
+    -> hook_dispatcher<std::remove_reference_t<decltype(std::declval<Service&>().store())>,
+                       decltype(std::declval<Service&>().policies().by_reference())>;
+/// The same, with an executor.
+template <detail::names_store_and_policies Service>
+hook_dispatcher(const asio::any_io_executor&, Service&, hook_dispatch_settings = {})
     -> hook_dispatcher<std::remove_reference_t<decltype(std::declval<Service&>().store())>,
                        decltype(std::declval<Service&>().policies().by_reference())>;
 

@@ -1,6 +1,8 @@
 #include <tollgate/api/account_service.hpp>
 #include <tollgate/webhooks/hook_dispatcher.hpp>
 
+#include <asio/any_io_executor.hpp>
+#include <asio/io_context.hpp>
 #include <catch2/catch.hpp>
 #include <support/shop.hpp>
 #include <tollgate/account/issue_hook.hpp>
@@ -28,4 +30,9 @@ TEST_CASE("a dispatcher of a service uses its store and policies", "[api][accoun
     REQUIRE(deliveries);
     CHECK(*deliveries == 1);
     CHECK_FALSE(publish(dispatcher, service.services(), {.account = account, .name = "site.other", .data = "{}", .at = now}, now));
+
+    asio::io_context context;
+    hook_dispatcher on_executor{context.get_executor(), service, {.claim_max = 8}};
+    STATIC_REQUIRE(std::is_same_v<decltype(on_executor), decltype(dispatcher)>);
+    CHECK(on_executor.start());
 }
