@@ -120,7 +120,9 @@ TEST_CASE("a socket file is replaced only if no process listens on it", "[server
     const auto other = directory.file("data");
     std::ofstream{other} << "precious";
     server third{handler, at(other)};
-    CHECK_FALSE(third.start());
+    const auto occupied = third.start();
+    REQUIRE_FALSE(occupied);
+    CHECK(occupied.error().message == "Cannot listen at unix:" + other + ": File exists (bind).");
     CHECK(::access(other.c_str(), F_OK) == 0);
 
     // One that listens, but accepts nobody, and has no place left for a further connection.

@@ -716,9 +716,11 @@ TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]"
     refuses({"/nowhere/cert.pem", "/nowhere/key.pem"}, "No such file or directory");
     refuses({{}, {}, one.certificate_pem, {}}, "The TLS settings have no key.");
     refuses({{}, {}, {}, one.key_pem}, "The TLS settings have no certificate.");
-    refuses({{}, {}, one.certificate_pem, other.key_pem}, "key");
-    refuses({{}, {}, one.certificate_pem, one.locked_key_pem}, "key");  // without asking for a pass phrase
-    refuses({{}, {}, "garbage", one.key_pem}, "certificate");
+    refuses({{}, {}, one.certificate_pem, other.key_pem}, "it is not the key of the certificate");
+    // Without asking for a pass phrase.
+    refuses({{}, {}, one.certificate_pem, one.locked_key_pem}, "it is not a PEM private key without a pass phrase");
+    refuses({{}, {}, one.certificate_pem, one.certificate_pem}, "it is not a PEM private key without a pass phrase");
+    refuses({{}, {}, "garbage", one.key_pem}, "it is not a PEM certificate");
     refuses({"/dev/zero", {}, {}, one.key_pem}, "/dev/zero) cannot be used: it is too long");
     refuses({{}, "/dev/null", one.certificate_pem, {}}, "/dev/null) cannot be used: it is empty");
     const tollgate_test::temporary_directory directory;

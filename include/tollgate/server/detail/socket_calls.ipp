@@ -201,10 +201,13 @@ private:
     int socket_;
 };
 
-/// Removes the file of a Unix domain socket on which no process listens. False if one listens, or it is another file.
-inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
+inline bool is_socket_file(const socket_address& name) noexcept {
     struct stat found{};
-    if (::lstat(name.unix_domain.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
+    return ::lstat(name.unix_domain.sun_path, &found) == 0 && S_ISSOCK(found.st_mode);
+}
+
+/// Removes the file of a Unix domain socket on which no process listens. False if one listens.
+inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
     const new_socket asking{::socket(AF_UNIX, stream_type, 0)};
     // Non-blocking, because a process that does not accept may listen. While its backlog is full, the error is EAGAIN.
     if (asking.get() < 0 || !make_non_blocking(asking.get())) return false;
@@ -226,7 +229,8 @@ inline result<listening_socket> listen_at_path(const listen_address& endpoint, i
     if (!make_non_blocking(opened.get())) return listen_error(endpoint.address, "fcntl");
     int bound = ::bind(opened.get(), &name.any, bytes);
     if (bound != 0 && errno == EADDRINUSE) {
-        if (remove_stale(name, bytes)) bound = ::bind(opened.get(), &name.any, bytes);
+        if (!is_socket_file(name)) errno = EEXIST;
+        else if (remove_stale(name, bytes)) bound = ::bind(opened.get(), &name.any, bytes);
         else errno = EADDRINUSE;
     }
     if (bound != 0) return listen_error(endpoint.address, "bind");

@@ -138,29 +138,29 @@ inline result<std::string> read_file(const std::string& file, std::size_t bytes_
 /// A server cannot prompt for a pass phrase: an empty one makes an encrypted key fail with a clear error.
 inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
 
-/// The first certificate is the leaf; the following ones lead to an authority.
-inline bool use_chain(SSL_CTX* context, BIO* from) {
+/// The first certificate is the leaf; the following ones lead to an authority. Returns the reason of a failure, or nothing.
+inline std::string use_chain(SSL_CTX* context, BIO* from) {
     X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
-    if (leaf == nullptr) return false;
+    if (leaf == nullptr) return "it is not a PEM certificate";
     const bool used = SSL_CTX_use_certificate(context, leaf) == 1;
     X509_free(leaf);
-    if (!used) return false;
+    if (!used) return tollgate::detail::take_openssl_error();
     while (X509* const issuer = PEM_read_bio_X509(from, nullptr, &no_pass_phrase, nullptr)) {
         if (SSL_CTX_add0_chain_cert(context, issuer) == 1) continue;
         X509_free(issuer);
-        return false;
+        return tollgate::detail::take_openssl_error();
     }
     const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-    if (at_end) ERR_clear_error();
-    return at_end;
+    return at_end ? std::string{} : tollgate::detail::take_openssl_error();
 }
 
-inline bool use_key(SSL_CTX* context, BIO* from) {
+/// The same for the key of that leaf.
+inline std::string use_key(SSL_CTX* context, BIO* from) {
     EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, &no_pass_phrase, nullptr);
-    if (key == nullptr) return false;
-    const bool used = SSL_CTX_use_PrivateKey(context, key) == 1;
+    if (key == nullptr) return "it is not a PEM private key without a pass phrase";
+    const bool used = SSL_CTX_use_PrivateKey(context, key) == 1 && SSL_CTX_check_private_key(context) == 1;
     EVP_PKEY_free(key);
-    return used;
+    return used ? "" : "it is not the key of the certificate";
 }
 
 }  // namespace detail
@@ -232,24 +232,23 @@ TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const
             return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers +
                            ") cannot be used: " + tollgate::detail::take_openssl_error() + ".");
         const auto use = [&](std::string_view part, const std::string& file, const std::string& content,
-                             bool (*take)(SSL_CTX*, BIO*)) -> result<void> {
+                             std::string (*take)(SSL_CTX*, BIO*)) -> result<void> {
             constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
             if (file.empty() && content.empty()) return invalid("The TLS settings have no " + std::string{part} + ".");
             if (!file.empty() && !content.empty()) return wrong(part, file, "it is given as text, too");
             auto text = file.empty() ? result<std::string>{content} : detail::read_file(file, file_bytes_max);
             if (!text) return wrong(part, file, text.error().message);
             BIO* const source = BIO_new_mem_buf(text->data(), static_cast<int>(text->size()));
-            const bool used = source != nullptr && take(context->context_, source);
+            const std::string reason = source == nullptr ? "out of memory" : take(context->context_, source);
             BIO_free(source);
             secure_wipe(*text);
-            if (!used) return wrong(part, file, tollgate::detail::take_openssl_error());
+            ERR_clear_error();
+            if (!reason.empty()) return wrong(part, file, reason);
             return {};
         };
         if (auto used = use("certificate", settings.certificate_file, settings.certificate_pem, &detail::use_chain); !used)
             return std::move(used).error();
         if (auto used = use("key", settings.key_file, settings.key_pem, &detail::use_key); !used) return std::move(used).error();
-        if (SSL_CTX_check_private_key(context->context_) != 1)
-            return wrong("key", settings.key_file, tollgate::detail::take_openssl_error());
         return std::shared_ptr<const tls_context>{std::move(context)};
     } catch (const std::bad_alloc&) {
         return internal_error("out of memory for a TLS context");
