@@ -54,8 +54,7 @@ struct sqlite_access {
             if (*orphan) return tollgate::internal_error("a row of " + **orphan + " refers to one that does not exist");
             return {};
         }), "the database is damaged");
-        // A transaction without a change, which a file or directory without permission to write refuses.
-        expect(opened.transact([](tollgate::sqlite::database&) { return tollgate::result<void>{}; }), "the database cannot be written");
+        expect(sqlite_directory::check_writable(opened), "the database cannot be written");
     }
     [[nodiscard]] std::vector<std::string> one_secret_of_each_key() const {
         auto opened = expect(tollgate::sqlite_database::open(file()), "cannot open the database");

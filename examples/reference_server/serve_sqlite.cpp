@@ -20,6 +20,7 @@ void serve_on_sqlite(const settings& settings, const tollgate::service_catalog& 
     store_settings.owner_query = sqlite_directory::owner_query;
     store_settings.hook_secret_keys = read_secret_keys(settings.secret_key_file);
     auto users = expect(sqlite_directory::open(file), "--store: cannot open the database");
+    expect(users.check_writable(), "--store: cannot write to '" + file.string() + "'");
     auto store = expect(tollgate::sqlite_store::open(file.string(), store_settings), "--store: cannot open the database");
     const stored_data data{users, store, tollgate::system_clock{}};
     std::optional<demo> shown;

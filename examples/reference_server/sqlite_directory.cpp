@@ -1,5 +1,7 @@
 #include "sqlite_directory.hpp"
 
+#include <sqlite3.h>
+
 namespace reference {
 
 using namespace tollgate;
@@ -68,6 +70,14 @@ result<sqlite_directory> sqlite_directory::open(const std::filesystem::path& fil
 
 result<schema_status> sqlite_directory::check_schema(const std::filesystem::path& file) {
     return sqlite_database::check_schema(file.string(), directory_component, sqlite_migrations, {}, sqlite_objects);
+}
+
+result<void> sqlite_directory::check_writable(sqlite_database& opened) {
+    // A directory without permission to write refuses the transaction. A file without it is open for reading, and does not.
+    return opened.transact([](sqlite::database& on) -> result<void> {
+        if (sqlite3_db_readonly(on.handle(), "main") == 1) return unavailable("this process may not write to the file");
+        return {};
+    });
 }
 
 result<std::optional<user_id>> sqlite_directory::owner_of(token_id token) {

@@ -31,6 +31,10 @@ public:
     /// The version of the tables, without changing them.
     static tollgate::result<tollgate::schema_status> check_schema(const std::filesystem::path& file);
 
+    /// Whether this process may change an open file; it is not changed.
+    static tollgate::result<void> check_writable(tollgate::sqlite_database& opened);
+    tollgate::result<void> check_writable() { return check_writable(database_); }
+
     /// Statistics of the calls to the database.
     [[nodiscard]] tollgate::backend_statistics statistics() const noexcept { return database_.statistics(); }
 

@@ -174,9 +174,9 @@ def environment_of(quick_hashes, more=None):
     return environment
 
 
-def run_command(*arguments, stdin="", cwd=None, quick_hashes=True):
+def run_command(*arguments, stdin="", cwd=None, quick_hashes=True, prefix=()):
     """Runs a command of tollgate-server, and waits for its end."""
-    return subprocess.run([program, *map(str, arguments)], input=stdin, text=True, capture_output=True,
+    return subprocess.run([*prefix, program, *map(str, arguments)], input=stdin, text=True, capture_output=True,
                           timeout=DEADLINE_SECONDS, cwd=cwd, env=environment_of(quick_hashes))
 
 

@@ -5,6 +5,7 @@ import base64
 import contextlib
 import datetime
 import json
+import os
 import re
 import signal
 import sqlite3
@@ -320,6 +321,18 @@ class Check(Case):
                 (data / file).symlink_to(file)
                 error = self.check(data, *(["--secret-key-file", data / file] if file == "keys" else []), code=1)
                 self.assertRegex(error, rf"{flag}: cannot (access|read) '{re.escape(str(data / file))}': \w+")
+
+    def test_a_database_that_cannot_be_written(self):
+        if on_postgres:
+            self.skipTest("for SQLite")
+        unprivileged = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []  # root may write to all files
+        with temporary_directory() as data:
+            run_command("migrate", *flags_for(data))
+            (data / "tollgate.db").chmod(0o400)
+            for command, message in ("check", "store: the database cannot be written: "), ("serve", "--store: cannot write to "):
+                result = run_command(command, *flags_for(data), "--plain", prefix=unprivileged)
+                self.assertEqual(1, result.returncode, result)
+                self.assertRegex(result.stderr, f"^tollgate-server: {message}.*this process may not write to the file")
 
     def test_a_data_directory_that_others_can_access_gets_a_warning(self):
         with temporary_directory() as data:
