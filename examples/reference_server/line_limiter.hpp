@@ -11,13 +11,16 @@
 
 namespace reference {
 
-/// The kind of a failure, for one count: the beginning of its text, without details, which follow a second colon or have digits.
-/// `PostgreSQL: permission denied for table x (SQLSTATE ` is another kind than `PostgreSQL: canceling statement due to lock timeout`.
+/// The kind of a failure, for one count: the beginning of its text, without details, which follow a second colon, have digits, or are in
+/// parentheses with such details. `PostgreSQL: permission denied for table x` is another kind than `PostgreSQL: canceling statement due to
+/// lock timeout`.
 [[nodiscard]] inline std::string_view kind_of_failure(std::string_view text) noexcept {
     constexpr std::size_t bytes_max = 80;
     const auto colon = text.find(':');
     const auto second = colon == std::string_view::npos ? colon : text.find(':', colon + 1);
-    return text.substr(0, (std::min)({second, text.find_first_of("0123456789"), bytes_max}));
+    const auto kind = text.substr(0, (std::min)({second, text.find_first_of("0123456789"), bytes_max}));
+    const auto open = kind.rfind(" (");
+    return open != std::string_view::npos && kind.find(')', open) == std::string_view::npos ? kind.substr(0, open) : kind;
 }
 
 /// Bounds how many lines are written about failures: of each kind one at once, and then the count of the others every few

@@ -78,10 +78,12 @@ TEST_CASE("a count comes with the last text, whose size is bounded", "[reference
 TEST_CASE("failures of one kind differ in details only", "[reference][line_limiter]") {
     using reference::kind_of_failure;
     const auto denied = kind_of_failure("PostgreSQL: permission denied for table accounts (SQLSTATE 42501): SELECT id FROM accounts");
-    CHECK(denied == "PostgreSQL: permission denied for table accounts (SQLSTATE ");
+    CHECK(denied == "PostgreSQL: permission denied for table accounts");
     CHECK(kind_of_failure("PostgreSQL: canceling statement due to lock timeout (SQLSTATE 55P03): SELECT 1") != denied);
     CHECK(kind_of_failure("webhook 12 to a.test") == kind_of_failure("webhook 7 to b.test"));
     CHECK(kind_of_failure("SQLite: database is locked: INSERT") == kind_of_failure("SQLite: database is locked: DELETE"));
+    CHECK(kind_of_failure("SQLite: disk is full (result code 13): COMMIT") == "SQLite: disk is full");
+    CHECK(kind_of_failure("Redis (a.test) 1") == "Redis (a.test) ");
     CHECK(kind_of_failure("Redis at a.test") == "Redis at a.test");
     CHECK(kind_of_failure(std::string(100, 'x')) == std::string(80, 'x'));
     CHECK(kind_of_failure("").empty());
