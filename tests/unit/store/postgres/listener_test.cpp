@@ -1,6 +1,7 @@
 #include <tollgate/store/detail/postgres/listener.hpp>
 
 #include <tollgate/store/postgres.hpp>
+#include <tollgate/store/postgres_database.hpp>
 #include <tollgate/testing/detail/granting.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
