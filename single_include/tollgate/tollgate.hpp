@@ -15970,12 +15970,21 @@ public:
 
 namespace detail {
 
+/// `T` if it is a result, else `result<T>`.
+template <class T>
+using as_result = std::conditional_t<base_detail::is_result<T>, T, result<T>>;
+
 /// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
-/// (unavailable). Verbs leave nothing half done when an exception is thrown.
+/// (unavailable). Verbs leave nothing half done when an exception is thrown. One that fails in no other way returns its plain value.
 template <class Verb>
-[[nodiscard]] std::invoke_result_t<Verb&> without_exceptions(Verb&& verb) noexcept {
+[[nodiscard]] as_result<std::invoke_result_t<Verb&>> without_exceptions(Verb&& verb) noexcept {
     try {
-        return verb();
+        if constexpr (std::is_void_v<std::invoke_result_t<Verb&>>) {
+            verb();
+            return {};
+        } else {
+            return verb();
+        }
     } catch (...) {
         error failure{error_kind::unavailable, {}, {}};
         try {
@@ -16908,12 +16917,12 @@ public:
     explicit sessions(std::size_t sessions_max) : sessions_max_{sessions_max} {}
 
     TOLLGATE_DECL result<void> create(const stored_session& session);
-    [[nodiscard]] TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie) const;
-    TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
-    TOLLGATE_DECL result<bool> end(const digest& cookie);
-    [[nodiscard]] TOLLGATE_DECL result<std::vector<stored_session>> of(user_id user) const;
-    TOLLGATE_DECL result<void> end_all_of(user_id user, const std::optional<digest>& except);
-    TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
+    [[nodiscard]] TOLLGATE_DECL std::optional<stored_session> find(const digest& cookie) const;
+    TOLLGATE_DECL void touch(const digest& cookie, instant now);
+    TOLLGATE_DECL bool end(const digest& cookie);
+    [[nodiscard]] TOLLGATE_DECL std::vector<stored_session> of(user_id user) const;
+    TOLLGATE_DECL void end_all_of(user_id user, const std::optional<digest>& except);
+    TOLLGATE_DECL std::size_t sweep(instant created_before, instant seen_before, std::size_t rows_max);
 
 private:
     TOLLGATE_DECL void remove(const digest& cookie) noexcept;
@@ -16970,16 +16979,15 @@ public:
         });
     }
     TOLLGATE_DECL result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);
-    [[nodiscard]] TOLLGATE_DECL result<std::vector<personal_token>> of(user_id user) const;
-    TOLLGATE_DECL result<bool> revoke(token_id id);
-    TOLLGATE_DECL result<bool> renew(user_id user, token_id id, const personal_token_renewal& renewed);
-    result<void> record_use(std::string_view username, instant now, std::string_view from) {
+    [[nodiscard]] TOLLGATE_DECL std::vector<personal_token> of(user_id user) const;
+    TOLLGATE_DECL bool revoke(token_id id);
+    TOLLGATE_DECL bool renew(user_id user, token_id id, const personal_token_renewal& renewed);
+    void record_use(std::string_view username, instant now, std::string_view from) {
         std::string network{from};
         by_username_.change(username, [&](row& stored) {
             stored.credential.last_used_at = now;
             stored.last_used_from.swap(network);
         });
-        return {};
     }
 
 private:
@@ -17061,7 +17069,7 @@ public:
 protected:
     /// Runs a verb with the lock of the access tokens and, in `memory_store`, all OAuth tables. Reading a credential does not need it.
     template <class Verb>
-    std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
+    detail::as_result<std::invoke_result_t<Verb&>> in_oauth(Verb&& verb) noexcept {
         return detail::without_exceptions([&] {
             const std::scoped_lock lock{oauth_mutex_};
             return verb();
@@ -17098,9 +17106,8 @@ public:
 
     /// See `use_recorder`.
     result<void> record_access_token_use(const digest& token, instant now) noexcept {
-        return in_oauth([&]() -> result<void> {
+        return in_oauth([&] {
             if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
-            return {};
         });
     }
 
@@ -17110,30 +17117,30 @@ public:
         return in_oauth([&] { return applications_.create(application, applications_per_user_max); });
     }
     result<std::optional<application>> find_application(std::string_view client_id) noexcept {
-        return in_oauth([&]() -> result<std::optional<application>> { return applications_.find(client_id); });
+        return in_oauth([&] { return applications_.find(client_id); });
     }
     result<std::vector<application>> applications_of(user_id owner) noexcept {
-        return in_oauth([&]() -> result<std::vector<application>> {
+        return in_oauth([&] {
             auto listed = applications_.of(owner);
             for (application& each : listed) each.users = grants_.users_of(each.id);
             return listed;
         });
     }
     result<bool> update_application(user_id owner, application_id id, const application_change& changed) noexcept {
-        return in_oauth([&]() -> result<bool> {
+        return in_oauth([&] {
             if (!applications_.update(owner, id, changed)) return false;
             if (!changed.acts_for_owner) access_.revoke_made_with_none({id, owner});
             return true;
         });
     }
     result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
-        return in_oauth([&]() -> result<bool> { return applications_.add_secret(owner, id, secret); });
+        return in_oauth([&] { return applications_.add_secret(owner, id, secret); });
     }
     result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
-        return in_oauth([&]() -> result<bool> { return applications_.remove_older_secret(owner, id); });
+        return in_oauth([&] { return applications_.remove_older_secret(owner, id); });
     }
     result<bool> delete_application(user_id owner, application_id id) noexcept {
-        return in_oauth([&]() -> result<bool> {
+        return in_oauth([&] {
             if (!applications_.remove(owner, id)) return false;
             device_codes_.forget_of(id);
             grants_.revoke_all_of(id);
@@ -17143,7 +17150,7 @@ public:
 
     /// See `grant_store`.
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
-        return in_oauth([&]() -> result<std::optional<scope_set>> { return grants_.granted({application, user}); });
+        return in_oauth([&] { return grants_.granted({application, user}); });
     }
     result<code_result> create_code(const new_authorization_code& code) noexcept {
         return in_oauth([&] { return grants_.create_code(code); });
@@ -17155,13 +17162,10 @@ public:
         return in_oauth([&] { return grants_.refresh(shown); });
     }
     result<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
-        return in_oauth([&]() -> result<void> {
-            grants_.revoke_token(application, token);
-            return {};
-        });
+        return in_oauth([&] { grants_.revoke_token(application, token); });
     }
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept {
-        return in_oauth([&]() -> result<std::optional<oauth_token>> { return grants_.find_token(token); });
+        return in_oauth([&] { return grants_.find_token(token); });
     }
     result<bool> create_owner_token(const new_access_token& token) noexcept {
         return in_oauth([&]() -> result<bool> {
@@ -17169,27 +17173,26 @@ public:
             if (application == nullptr || application->owner != token.user || !application->acts_for_owner ||
                 application->type != client_type::confidential)
                 return false;
-            if (auto done = access_.create(token, std::nullopt); !done) return std::move(done).error();
-            return true;
+            return access_.create(token, std::nullopt).transform([] { return true; });
         });
     }
     result<void> create_device_code(const new_device_code& code) noexcept {
         return in_oauth([&] { return device_codes_.create(code); });
     }
     result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
-        return in_oauth([&]() -> result<std::optional<device_code>> { return device_codes_.find(code); });
+        return in_oauth([&] { return device_codes_.find(code); });
     }
     result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept {
-        return in_oauth([&]() -> result<bool> { return device_codes_.answer(user_code, answer); });
+        return in_oauth([&] { return device_codes_.answer(user_code, answer); });
     }
     result<std::vector<grant>> grants_of(user_id user) noexcept {
-        return in_oauth([&]() -> result<std::vector<grant>> { return grants_.of(user); });
+        return in_oauth([&] { return grants_.of(user); });
     }
     result<bool> revoke_grant(user_id user, application_id application) noexcept {
-        return in_oauth([&]() -> result<bool> { return grants_.revoke({application, user}); });
+        return in_oauth([&] { return grants_.revoke({application, user}); });
     }
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
-        return in_oauth([&]() -> result<std::size_t> {
+        return in_oauth([&] {
             const std::size_t swept = grants_.sweep_expired(now, rows_max);
             return swept + device_codes_.sweep_expired(now, rows_max - swept);
         });
@@ -17223,18 +17226,18 @@ public:
         return in_hooks([&] { return hooks_.create(hook, hooks_per_event_max); });
     }
     result<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
-        return in_hooks([&]() -> result<std::vector<hook>> { return hooks_.of(account); });
+        return in_hooks([&] { return hooks_.of(account); });
     }
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
-        return in_hooks([&]() -> result<std::optional<account_ref>> { return hooks_.account_of(service, id); });
+        return in_hooks([&] { return hooks_.account_of(service, id); });
     }
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant old_valid_until) noexcept {
-        return in_hooks([&]() -> result<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
+        return in_hooks([&] { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
     result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                              std::size_t hooks_per_event_max) noexcept {
-        return in_hooks([&]() -> result<bool> {
+        return in_hooks([&] {
             const std::string host = delivery_host(changed.target_url);
             outbox_.prepare_target(changed.target_url);
             undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
@@ -17245,9 +17248,8 @@ public:
         });
     }
     result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
-        return in_hooks([&]() -> result<bool> {
-            if (hooks_.find(account, id) == nullptr) return false;
-            hooks_.remove(account, id);
+        return in_hooks([&] {
+            if (!hooks_.remove(account, id)) return false;
             outbox_.forget(id);
             return true;
         });
@@ -17262,31 +17264,28 @@ public:
         return in_hooks([&] { return outbox_.append_to(to, reported, seed, now); });
     }
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
-        return in_hooks([&]() -> result<due_hook_page> { return outbox_.list_due_hooks(now, rows_max); });
+        return in_hooks([&] { return outbox_.list_due_hooks(now, rows_max); });
     }
     /// See `backlog_source`.
     result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept {
-        return in_hooks([&]() -> result<delivery_backlog> { return outbox_.backlog(now, rows_max); });
+        return in_hooks([&] { return outbox_.backlog(now, rows_max); });
     }
     /// See `outbox`.
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
-        return in_hooks([&]() -> result<std::vector<due_delivery>> { return outbox_.lease(requests, lease); });
+        return in_hooks([&] { return outbox_.lease(requests, lease); });
     }
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
-        return in_hooks([&]() -> result<std::vector<completion>> { return outbox_.complete(ended, now); });
+        return in_hooks([&] { return outbox_.complete(ended, now); });
     }
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
                                                  std::optional<delivery_id> before = {},
                                                  std::optional<delivery_state> state = {}) noexcept {
-        return in_hooks(
-            [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
+        return in_hooks([&] { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
     }
     result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                        std::size_t rows_max,
                                                        std::optional<delivery_id> made_for = {}) noexcept {
-        return in_hooks([&]() -> result<std::vector<recorded_attempt>> {
-            return outbox_.attempts_of(account, hook, rows_max, made_for);
-        });
+        return in_hooks([&] { return outbox_.attempts_of(account, hook, rows_max, made_for); });
     }
     result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
         return in_hooks([&] { return outbox_.resend(account, id, now); });
@@ -17296,16 +17295,16 @@ public:
         return in_hooks([&] { return outbox_.resend_given_up(account, hook, since, rows_max, now); });
     }
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-        return in_hooks([&]() -> result<bool> { return outbox_.enable_hook(account, id, now); });
+        return in_hooks([&] { return outbox_.enable_hook(account, id, now); });
     }
     result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-        return in_hooks([&]() -> result<std::size_t> { return outbox_.sweep(ended_before, rows_max); });
+        return in_hooks([&] { return outbox_.sweep(ended_before, rows_max); });
     }
 
 private:
     /// Runs a verb with the lock shared by hooks and deliveries.
     template <class Verb>
-    std::invoke_result_t<Verb&> in_hooks(Verb&& verb) noexcept {
+    detail::as_result<std::invoke_result_t<Verb&>> in_hooks(Verb&& verb) noexcept {
         return detail::without_exceptions([&] {
             const std::scoped_lock lock{hooks_mutex_};
             return verb();
@@ -31407,32 +31406,30 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     return {};
 }
 
-TOLLGATE_DECL result<std::optional<stored_session>> sessions::find(const digest& cookie) const {
+TOLLGATE_DECL std::optional<stored_session> sessions::find(const digest& cookie) const {
     const std::scoped_lock lock{mutex_};
     const auto found = rows_.find(cookie);
-    if (found == rows_.end()) return std::optional<stored_session>{};
-    return std::optional{found->second};
+    return found == rows_.end() ? std::nullopt : std::optional{found->second};
 }
 
-TOLLGATE_DECL result<void> sessions::touch(const digest& cookie, instant now) {
+TOLLGATE_DECL void sessions::touch(const digest& cookie, instant now) {
     const std::scoped_lock lock{mutex_};
     const auto found = rows_.find(cookie);
-    if (found == rows_.end()) return {};
+    if (found == rows_.end()) return;
     stored_session& session = found->second;
     move_in_time(by_last_seen_, {session.last_seen_at, cookie}, now);
     move_in_time(of_user_.find(session.user)->second, {session.last_seen_at, cookie}, now);
     session.last_seen_at = now;
-    return {};
 }
 
-TOLLGATE_DECL result<bool> sessions::end(const digest& cookie) {
+TOLLGATE_DECL bool sessions::end(const digest& cookie) {
     const std::scoped_lock lock{mutex_};
     if (!rows_.contains(cookie)) return false;
     remove(cookie);
     return true;
 }
 
-TOLLGATE_DECL result<std::vector<stored_session>> sessions::of(user_id user) const {
+TOLLGATE_DECL std::vector<stored_session> sessions::of(user_id user) const {
     const std::scoped_lock lock{mutex_};
     std::vector<stored_session> found;
     const auto owned = of_user_.find(user);
@@ -31442,10 +31439,10 @@ TOLLGATE_DECL result<std::vector<stored_session>> sessions::of(user_id user) con
     return found;
 }
 
-TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optional<digest>& except) {
+TOLLGATE_DECL void sessions::end_all_of(user_id user, const std::optional<digest>& except) {
     const std::scoped_lock lock{mutex_};
     const auto owned = of_user_.find(user);
-    if (owned == of_user_.end()) return {};
+    if (owned == of_user_.end()) return;
     // `remove` erases the set with its last session.
     for (std::size_t left = owned->second.size(); left > 0; --left) {
         auto next = owned->second.begin();
@@ -31453,10 +31450,9 @@ TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optiona
         else if (except && next->digest == *except) break;
         remove(digest{next->digest});
     }
-    return {};
 }
 
-TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
+TOLLGATE_DECL std::size_t sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
     const std::scoped_lock lock{mutex_};
     std::size_t swept = 0;
     for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
@@ -31501,21 +31497,18 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     auto& siblings = of_user_[token.user];
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
     usernames_.emplace(id, token.username);
-    try {
-        std::string scopes{token.scopes.text()}, description = token.description;
-        by_username_.insert(token.username, row{{token.user, token.secret_digest, token.expires_at, std::nullopt, std::move(scopes),
-                                                 std::nullopt, id},
-                                                std::move(description),
-                                                token.created_at});
-    } catch (...) {
-        usernames_.erase(id);
-        throw;
-    }
+    undo_unless_kept named{[&]() noexcept { usernames_.erase(id); }};
+    std::string scopes{token.scopes.text()}, description = token.description;
+    by_username_.insert(token.username, row{{token.user, token.secret_digest, token.expires_at, std::nullopt, std::move(scopes),
+                                             std::nullopt, id},
+                                            std::move(description),
+                                            token.created_at});
+    named.keep();
     siblings.push_back(id);
     return id;
 }
 
-TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id user) const {
+TOLLGATE_DECL std::vector<personal_token> personal_tokens::of(user_id user) const {
     const std::scoped_lock lock{mutex_};
     std::vector<personal_token> found;
     const auto owned = of_user_.find(user);
@@ -31532,7 +31525,7 @@ TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id us
     return found;
 }
 
-TOLLGATE_DECL result<bool> personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
+TOLLGATE_DECL bool personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
@@ -31547,7 +31540,7 @@ TOLLGATE_DECL result<bool> personal_tokens::renew(user_id user, token_id id, con
     return is_users;
 }
 
-TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
+TOLLGATE_DECL bool personal_tokens::revoke(token_id id) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
@@ -31599,14 +31592,11 @@ TOLLGATE_DECL result<void> memory_token_store::create_access_token(const new_acc
 }
 
 TOLLGATE_DECL result<bool> memory_token_store::revoke_access_token(const digest& token) noexcept {
-    return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
+    return in_oauth([&] { return access_.revoke(token); });
 }
 
 TOLLGATE_DECL result<void> memory_token_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return in_oauth([&]() -> result<void> {
-        (void)access_.record_use(token, now);
-        return {};
-    });
+    return in_oauth([&] { static_cast<void>(access_.record_use(token, now)); });
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_personal_token(std::string_view username) noexcept {

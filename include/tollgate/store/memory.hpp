@@ -39,9 +39,8 @@ public:
 
     /// See `use_recorder`.
     result<void> record_access_token_use(const digest& token, instant now) noexcept {
-        return in_oauth([&]() -> result<void> {
+        return in_oauth([&] {
             if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
-            return {};
         });
     }
 
@@ -51,30 +50,30 @@ public:
         return in_oauth([&] { return applications_.create(application, applications_per_user_max); });
     }
     result<std::optional<application>> find_application(std::string_view client_id) noexcept {
-        return in_oauth([&]() -> result<std::optional<application>> { return applications_.find(client_id); });
+        return in_oauth([&] { return applications_.find(client_id); });
     }
     result<std::vector<application>> applications_of(user_id owner) noexcept {
-        return in_oauth([&]() -> result<std::vector<application>> {
+        return in_oauth([&] {
             auto listed = applications_.of(owner);
             for (application& each : listed) each.users = grants_.users_of(each.id);
             return listed;
         });
     }
     result<bool> update_application(user_id owner, application_id id, const application_change& changed) noexcept {
-        return in_oauth([&]() -> result<bool> {
+        return in_oauth([&] {
             if (!applications_.update(owner, id, changed)) return false;
             if (!changed.acts_for_owner) access_.revoke_made_with_none({id, owner});
             return true;
         });
     }
     result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
-        return in_oauth([&]() -> result<bool> { return applications_.add_secret(owner, id, secret); });
+        return in_oauth([&] { return applications_.add_secret(owner, id, secret); });
     }
     result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
-        return in_oauth([&]() -> result<bool> { return applications_.remove_older_secret(owner, id); });
+        return in_oauth([&] { return applications_.remove_older_secret(owner, id); });
     }
     result<bool> delete_application(user_id owner, application_id id) noexcept {
-        return in_oauth([&]() -> result<bool> {
+        return in_oauth([&] {
             if (!applications_.remove(owner, id)) return false;
             device_codes_.forget_of(id);
             grants_.revoke_all_of(id);
@@ -84,7 +83,7 @@ public:
 
     /// See `grant_store`.
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
-        return in_oauth([&]() -> result<std::optional<scope_set>> { return grants_.granted({application, user}); });
+        return in_oauth([&] { return grants_.granted({application, user}); });
     }
     result<code_result> create_code(const new_authorization_code& code) noexcept {
         return in_oauth([&] { return grants_.create_code(code); });
@@ -96,13 +95,10 @@ public:
         return in_oauth([&] { return grants_.refresh(shown); });
     }
     result<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
-        return in_oauth([&]() -> result<void> {
-            grants_.revoke_token(application, token);
-            return {};
-        });
+        return in_oauth([&] { grants_.revoke_token(application, token); });
     }
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept {
-        return in_oauth([&]() -> result<std::optional<oauth_token>> { return grants_.find_token(token); });
+        return in_oauth([&] { return grants_.find_token(token); });
     }
     result<bool> create_owner_token(const new_access_token& token) noexcept {
         return in_oauth([&]() -> result<bool> {
@@ -110,27 +106,26 @@ public:
             if (application == nullptr || application->owner != token.user || !application->acts_for_owner ||
                 application->type != client_type::confidential)
                 return false;
-            if (auto done = access_.create(token, std::nullopt); !done) return std::move(done).error();
-            return true;
+            return access_.create(token, std::nullopt).transform([] { return true; });
         });
     }
     result<void> create_device_code(const new_device_code& code) noexcept {
         return in_oauth([&] { return device_codes_.create(code); });
     }
     result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
-        return in_oauth([&]() -> result<std::optional<device_code>> { return device_codes_.find(code); });
+        return in_oauth([&] { return device_codes_.find(code); });
     }
     result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept {
-        return in_oauth([&]() -> result<bool> { return device_codes_.answer(user_code, answer); });
+        return in_oauth([&] { return device_codes_.answer(user_code, answer); });
     }
     result<std::vector<grant>> grants_of(user_id user) noexcept {
-        return in_oauth([&]() -> result<std::vector<grant>> { return grants_.of(user); });
+        return in_oauth([&] { return grants_.of(user); });
     }
     result<bool> revoke_grant(user_id user, application_id application) noexcept {
-        return in_oauth([&]() -> result<bool> { return grants_.revoke({application, user}); });
+        return in_oauth([&] { return grants_.revoke({application, user}); });
     }
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
-        return in_oauth([&]() -> result<std::size_t> {
+        return in_oauth([&] {
             const std::size_t swept = grants_.sweep_expired(now, rows_max);
             return swept + device_codes_.sweep_expired(now, rows_max - swept);
         });
@@ -164,18 +159,18 @@ public:
         return in_hooks([&] { return hooks_.create(hook, hooks_per_event_max); });
     }
     result<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
-        return in_hooks([&]() -> result<std::vector<hook>> { return hooks_.of(account); });
+        return in_hooks([&] { return hooks_.of(account); });
     }
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
-        return in_hooks([&]() -> result<std::optional<account_ref>> { return hooks_.account_of(service, id); });
+        return in_hooks([&] { return hooks_.account_of(service, id); });
     }
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                       instant old_valid_until) noexcept {
-        return in_hooks([&]() -> result<bool> { return hooks_.replace_secret(account, id, secret, old_valid_until); });
+        return in_hooks([&] { return hooks_.replace_secret(account, id, secret, old_valid_until); });
     }
     result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                              std::size_t hooks_per_event_max) noexcept {
-        return in_hooks([&]() -> result<bool> {
+        return in_hooks([&] {
             const std::string host = delivery_host(changed.target_url);
             outbox_.prepare_target(changed.target_url);
             undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
@@ -186,9 +181,8 @@ public:
         });
     }
     result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
-        return in_hooks([&]() -> result<bool> {
-            if (hooks_.find(account, id) == nullptr) return false;
-            hooks_.remove(account, id);
+        return in_hooks([&] {
+            if (!hooks_.remove(account, id)) return false;
             outbox_.forget(id);
             return true;
         });
@@ -203,31 +197,28 @@ public:
         return in_hooks([&] { return outbox_.append_to(to, reported, seed, now); });
     }
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
-        return in_hooks([&]() -> result<due_hook_page> { return outbox_.list_due_hooks(now, rows_max); });
+        return in_hooks([&] { return outbox_.list_due_hooks(now, rows_max); });
     }
     /// See `backlog_source`.
     result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept {
-        return in_hooks([&]() -> result<delivery_backlog> { return outbox_.backlog(now, rows_max); });
+        return in_hooks([&] { return outbox_.backlog(now, rows_max); });
     }
     /// See `outbox`.
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
-        return in_hooks([&]() -> result<std::vector<due_delivery>> { return outbox_.lease(requests, lease); });
+        return in_hooks([&] { return outbox_.lease(requests, lease); });
     }
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
-        return in_hooks([&]() -> result<std::vector<completion>> { return outbox_.complete(ended, now); });
+        return in_hooks([&] { return outbox_.complete(ended, now); });
     }
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
                                                  std::optional<delivery_id> before = {},
                                                  std::optional<delivery_state> state = {}) noexcept {
-        return in_hooks(
-            [&]() -> result<std::vector<delivery>> { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
+        return in_hooks([&] { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
     }
     result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
                                                        std::size_t rows_max,
                                                        std::optional<delivery_id> made_for = {}) noexcept {
-        return in_hooks([&]() -> result<std::vector<recorded_attempt>> {
-            return outbox_.attempts_of(account, hook, rows_max, made_for);
-        });
+        return in_hooks([&] { return outbox_.attempts_of(account, hook, rows_max, made_for); });
     }
     result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
         return in_hooks([&] { return outbox_.resend(account, id, now); });
@@ -237,16 +228,16 @@ public:
         return in_hooks([&] { return outbox_.resend_given_up(account, hook, since, rows_max, now); });
     }
     result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-        return in_hooks([&]() -> result<bool> { return outbox_.enable_hook(account, id, now); });
+        return in_hooks([&] { return outbox_.enable_hook(account, id, now); });
     }
     result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-        return in_hooks([&]() -> result<std::size_t> { return outbox_.sweep(ended_before, rows_max); });
+        return in_hooks([&] { return outbox_.sweep(ended_before, rows_max); });
     }
 
 private:
     /// Runs a verb with the lock shared by hooks and deliveries.
     template <class Verb>
-    std::invoke_result_t<Verb&> in_hooks(Verb&& verb) noexcept {
+    detail::as_result<std::invoke_result_t<Verb&>> in_hooks(Verb&& verb) noexcept {
         return detail::without_exceptions([&] {
             const std::scoped_lock lock{hooks_mutex_};
             return verb();

@@ -70,7 +70,7 @@ public:
 protected:
     /// Runs a verb with the lock of the access tokens and, in `memory_store`, all OAuth tables. Reading a credential does not need it.
     template <class Verb>
-    std::invoke_result_t<Verb&> in_oauth(Verb&& verb) noexcept {
+    detail::as_result<std::invoke_result_t<Verb&>> in_oauth(Verb&& verb) noexcept {
         return detail::without_exceptions([&] {
             const std::scoped_lock lock{oauth_mutex_};
             return verb();

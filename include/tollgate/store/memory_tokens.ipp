@@ -37,14 +37,11 @@ TOLLGATE_DECL result<void> memory_token_store::create_access_token(const new_acc
 }
 
 TOLLGATE_DECL result<bool> memory_token_store::revoke_access_token(const digest& token) noexcept {
-    return in_oauth([&]() -> result<bool> { return access_.revoke(token); });
+    return in_oauth([&] { return access_.revoke(token); });
 }
 
 TOLLGATE_DECL result<void> memory_token_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return in_oauth([&]() -> result<void> {
-        (void)access_.record_use(token, now);
-        return {};
-    });
+    return in_oauth([&] { static_cast<void>(access_.record_use(token, now)); });
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_personal_token(std::string_view username) noexcept {

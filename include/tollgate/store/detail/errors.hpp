@@ -19,12 +19,21 @@ public:
 
 namespace detail {
 
+/// `T` if it is a result, else `result<T>`.
+template <class T>
+using as_result = std::conditional_t<base_detail::is_result<T>, T, result<T>>;
+
 /// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
-/// (unavailable). Verbs leave nothing half done when an exception is thrown.
+/// (unavailable). Verbs leave nothing half done when an exception is thrown. One that fails in no other way returns its plain value.
 template <class Verb>
-[[nodiscard]] std::invoke_result_t<Verb&> without_exceptions(Verb&& verb) noexcept {
+[[nodiscard]] as_result<std::invoke_result_t<Verb&>> without_exceptions(Verb&& verb) noexcept {
     try {
-        return verb();
+        if constexpr (std::is_void_v<std::invoke_result_t<Verb&>>) {
+            verb();
+            return {};
+        } else {
+            return verb();
+        }
     } catch (...) {
         error failure{error_kind::unavailable, {}, {}};
         try {

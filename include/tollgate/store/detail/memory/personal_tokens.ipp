@@ -3,6 +3,7 @@
 #include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/personal_tokens.hpp>
 #include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/detail/undo.hpp>
 
 #include <algorithm>
 #include <string>
@@ -27,21 +28,18 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     auto& siblings = of_user_[token.user];
     if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
     usernames_.emplace(id, token.username);
-    try {
-        std::string scopes{token.scopes.text()}, description = token.description;
-        by_username_.insert(token.username, row{{token.user, token.secret_digest, token.expires_at, std::nullopt, std::move(scopes),
-                                                 std::nullopt, id},
-                                                std::move(description),
-                                                token.created_at});
-    } catch (...) {
-        usernames_.erase(id);
-        throw;
-    }
+    undo_unless_kept named{[&]() noexcept { usernames_.erase(id); }};
+    std::string scopes{token.scopes.text()}, description = token.description;
+    by_username_.insert(token.username, row{{token.user, token.secret_digest, token.expires_at, std::nullopt, std::move(scopes),
+                                             std::nullopt, id},
+                                            std::move(description),
+                                            token.created_at});
+    named.keep();
     siblings.push_back(id);
     return id;
 }
 
-TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id user) const {
+TOLLGATE_DECL std::vector<personal_token> personal_tokens::of(user_id user) const {
     const std::scoped_lock lock{mutex_};
     std::vector<personal_token> found;
     const auto owned = of_user_.find(user);
@@ -58,7 +56,7 @@ TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens::of(user_id us
     return found;
 }
 
-TOLLGATE_DECL result<bool> personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
+TOLLGATE_DECL bool personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
@@ -73,7 +71,7 @@ TOLLGATE_DECL result<bool> personal_tokens::renew(user_id user, token_id id, con
     return is_users;
 }
 
-TOLLGATE_DECL result<bool> personal_tokens::revoke(token_id id) {
+TOLLGATE_DECL bool personal_tokens::revoke(token_id id) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;

@@ -19,12 +19,12 @@ public:
     explicit sessions(std::size_t sessions_max) : sessions_max_{sessions_max} {}
 
     TOLLGATE_DECL result<void> create(const stored_session& session);
-    [[nodiscard]] TOLLGATE_DECL result<std::optional<stored_session>> find(const digest& cookie) const;
-    TOLLGATE_DECL result<void> touch(const digest& cookie, instant now);
-    TOLLGATE_DECL result<bool> end(const digest& cookie);
-    [[nodiscard]] TOLLGATE_DECL result<std::vector<stored_session>> of(user_id user) const;
-    TOLLGATE_DECL result<void> end_all_of(user_id user, const std::optional<digest>& except);
-    TOLLGATE_DECL result<std::size_t> sweep(instant created_before, instant seen_before, std::size_t rows_max);
+    [[nodiscard]] TOLLGATE_DECL std::optional<stored_session> find(const digest& cookie) const;
+    TOLLGATE_DECL void touch(const digest& cookie, instant now);
+    TOLLGATE_DECL bool end(const digest& cookie);
+    [[nodiscard]] TOLLGATE_DECL std::vector<stored_session> of(user_id user) const;
+    TOLLGATE_DECL void end_all_of(user_id user, const std::optional<digest>& except);
+    TOLLGATE_DECL std::size_t sweep(instant created_before, instant seen_before, std::size_t rows_max);
 
 private:
     TOLLGATE_DECL void remove(const digest& cookie) noexcept;

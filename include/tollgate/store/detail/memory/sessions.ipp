@@ -44,32 +44,30 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     return {};
 }
 
-TOLLGATE_DECL result<std::optional<stored_session>> sessions::find(const digest& cookie) const {
+TOLLGATE_DECL std::optional<stored_session> sessions::find(const digest& cookie) const {
     const std::scoped_lock lock{mutex_};
     const auto found = rows_.find(cookie);
-    if (found == rows_.end()) return std::optional<stored_session>{};
-    return std::optional{found->second};
+    return found == rows_.end() ? std::nullopt : std::optional{found->second};
 }
 
-TOLLGATE_DECL result<void> sessions::touch(const digest& cookie, instant now) {
+TOLLGATE_DECL void sessions::touch(const digest& cookie, instant now) {
     const std::scoped_lock lock{mutex_};
     const auto found = rows_.find(cookie);
-    if (found == rows_.end()) return {};
+    if (found == rows_.end()) return;
     stored_session& session = found->second;
     move_in_time(by_last_seen_, {session.last_seen_at, cookie}, now);
     move_in_time(of_user_.find(session.user)->second, {session.last_seen_at, cookie}, now);
     session.last_seen_at = now;
-    return {};
 }
 
-TOLLGATE_DECL result<bool> sessions::end(const digest& cookie) {
+TOLLGATE_DECL bool sessions::end(const digest& cookie) {
     const std::scoped_lock lock{mutex_};
     if (!rows_.contains(cookie)) return false;
     remove(cookie);
     return true;
 }
 
-TOLLGATE_DECL result<std::vector<stored_session>> sessions::of(user_id user) const {
+TOLLGATE_DECL std::vector<stored_session> sessions::of(user_id user) const {
     const std::scoped_lock lock{mutex_};
     std::vector<stored_session> found;
     const auto owned = of_user_.find(user);
@@ -79,10 +77,10 @@ TOLLGATE_DECL result<std::vector<stored_session>> sessions::of(user_id user) con
     return found;
 }
 
-TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optional<digest>& except) {
+TOLLGATE_DECL void sessions::end_all_of(user_id user, const std::optional<digest>& except) {
     const std::scoped_lock lock{mutex_};
     const auto owned = of_user_.find(user);
-    if (owned == of_user_.end()) return {};
+    if (owned == of_user_.end()) return;
     // `remove` erases the set with its last session.
     for (std::size_t left = owned->second.size(); left > 0; --left) {
         auto next = owned->second.begin();
@@ -90,10 +88,9 @@ TOLLGATE_DECL result<void> sessions::end_all_of(user_id user, const std::optiona
         else if (except && next->digest == *except) break;
         remove(digest{next->digest});
     }
-    return {};
 }
 
-TOLLGATE_DECL result<std::size_t> sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
+TOLLGATE_DECL std::size_t sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
     const std::scoped_lock lock{mutex_};
     std::size_t swept = 0;
     for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
