@@ -16791,7 +16791,7 @@ public:
 private:
     struct timed_delivery {
         instant at;
-        std::int64_t id;
+        delivery_id id;
         // Not `<=>`, which time points do not have in libc++ 16.
         friend bool operator<(const timed_delivery& a, const timed_delivery& b) noexcept {
             return a.at != b.at ? a.at < b.at : a.id < b.id;
@@ -16825,6 +16825,7 @@ private:
     };
 
     struct row {
+        delivery_id id;
         hook_id hook;
         host* to;
         std::shared_ptr<stored_event> event;
@@ -16839,14 +16840,14 @@ private:
         bool resend_requested = false;  // while it was being sent
         std::vector<std::int64_t> attempts{};  // on record, oldest first
     };
-    using rows = std::unordered_map<std::int64_t, row>;
+    using rows = std::unordered_map<delivery_id, row>;
 
     struct attempt_row {
-        std::int64_t delivery;
+        delivery_id delivery;
         tollgate::attempt attempt;
     };
     struct hook_rows {
-        std::set<std::int64_t> deliveries{};
+        std::set<delivery_id> deliveries{};
         std::map<std::int64_t, attempt_row> attempts{};
         timed_deliveries waiting{};  // by when they are due
         host* to = nullptr;
@@ -16862,8 +16863,8 @@ private:
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
     /// Whether the delivery is due. It is given up at once if its host has used its share.
-    TOLLGATE_DECL bool add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now);
-    TOLLGATE_DECL void remove(std::int64_t id) noexcept;
+    TOLLGATE_DECL bool add(delivery_id id, hook_id to, const std::shared_ptr<stored_event>& event, instant now);
+    TOLLGATE_DECL void remove(delivery_id id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
     TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
     [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& reported,
@@ -16872,17 +16873,16 @@ private:
     /// Null also if its hook was deleted.
     [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
-    TOLLGATE_DECL void move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept;
-    TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
-    TOLLGATE_DECL void wait_until(std::int64_t id, row& which, instant at) noexcept;
-    TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
+    TOLLGATE_DECL void move(row& which, timed_deliveries& into, instant at) noexcept;
+    TOLLGATE_DECL void hold(row& which, instant now) noexcept;
+    TOLLGATE_DECL void wait_until(row& which, instant at) noexcept;
+    TOLLGATE_DECL void make_due(row& which, instant now) noexcept;
 
     TOLLGATE_DECL void queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept;
     TOLLGATE_DECL void queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept;
     TOLLGATE_DECL void end_leases(host& which, instant now) noexcept;
     TOLLGATE_DECL void lease_for(const lease_request& request, const lease_time& time, std::vector<due_delivery>& into);
-    [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const stored_hook& to,
-                                                      instant now) const;
+    [[nodiscard]] TOLLGATE_DECL due_delivery describe(const row& which, const stored_hook& to, instant now) const;
 
     TOLLGATE_DECL void record(const attempt_result& ended);
     TOLLGATE_DECL completion complete_one(const attempt_result& ended, instant now) noexcept;
@@ -30799,7 +30799,6 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (ended.outcome == delivery_outcome::not_attempted) return;
     const std::size_t bytes = detail::attempt_bytes + ended.attempt.response.size() + ended.attempt.request.size();
     const bool fits = make_space(bytes);  // before the row is looked up, because this may remove it
-    const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;
     row& which = *found;
@@ -30810,13 +30809,12 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
         stored.request.clear();
     }
     which.attempts.reserve(which.attempts.size() + 1);
-    attempts.emplace(++last_attempt_, attempt_row{id, std::move(stored)});
+    attempts.emplace(++last_attempt_, attempt_row{which.id, std::move(stored)});
     which.attempts.push_back(last_attempt_);
     bytes_ += detail::attempt_bytes + (fits ? ended.attempt.response.size() + ended.attempt.request.size() : 0);
 }
 
 TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
-    const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return completion::too_late;
     row& which = *found;
@@ -30830,19 +30828,16 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     which.attempts_made = after.attempts_made;
     to.status = after.hook;
     if (after.state == delivery_state::waiting) {
-        wait_until(id, which, after.at);
+        wait_until(which, after.at);
     } else if (after.state == delivery_state::held) {
-        hold(id, which, after.at);
+        hold(which, after.at);
     } else {
         which.state = after.state;
-        move(id, which, ended_, after.at);
+        move(which, ended_, after.at);
     }
     if (after.result == completion::hook_disabled) {
         timed_deliveries& waiting = hook_rows_.find(which.hook)->second.waiting;
-        while (!waiting.empty()) {
-            const std::int64_t next = waiting.begin()->id;
-            hold(next, rows_.find(next)->second, now);
-        }
+        while (!waiting.empty()) hold(rows_.find(waiting.begin()->id)->second, now);
     }
     return after.result;
 }
@@ -30876,12 +30871,12 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
     if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
     const auto& ids = history->second.deliveries;
     if (!state) found.reserve((std::min)(rows_max, ids.size()));
-    const auto end = before ? ids.lower_bound(before->value()) : ids.end();
+    const auto end = before ? ids.lower_bound(*before) : ids.end();
     for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
         const row& one = rows_.find(*each)->second;
         if (state && one.state != *state) continue;
         const bool waits = one.state == delivery_state::waiting;
-        found.push_back({.id = delivery_id{*each},
+        found.push_back({.id = one.id,
                          .hook = hook,
                          .event = one.event->reported.name,
                          .message_id = one.message_id,
@@ -30902,10 +30897,10 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
     const auto& attempts = history->second.attempts;
     const auto add = [&](const attempt_row& listed) {
         const row& one = rows_.find(listed.delivery)->second;
-        found.push_back({delivery_id{listed.delivery}, one.event->reported.name, one.message_id, listed.attempt});
+        found.push_back({one.id, one.event->reported.name, one.message_id, listed.attempt});
     };
     if (made_for) {
-        const auto which = rows_.find(made_for->value());
+        const auto which = rows_.find(*made_for);
         if (which == rows_.end() || which->second.hook != hook) return found;
         const auto& numbers = which->second.attempts;
         for (auto each = numbers.rbegin(); each != numbers.rend() && found.size() < rows_max; ++each)
@@ -30919,7 +30914,7 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
 }
 
 TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
-    const auto found = rows_.find(id.value());
+    const auto found = rows_.find(id);
     if (found == rows_.end()) return false;
     row& which = found->second;
     const stored_hook* const to = hooks_.find(account, which.hook);
@@ -30930,7 +30925,7 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
         which.resend_requested = true;
         which.attempts_made = 0;
     } else {
-        make_due(id.value(), which, now);
+        make_due(which, now);
     }
     return true;
 }
@@ -30943,7 +30938,7 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
     std::size_t count = 0;
     const auto history = hook_rows_.find(hook);
     if (history == hook_rows_.end()) return count;
-    for (const std::int64_t id : history->second.deliveries) {
+    for (const delivery_id id : history->second.deliveries) {
         if (count == rows_max) break;
         row& which = rows_.find(id)->second;
         if (which.state != delivery_state::given_up || which.created_at < since) continue;
@@ -30951,7 +30946,7 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
             if (count == 0) return std::move(fits).error();
             break;
         }
-        make_due(id, which, now);
+        make_due(which, now);
         ++count;
     }
     return count;
@@ -30964,11 +30959,11 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
     which->status = {};
     const auto history = hook_rows_.find(id);
     if (history == hook_rows_.end()) return true;
-    for (const std::int64_t each : history->second.deliveries) {
+    for (const delivery_id each : history->second.deliveries) {
         row& one = rows_.find(each)->second;
         // Deliveries whose worker died are held, too, although no lease has noticed yet.
         const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
-        if (one.state == delivery_state::held || lease_over) make_due(each, one, now);
+        if (one.state == delivery_state::held || lease_over) make_due(one, now);
     }
     return true;
 }
@@ -30989,10 +30984,7 @@ namespace tollgate::inline v0::memory {
 TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
     std::vector<due_delivery> leased;
     undo_unless_kept undo{[&]() noexcept {
-        for (const due_delivery& each : leased) {
-            const std::int64_t id = each.lease.delivery.value();
-            wait_until(id, rows_.find(id)->second, time.now);
-        }
+        for (const due_delivery& each : leased) wait_until(rows_.find(each.lease.delivery)->second, time.now);
     }};
     for (const lease_request& each : requests) lease_for(each, time, leased);
     undo.keep();
@@ -31004,7 +30996,7 @@ TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
     while (!which.leased.empty() && which.leased.begin()->at <= now) {
         const timed_delivery over = *which.leased.begin();
         row& one = rows_.find(over.id)->second;
-        move(over.id, one, hook_rows_.find(one.hook)->second.waiting, over.at);
+        move(one, hook_rows_.find(one.hook)->second.waiting, over.at);
     }
 }
 
@@ -31016,27 +31008,26 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     hook_rows& hook_entry = known->second;
     host& target_host = *hook_entry.to;
     end_leases(target_host, time.now);
-    const auto next_due = [&]() noexcept -> std::optional<std::int64_t> {
-        if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return std::nullopt;
-        return hook_entry.waiting.begin()->id;
+    const auto next_due = [&]() noexcept -> row* {
+        if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return nullptr;
+        return &rows_.find(hook_entry.waiting.begin()->id)->second;
     };
     std::size_t count = 0;
-    while (const auto id = next_due()) {
-        row& next = rows_.find(*id)->second;
+    while (row* const next = next_due()) {
         if (to->status.disabled) {
-            hold(*id, next, time.now);
+            hold(*next, time.now);
             continue;
         }
         if (count == request.deliveries_max || target_host.leased.size() >= request.host_leases_max) break;
-        into.push_back(describe(*id, next, *to, time.now));
+        into.push_back(describe(*next, *to, time.now));
         ++count;
-        next.lease_open = true;
-        next.resend_requested = false;
-        ++next.lease_number;
-        move(*id, next, target_host.leased, time.until);
+        next->lease_open = true;
+        next->resend_requested = false;
+        ++next->lease_number;
+        move(*next, target_host.leased, time.until);
     }
     std::optional<instant> ready_at;
-    if (next_due()) {
+    if (next_due() != nullptr) {
         ready_at = target_host.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
                                                                         : time.now;
     } else {
@@ -31050,11 +31041,11 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     queue(hook_entry, ready_at);
 }
 
-TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const stored_hook& to, instant now) const {
+TOLLGATE_DECL due_delivery outbox::describe(const row& which, const stored_hook& to, instant now) const {
     std::vector<std::string> previous_secrets;
     for (const auto& each : to.previous_secrets)
         if (now < each.valid_until) previous_secrets.push_back(each.secret);
-    return {.lease = {delivery_id{id}, which.lease_number + 1},
+    return {.lease = {which.id, which.lease_number + 1},
             .hook = which.hook,
             .event = std::shared_ptr<const event>{which.event, &which.event->reported},
             .message_id = which.message_id,
@@ -31112,7 +31103,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
     const std::int64_t before = last_id_;
     undo_unless_kept added{[&]() noexcept {
         for (std::int64_t id = before + 1; id <= last_id_; ++id)
-            if (rows_.contains(id)) remove(id);
+            if (rows_.contains(delivery_id{id})) remove(delivery_id{id});
     }};
     bytes_ += event_bytes;
     undo_unless_kept counted{[&]() noexcept {
@@ -31120,7 +31111,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
     }};
     std::size_t due = 0;
     for (const hook_id each : listening)
-        if (add(++last_id_, each, stored, now)) ++due;
+        if (add(delivery_id{++last_id_}, each, stored, now)) ++due;
     counted.keep();
     added.keep();
     return due;
@@ -31156,15 +31147,16 @@ TOLLGATE_DECL void outbox::charge(const row& which, bool more) noexcept {
 }
 
 TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
-    const auto found = rows_.find(id.value());
+    const auto found = rows_.find(id);
     return found == rows_.end() || hooks_.find(found->second.hook) == nullptr ? nullptr : &found->second;
 }
 
-TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
+TOLLGATE_DECL bool outbox::add(delivery_id id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
     hook_rows& hook_entry = rows_of(to);
     undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
-    const auto stored = rows_.emplace(id, row{.hook = to, .to = hook_entry.to, .event = event, .message_id = message_id_of(event->seed, to),
-                          .created_at = now, .kept_in = &hook_entry.waiting, .at = now}).first;
+    row& stored = rows_.emplace(id, row{.id = id, .hook = to, .to = hook_entry.to, .event = event,
+                                        .message_id = message_id_of(event->seed, to), .created_at = now,
+                                        .kept_in = &hook_entry.waiting, .at = now}).first->second;
     undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
     hook_entry.deliveries.insert(id);
     undo_unless_kept listed{[&]() noexcept { hook_entry.deliveries.erase(id); }};
@@ -31176,12 +31168,12 @@ TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     ++event->deliveries;
     bytes_ += detail::delivery_bytes;
     const bool due = has_share(*hook_entry.to, event->reported);
-    charge(stored->second, true);
+    charge(stored, true);
     if (due) {
         queue_no_later_than(hook_entry, now);
     } else {
-        stored->second.state = delivery_state::given_up;
-        move(id, stored->second, ended_, now);
+        stored.state = delivery_state::given_up;
+        move(stored, ended_, now);
     }
     return due;
 }
@@ -31205,7 +31197,7 @@ TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
     return hook_entry;
 }
 
-TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
+TOLLGATE_DECL void outbox::remove(delivery_id id) noexcept {
     const auto found = rows_.find(id);
     row& gone = found->second;
     if (gone.kept_in != &ended_) charge(gone, false);
@@ -31243,7 +31235,7 @@ TOLLGATE_DECL void outbox::retarget(const std::string& to, std::optional<hook_id
     if (found == hook_rows_.end() || found->second.to == &after) return forget_unless_used(after);
     hook_rows& hook_entry = found->second;
     host& before = *std::exchange(hook_entry.to, &after);
-    for (const std::int64_t id : hook_entry.deliveries) {
+    for (const delivery_id id : hook_entry.deliveries) {
         row& each = rows_.find(id)->second;
         const bool counts = each.kept_in != &ended_;
         if (counts) charge(each, false);
@@ -31269,7 +31261,7 @@ TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
     // Leases first, because they count against the host's bound.
     host& target_host = *hook_entry.to;
     for (auto each = target_host.leased.begin(); each != target_host.leased.end();) {
-        const std::int64_t id = (each++)->id;
+        const delivery_id id = (each++)->id;
         if (rows_.find(id)->second.hook == deleted) remove(id);
     }
     forget_deleted(detail::removed_at_once_max);
@@ -31288,34 +31280,34 @@ TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept 
     return forgotten;
 }
 
-TOLLGATE_DECL void outbox::move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept {
+TOLLGATE_DECL void outbox::move(row& which, timed_deliveries& into, instant at) noexcept {
     if ((which.kept_in == &ended_) != (&into == &ended_)) charge(which, &into != &ended_);
-    auto node = which.kept_in->extract({which.at, id});
+    auto node = which.kept_in->extract({which.at, which.id});
     node.value().at = at;
     into.insert(std::move(node));
     which.kept_in = &into;
     which.at = at;
 }
 
-TOLLGATE_DECL void outbox::hold(std::int64_t id, row& which, instant now) noexcept {
+TOLLGATE_DECL void outbox::hold(row& which, instant now) noexcept {
     which.state = delivery_state::held;
     which.lease_open = false;
-    move(id, which, held_, now);
+    move(which, held_, now);
 }
 
 /// Makes it due at that time, and not leased.
-TOLLGATE_DECL void outbox::wait_until(std::int64_t id, row& which, instant at) noexcept {
+TOLLGATE_DECL void outbox::wait_until(row& which, instant at) noexcept {
     hook_rows& hook_entry = hook_rows_.find(which.hook)->second;
     which.state = delivery_state::waiting;
     which.lease_open = false;
-    move(id, which, hook_entry.waiting, at);
+    move(which, hook_entry.waiting, at);
     queue_no_later_than(hook_entry, at);
 }
 
-TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
+TOLLGATE_DECL void outbox::make_due(row& which, instant now) noexcept {
     which.resend_requested = false;
     which.attempts_made = 0;
-    wait_until(id, which, now);
+    wait_until(which, now);
 }
 
 /// Queues it after all others with that time; without a time, removes it from the queue.

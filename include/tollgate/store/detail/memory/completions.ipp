@@ -38,7 +38,6 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     if (ended.outcome == delivery_outcome::not_attempted) return;
     const std::size_t bytes = detail::attempt_bytes + ended.attempt.response.size() + ended.attempt.request.size();
     const bool fits = make_space(bytes);  // before the row is looked up, because this may remove it
-    const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;
     row& which = *found;
@@ -49,13 +48,12 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
         stored.request.clear();
     }
     which.attempts.reserve(which.attempts.size() + 1);
-    attempts.emplace(++last_attempt_, attempt_row{id, std::move(stored)});
+    attempts.emplace(++last_attempt_, attempt_row{which.id, std::move(stored)});
     which.attempts.push_back(last_attempt_);
     bytes_ += detail::attempt_bytes + (fits ? ended.attempt.response.size() + ended.attempt.request.size() : 0);
 }
 
 TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
-    const std::int64_t id = ended.lease.delivery.value();
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return completion::too_late;
     row& which = *found;
@@ -69,19 +67,16 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     which.attempts_made = after.attempts_made;
     to.status = after.hook;
     if (after.state == delivery_state::waiting) {
-        wait_until(id, which, after.at);
+        wait_until(which, after.at);
     } else if (after.state == delivery_state::held) {
-        hold(id, which, after.at);
+        hold(which, after.at);
     } else {
         which.state = after.state;
-        move(id, which, ended_, after.at);
+        move(which, ended_, after.at);
     }
     if (after.result == completion::hook_disabled) {
         timed_deliveries& waiting = hook_rows_.find(which.hook)->second.waiting;
-        while (!waiting.empty()) {
-            const std::int64_t next = waiting.begin()->id;
-            hold(next, rows_.find(next)->second, now);
-        }
+        while (!waiting.empty()) hold(rows_.find(waiting.begin()->id)->second, now);
     }
     return after.result;
 }

@@ -17,12 +17,12 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
     if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
     const auto& ids = history->second.deliveries;
     if (!state) found.reserve((std::min)(rows_max, ids.size()));
-    const auto end = before ? ids.lower_bound(before->value()) : ids.end();
+    const auto end = before ? ids.lower_bound(*before) : ids.end();
     for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
         const row& one = rows_.find(*each)->second;
         if (state && one.state != *state) continue;
         const bool waits = one.state == delivery_state::waiting;
-        found.push_back({.id = delivery_id{*each},
+        found.push_back({.id = one.id,
                          .hook = hook,
                          .event = one.event->reported.name,
                          .message_id = one.message_id,
@@ -43,10 +43,10 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
     const auto& attempts = history->second.attempts;
     const auto add = [&](const attempt_row& listed) {
         const row& one = rows_.find(listed.delivery)->second;
-        found.push_back({delivery_id{listed.delivery}, one.event->reported.name, one.message_id, listed.attempt});
+        found.push_back({one.id, one.event->reported.name, one.message_id, listed.attempt});
     };
     if (made_for) {
-        const auto which = rows_.find(made_for->value());
+        const auto which = rows_.find(*made_for);
         if (which == rows_.end() || which->second.hook != hook) return found;
         const auto& numbers = which->second.attempts;
         for (auto each = numbers.rbegin(); each != numbers.rend() && found.size() < rows_max; ++each)
@@ -60,7 +60,7 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
 }
 
 TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
-    const auto found = rows_.find(id.value());
+    const auto found = rows_.find(id);
     if (found == rows_.end()) return false;
     row& which = found->second;
     const stored_hook* const to = hooks_.find(account, which.hook);
@@ -71,7 +71,7 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
         which.resend_requested = true;
         which.attempts_made = 0;
     } else {
-        make_due(id.value(), which, now);
+        make_due(which, now);
     }
     return true;
 }
@@ -84,7 +84,7 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
     std::size_t count = 0;
     const auto history = hook_rows_.find(hook);
     if (history == hook_rows_.end()) return count;
-    for (const std::int64_t id : history->second.deliveries) {
+    for (const delivery_id id : history->second.deliveries) {
         if (count == rows_max) break;
         row& which = rows_.find(id)->second;
         if (which.state != delivery_state::given_up || which.created_at < since) continue;
@@ -92,7 +92,7 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
             if (count == 0) return std::move(fits).error();
             break;
         }
-        make_due(id, which, now);
+        make_due(which, now);
         ++count;
     }
     return count;
@@ -105,11 +105,11 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
     which->status = {};
     const auto history = hook_rows_.find(id);
     if (history == hook_rows_.end()) return true;
-    for (const std::int64_t each : history->second.deliveries) {
+    for (const delivery_id each : history->second.deliveries) {
         row& one = rows_.find(each)->second;
         // Deliveries whose worker died are held, too, although no lease has noticed yet.
         const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
-        if (one.state == delivery_state::held || lease_over) make_due(each, one, now);
+        if (one.state == delivery_state::held || lease_over) make_due(one, now);
     }
     return true;
 }

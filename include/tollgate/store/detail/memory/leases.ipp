@@ -14,10 +14,7 @@ namespace tollgate::inline v0::memory {
 TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
     std::vector<due_delivery> leased;
     undo_unless_kept undo{[&]() noexcept {
-        for (const due_delivery& each : leased) {
-            const std::int64_t id = each.lease.delivery.value();
-            wait_until(id, rows_.find(id)->second, time.now);
-        }
+        for (const due_delivery& each : leased) wait_until(rows_.find(each.lease.delivery)->second, time.now);
     }};
     for (const lease_request& each : requests) lease_for(each, time, leased);
     undo.keep();
@@ -29,7 +26,7 @@ TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
     while (!which.leased.empty() && which.leased.begin()->at <= now) {
         const timed_delivery over = *which.leased.begin();
         row& one = rows_.find(over.id)->second;
-        move(over.id, one, hook_rows_.find(one.hook)->second.waiting, over.at);
+        move(one, hook_rows_.find(one.hook)->second.waiting, over.at);
     }
 }
 
@@ -41,27 +38,26 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     hook_rows& hook_entry = known->second;
     host& target_host = *hook_entry.to;
     end_leases(target_host, time.now);
-    const auto next_due = [&]() noexcept -> std::optional<std::int64_t> {
-        if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return std::nullopt;
-        return hook_entry.waiting.begin()->id;
+    const auto next_due = [&]() noexcept -> row* {
+        if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return nullptr;
+        return &rows_.find(hook_entry.waiting.begin()->id)->second;
     };
     std::size_t count = 0;
-    while (const auto id = next_due()) {
-        row& next = rows_.find(*id)->second;
+    while (row* const next = next_due()) {
         if (to->status.disabled) {
-            hold(*id, next, time.now);
+            hold(*next, time.now);
             continue;
         }
         if (count == request.deliveries_max || target_host.leased.size() >= request.host_leases_max) break;
-        into.push_back(describe(*id, next, *to, time.now));
+        into.push_back(describe(*next, *to, time.now));
         ++count;
-        next.lease_open = true;
-        next.resend_requested = false;
-        ++next.lease_number;
-        move(*id, next, target_host.leased, time.until);
+        next->lease_open = true;
+        next->resend_requested = false;
+        ++next->lease_number;
+        move(*next, target_host.leased, time.until);
     }
     std::optional<instant> ready_at;
-    if (next_due()) {
+    if (next_due() != nullptr) {
         ready_at = target_host.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
                                                                         : time.now;
     } else {
@@ -75,11 +71,11 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     queue(hook_entry, ready_at);
 }
 
-TOLLGATE_DECL due_delivery outbox::describe(std::int64_t id, const row& which, const stored_hook& to, instant now) const {
+TOLLGATE_DECL due_delivery outbox::describe(const row& which, const stored_hook& to, instant now) const {
     std::vector<std::string> previous_secrets;
     for (const auto& each : to.previous_secrets)
         if (now < each.valid_until) previous_secrets.push_back(each.secret);
-    return {.lease = {delivery_id{id}, which.lease_number + 1},
+    return {.lease = {which.id, which.lease_number + 1},
             .hook = which.hook,
             .event = std::shared_ptr<const event>{which.event, &which.event->reported},
             .message_id = which.message_id,

@@ -58,7 +58,7 @@ public:
 private:
     struct timed_delivery {
         instant at;
-        std::int64_t id;
+        delivery_id id;
         // Not `<=>`, which time points do not have in libc++ 16.
         friend bool operator<(const timed_delivery& a, const timed_delivery& b) noexcept {
             return a.at != b.at ? a.at < b.at : a.id < b.id;
@@ -92,6 +92,7 @@ private:
     };
 
     struct row {
+        delivery_id id;
         hook_id hook;
         host* to;
         std::shared_ptr<stored_event> event;
@@ -106,14 +107,14 @@ private:
         bool resend_requested = false;  // while it was being sent
         std::vector<std::int64_t> attempts{};  // on record, oldest first
     };
-    using rows = std::unordered_map<std::int64_t, row>;
+    using rows = std::unordered_map<delivery_id, row>;
 
     struct attempt_row {
-        std::int64_t delivery;
+        delivery_id delivery;
         tollgate::attempt attempt;
     };
     struct hook_rows {
-        std::set<std::int64_t> deliveries{};
+        std::set<delivery_id> deliveries{};
         std::map<std::int64_t, attempt_row> attempts{};
         timed_deliveries waiting{};  // by when they are due
         host* to = nullptr;
@@ -129,8 +130,8 @@ private:
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
     /// Whether the delivery is due. It is given up at once if its host has used its share.
-    TOLLGATE_DECL bool add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now);
-    TOLLGATE_DECL void remove(std::int64_t id) noexcept;
+    TOLLGATE_DECL bool add(delivery_id id, hook_id to, const std::shared_ptr<stored_event>& event, instant now);
+    TOLLGATE_DECL void remove(delivery_id id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
     TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
     [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& reported,
@@ -139,17 +140,16 @@ private:
     /// Null also if its hook was deleted.
     [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
     TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
-    TOLLGATE_DECL void move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept;
-    TOLLGATE_DECL void hold(std::int64_t id, row& which, instant now) noexcept;
-    TOLLGATE_DECL void wait_until(std::int64_t id, row& which, instant at) noexcept;
-    TOLLGATE_DECL void make_due(std::int64_t id, row& which, instant now) noexcept;
+    TOLLGATE_DECL void move(row& which, timed_deliveries& into, instant at) noexcept;
+    TOLLGATE_DECL void hold(row& which, instant now) noexcept;
+    TOLLGATE_DECL void wait_until(row& which, instant at) noexcept;
+    TOLLGATE_DECL void make_due(row& which, instant now) noexcept;
 
     TOLLGATE_DECL void queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept;
     TOLLGATE_DECL void queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept;
     TOLLGATE_DECL void end_leases(host& which, instant now) noexcept;
     TOLLGATE_DECL void lease_for(const lease_request& request, const lease_time& time, std::vector<due_delivery>& into);
-    [[nodiscard]] TOLLGATE_DECL due_delivery describe(std::int64_t id, const row& which, const stored_hook& to,
-                                                      instant now) const;
+    [[nodiscard]] TOLLGATE_DECL due_delivery describe(const row& which, const stored_hook& to, instant now) const;
 
     TOLLGATE_DECL void record(const attempt_result& ended);
     TOLLGATE_DECL completion complete_one(const attempt_result& ended, instant now) noexcept;

@@ -52,7 +52,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
     const std::int64_t before = last_id_;
     undo_unless_kept added{[&]() noexcept {
         for (std::int64_t id = before + 1; id <= last_id_; ++id)
-            if (rows_.contains(id)) remove(id);
+            if (rows_.contains(delivery_id{id})) remove(delivery_id{id});
     }};
     bytes_ += event_bytes;
     undo_unless_kept counted{[&]() noexcept {
@@ -60,7 +60,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
     }};
     std::size_t due = 0;
     for (const hook_id each : listening)
-        if (add(++last_id_, each, stored, now)) ++due;
+        if (add(delivery_id{++last_id_}, each, stored, now)) ++due;
     counted.keep();
     added.keep();
     return due;
@@ -96,15 +96,16 @@ TOLLGATE_DECL void outbox::charge(const row& which, bool more) noexcept {
 }
 
 TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
-    const auto found = rows_.find(id.value());
+    const auto found = rows_.find(id);
     return found == rows_.end() || hooks_.find(found->second.hook) == nullptr ? nullptr : &found->second;
 }
 
-TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
+TOLLGATE_DECL bool outbox::add(delivery_id id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
     hook_rows& hook_entry = rows_of(to);
     undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
-    const auto stored = rows_.emplace(id, row{.hook = to, .to = hook_entry.to, .event = event, .message_id = message_id_of(event->seed, to),
-                          .created_at = now, .kept_in = &hook_entry.waiting, .at = now}).first;
+    row& stored = rows_.emplace(id, row{.id = id, .hook = to, .to = hook_entry.to, .event = event,
+                                        .message_id = message_id_of(event->seed, to), .created_at = now,
+                                        .kept_in = &hook_entry.waiting, .at = now}).first->second;
     undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
     hook_entry.deliveries.insert(id);
     undo_unless_kept listed{[&]() noexcept { hook_entry.deliveries.erase(id); }};
@@ -116,12 +117,12 @@ TOLLGATE_DECL bool outbox::add(std::int64_t id, hook_id to, const std::shared_pt
     ++event->deliveries;
     bytes_ += detail::delivery_bytes;
     const bool due = has_share(*hook_entry.to, event->reported);
-    charge(stored->second, true);
+    charge(stored, true);
     if (due) {
         queue_no_later_than(hook_entry, now);
     } else {
-        stored->second.state = delivery_state::given_up;
-        move(id, stored->second, ended_, now);
+        stored.state = delivery_state::given_up;
+        move(stored, ended_, now);
     }
     return due;
 }
@@ -145,7 +146,7 @@ TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
     return hook_entry;
 }
 
-TOLLGATE_DECL void outbox::remove(std::int64_t id) noexcept {
+TOLLGATE_DECL void outbox::remove(delivery_id id) noexcept {
     const auto found = rows_.find(id);
     row& gone = found->second;
     if (gone.kept_in != &ended_) charge(gone, false);
@@ -183,7 +184,7 @@ TOLLGATE_DECL void outbox::retarget(const std::string& to, std::optional<hook_id
     if (found == hook_rows_.end() || found->second.to == &after) return forget_unless_used(after);
     hook_rows& hook_entry = found->second;
     host& before = *std::exchange(hook_entry.to, &after);
-    for (const std::int64_t id : hook_entry.deliveries) {
+    for (const delivery_id id : hook_entry.deliveries) {
         row& each = rows_.find(id)->second;
         const bool counts = each.kept_in != &ended_;
         if (counts) charge(each, false);
@@ -209,7 +210,7 @@ TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
     // Leases first, because they count against the host's bound.
     host& target_host = *hook_entry.to;
     for (auto each = target_host.leased.begin(); each != target_host.leased.end();) {
-        const std::int64_t id = (each++)->id;
+        const delivery_id id = (each++)->id;
         if (rows_.find(id)->second.hook == deleted) remove(id);
     }
     forget_deleted(detail::removed_at_once_max);
@@ -228,34 +229,34 @@ TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept 
     return forgotten;
 }
 
-TOLLGATE_DECL void outbox::move(std::int64_t id, row& which, timed_deliveries& into, instant at) noexcept {
+TOLLGATE_DECL void outbox::move(row& which, timed_deliveries& into, instant at) noexcept {
     if ((which.kept_in == &ended_) != (&into == &ended_)) charge(which, &into != &ended_);
-    auto node = which.kept_in->extract({which.at, id});
+    auto node = which.kept_in->extract({which.at, which.id});
     node.value().at = at;
     into.insert(std::move(node));
     which.kept_in = &into;
     which.at = at;
 }
 
-TOLLGATE_DECL void outbox::hold(std::int64_t id, row& which, instant now) noexcept {
+TOLLGATE_DECL void outbox::hold(row& which, instant now) noexcept {
     which.state = delivery_state::held;
     which.lease_open = false;
-    move(id, which, held_, now);
+    move(which, held_, now);
 }
 
 /// Makes it due at that time, and not leased.
-TOLLGATE_DECL void outbox::wait_until(std::int64_t id, row& which, instant at) noexcept {
+TOLLGATE_DECL void outbox::wait_until(row& which, instant at) noexcept {
     hook_rows& hook_entry = hook_rows_.find(which.hook)->second;
     which.state = delivery_state::waiting;
     which.lease_open = false;
-    move(id, which, hook_entry.waiting, at);
+    move(which, hook_entry.waiting, at);
     queue_no_later_than(hook_entry, at);
 }
 
-TOLLGATE_DECL void outbox::make_due(std::int64_t id, row& which, instant now) noexcept {
+TOLLGATE_DECL void outbox::make_due(row& which, instant now) noexcept {
     which.resend_requested = false;
     which.attempts_made = 0;
-    wait_until(id, which, now);
+    wait_until(which, now);
 }
 
 /// Queues it after all others with that time; without a time, removes it from the queue.
