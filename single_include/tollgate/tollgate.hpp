@@ -38577,10 +38577,6 @@ struct sqlite_store::impl {
           personal_tokens{database.changes(), settings.cached_credentials_max},
           access_tokens{database.changes(), settings.cached_credentials_max} {}
 
-    /// What `owner_query` returns for the owner of the credential just read; empty without a query or a row. Keep the statement that
-    /// read the credential alive: then both come from one snapshot of the file.
-    TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
-
     /// For verbs of one statement that changes nothing: what `make` makes of its rows.
     template <class Make, class... Values>
     auto read_all(Make make, sql::statement_text text, const Values&... values) noexcept {
@@ -38590,6 +38586,19 @@ struct sqlite_store::impl {
     template <class Make, class... Values>
     auto read_one(Make make, sql::statement_text text, const Values&... values) noexcept {
         return database.read([&](sqlite::database& on) { return sql::read_one(on.prepare(text, values...), make); });
+    }
+    /// The same of a credential, with its owner.
+    template <class Make, class Key>
+    result<std::optional<token_credential>> read_credential(Make make, sql::statement_text text, const Key& key) noexcept {
+        return database.read([&](sqlite::database& on) -> result<std::optional<token_credential>> {
+            auto rows = on.prepare(text, key);  // until both are read, so that they come from one snapshot of the file
+            auto found = sql::read_one(rows, make);
+            if (!found || !*found) return found;
+            auto owner = owner_of(on, (*found)->user);
+            if (!owner) return std::move(owner).error();
+            (*found)->owner = *owner;
+            return found;
+        });
     }
     /// For verbs of one statement: whether it changed a row.
     template <class... Values>
@@ -38620,6 +38629,8 @@ struct sqlite_store::impl {
     sqlite_row_cache<digest, token_credential> access_tokens;
 
 private:
+    /// What `owner_query` returns for a user; empty without a query or a row.
+    TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
     static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);
 };
 
@@ -38654,19 +38665,12 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
 
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
     return impl_->access_tokens.find(token, [&] {
-        return impl_->database.read([&](sqlite::database& on) -> result<std::optional<token_credential>> {
-            auto rows = on.prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
-                                   "WHERE token_digest = ?",
-                                   token);
-            const auto row = rows.next<user_id, application_id, scope_set, instant, std::optional<instant>>();
-            if (!row) return row.error();
-            if (!*row) return std::optional<token_credential>{};
-            const auto& [user, application, scopes, expires_at, last_used_at] = **row;
-            auto owner = impl_->owner_of(on, user);
-            if (!owner) return std::move(owner).error();
-            return std::optional<token_credential>{std::in_place, user,        token,        scopes,
-                                                   expires_at,    application, last_used_at, *owner};
-        });
+        return impl_->read_credential(
+            [&](user_id user, application_id application, const scope_set& scopes, instant expires_at,
+                std::optional<instant> last_used_at) {
+                return token_credential{user, token, scopes, expires_at, application, last_used_at};
+            },
+            "SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens WHERE token_digest = ?", token);
     });
 }
 
@@ -39855,19 +39859,12 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_persona
     const auto name = token_username::from(username);
     if (!name) return std::optional<token_credential>{};  // longer than any username
     return impl_->personal_tokens.find(*name, [&] {
-        return impl_->database.read([&](sqlite::database& on) -> result<std::optional<token_credential>> {
-            auto rows = on.prepare("SELECT user, secret_digest, scopes, expires_at, last_used_at, id "
-                                   "FROM tollgate_personal_tokens WHERE username = ?",
-                                   *name);
-            const auto row = rows.next<user_id, digest, scope_set, std::optional<instant>, std::optional<instant>, token_id>();
-            if (!row) return row.error();
-            if (!*row) return std::optional<token_credential>{};
-            const auto& [user, secret, scopes, expires_at, last_used_at, id] = **row;
-            auto owner = impl_->owner_of(on, user);
-            if (!owner) return std::move(owner).error();
-            return std::optional<token_credential>{std::in_place, user,         secret, scopes, expires_at,
-                                                   std::nullopt,  last_used_at, *owner, id};
-        });
+        return impl_->read_credential(
+            [](user_id user, const digest& secret, const scope_set& scopes, std::optional<instant> expires_at,
+               std::optional<instant> last_used_at, token_id id) {
+                return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id};
+            },
+            "SELECT user, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
     });
 }
 

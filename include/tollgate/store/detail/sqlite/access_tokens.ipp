@@ -21,19 +21,12 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
 
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
     return impl_->access_tokens.find(token, [&] {
-        return impl_->database.read([&](sqlite::database& on) -> result<std::optional<token_credential>> {
-            auto rows = on.prepare("SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens "
-                                   "WHERE token_digest = ?",
-                                   token);
-            const auto row = rows.next<user_id, application_id, scope_set, instant, std::optional<instant>>();
-            if (!row) return row.error();
-            if (!*row) return std::optional<token_credential>{};
-            const auto& [user, application, scopes, expires_at, last_used_at] = **row;
-            auto owner = impl_->owner_of(on, user);
-            if (!owner) return std::move(owner).error();
-            return std::optional<token_credential>{std::in_place, user,        token,        scopes,
-                                                   expires_at,    application, last_used_at, *owner};
-        });
+        return impl_->read_credential(
+            [&](user_id user, application_id application, const scope_set& scopes, instant expires_at,
+                std::optional<instant> last_used_at) {
+                return token_credential{user, token, scopes, expires_at, application, last_used_at};
+            },
+            "SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens WHERE token_digest = ?", token);
     });
 }
 

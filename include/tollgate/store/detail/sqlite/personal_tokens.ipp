@@ -29,19 +29,12 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_persona
     const auto name = token_username::from(username);
     if (!name) return std::optional<token_credential>{};  // longer than any username
     return impl_->personal_tokens.find(*name, [&] {
-        return impl_->database.read([&](sqlite::database& on) -> result<std::optional<token_credential>> {
-            auto rows = on.prepare("SELECT user, secret_digest, scopes, expires_at, last_used_at, id "
-                                   "FROM tollgate_personal_tokens WHERE username = ?",
-                                   *name);
-            const auto row = rows.next<user_id, digest, scope_set, std::optional<instant>, std::optional<instant>, token_id>();
-            if (!row) return row.error();
-            if (!*row) return std::optional<token_credential>{};
-            const auto& [user, secret, scopes, expires_at, last_used_at, id] = **row;
-            auto owner = impl_->owner_of(on, user);
-            if (!owner) return std::move(owner).error();
-            return std::optional<token_credential>{std::in_place, user,         secret, scopes, expires_at,
-                                                   std::nullopt,  last_used_at, *owner, id};
-        });
+        return impl_->read_credential(
+            [](user_id user, const digest& secret, const scope_set& scopes, std::optional<instant> expires_at,
+               std::optional<instant> last_used_at, token_id id) {
+                return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id};
+            },
+            "SELECT user, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
     });
 }
 

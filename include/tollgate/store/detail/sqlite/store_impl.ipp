@@ -23,10 +23,6 @@ struct sqlite_store::impl {
           personal_tokens{database.changes(), settings.cached_credentials_max},
           access_tokens{database.changes(), settings.cached_credentials_max} {}
 
-    /// What `owner_query` returns for the owner of the credential just read; empty without a query or a row. Keep the statement that
-    /// read the credential alive: then both come from one snapshot of the file.
-    TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
-
     /// For verbs of one statement that changes nothing: what `make` makes of its rows.
     template <class Make, class... Values>
     auto read_all(Make make, sql::statement_text text, const Values&... values) noexcept {
@@ -36,6 +32,19 @@ struct sqlite_store::impl {
     template <class Make, class... Values>
     auto read_one(Make make, sql::statement_text text, const Values&... values) noexcept {
         return database.read([&](sqlite::database& on) { return sql::read_one(on.prepare(text, values...), make); });
+    }
+    /// The same of a credential, with its owner.
+    template <class Make, class Key>
+    result<std::optional<token_credential>> read_credential(Make make, sql::statement_text text, const Key& key) noexcept {
+        return database.read([&](sqlite::database& on) -> result<std::optional<token_credential>> {
+            auto rows = on.prepare(text, key);  // until both are read, so that they come from one snapshot of the file
+            auto found = sql::read_one(rows, make);
+            if (!found || !*found) return found;
+            auto owner = owner_of(on, (*found)->user);
+            if (!owner) return std::move(owner).error();
+            (*found)->owner = *owner;
+            return found;
+        });
     }
     /// For verbs of one statement: whether it changed a row.
     template <class... Values>
@@ -66,6 +75,8 @@ struct sqlite_store::impl {
     sqlite_row_cache<digest, token_credential> access_tokens;
 
 private:
+    /// What `owner_query` returns for a user; empty without a query or a row.
+    TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
     static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);
 };
 
