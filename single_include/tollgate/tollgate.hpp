@@ -38691,8 +38691,7 @@ TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_tok
                        token.application, token.user));
         if (!allowed) return allowed.error();
         if (!*allowed) return false;
-        if (auto done = sqlite::insert_access_token(on, token, std::nullopt); !done) return std::move(done).error();
-        return true;
+        return sqlite::insert_access_token(on, token, std::nullopt).transform([] { return true; });
     });
 }
 
@@ -38762,12 +38761,8 @@ TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, appli
             changed.name, changed.website, changed.description, sql::to_lines(changed.redirect_urls),
             changed.acts_for_owner, id, owner);
         if (!updated || !*updated || changed.acts_for_owner) return updated;
-        if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ? "
-                               "AND refresh_token IS NULL",
-                               id, owner);
-            !done)
-            return std::move(done).error();
-        return true;
+        return on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ? AND refresh_token IS NULL", id, owner)
+            .transform([] { return true; });
     });
 }
 
@@ -38789,9 +38784,7 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, appli
         // The schema deletes its grants, codes and refresh tokens with it.
         auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
         if (!deleted || !*deleted) return deleted;
-        if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id); !done)
-            return std::move(done).error();
-        return true;
+        return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
     });
 }
 
@@ -39047,20 +39040,15 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
         if (!*row) return false;
         const auto& [is_disabled, being_sent, hook] = **row;
         if (is_disabled) return hook_is_disabled();
-        if (being_sent) {
-            // `complete` sees that it is to be sent again.
-            if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
-                !done)
-                return std::move(done).error();
-            return true;
-        }
+        if (being_sent)  // `complete` sees that it is to be sent again
+            return on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id)
+                .transform([] { return true; });
         if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
                                now, id);
             !done)
             return std::move(done).error();
-        if (auto done = sqlite::queue_no_later_than(on, hook, now); !done) return std::move(done).error();
-        return true;
+        return sqlite::queue_no_later_than(on, hook, now).transform([] { return true; });
     });
 }
 
@@ -39079,9 +39067,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
             !done)
             return std::move(done).error();
         const auto count = static_cast<std::size_t>(on.changes());
-        if (count != 0)
-            if (auto done = sqlite::queue_no_later_than(on, hook, now); !done) return std::move(done).error();
-        return count;
+        if (count == 0) return count;
+        return sqlite::queue_no_later_than(on, hook, now).transform([count] { return count; });
     });
 }
 
@@ -39106,11 +39093,8 @@ public:
             if (auto done = queue_no_later_than(on, hook_, ready_at); !done) return std::move(done).error();
             if (*may_be_more) return std::optional<bool>{};
         }
-        if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL WHERE id = ?",
-                               hook_);
-            !done)
-            return std::move(done).error();
-        return std::optional{true};
+        return on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL WHERE id = ?", hook_)
+            .transform([] { return std::optional{true}; });
     }
 
 private:
@@ -39266,13 +39250,11 @@ inline result<sql::row_number> insert_refresh_token(database& on, const issued_t
     if (!done) return token_exists(std::move(done).error());
     const sql::row_number id = on.last_insert_id();
     // The token that expires last was used last.
-    if (done = on.run("DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                      "(SELECT id FROM tollgate_refresh_tokens WHERE access_grant = ? AND id <> ? "
-                      "ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
-                      access_grant, id, limits::refresh_tokens_per_grant_max - 1);
-        !done)
-        return std::move(done).error();
-    return id;
+    return on
+        .run("DELETE FROM tollgate_refresh_tokens WHERE id IN (SELECT id FROM tollgate_refresh_tokens "
+             "WHERE access_grant = ? AND id <> ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
+             access_grant, id, limits::refresh_tokens_per_grant_max - 1)
+        .transform([id] { return id; });
 }
 
 }  // namespace sqlite::detail
@@ -39309,12 +39291,11 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
                        code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
             !done)
             return std::move(done).error();
-        if (auto done = on.run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
-                               "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                               access_grant, limits::codes_per_grant_max);
-            !done)
-            return std::move(done).error();
-        return code_result::created;
+        return on
+            .run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
+                 "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                 access_grant, limits::codes_per_grant_max)
+            .transform([] { return code_result::created; });
     });
 }
 
@@ -39337,11 +39318,8 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
         if (!inserted) return inserted.error();
         if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted, code.forget_at(),
-                               code.id);
-            !done)
-            return std::move(done).error();
-        return redeemed_code{redemption_result::redeemed, code.user, code.scopes};
+        return on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted, code.forget_at(), code.id)
+            .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
     });
 }
 
@@ -39497,9 +39475,7 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& 
                                id, limits::previous_secrets_max);
             !done)
             return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", *encrypted, id); !done)
-            return std::move(done).error();
-        return true;
+        return on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", *encrypted, id).transform([] { return true; });
     });
 }
 
@@ -39519,13 +39495,12 @@ TOLLGATE_DECL result<bool> sqlite_store::update_hook(const account_ref& account,
             if (static_cast<std::size_t>(others->value_or(0)) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
         }
         // Deliveries store the host of their lease, so those that wait need no change.
-        if (auto done = on.run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
-                               "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
-                               "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
-                               changed.event, changed.target_url, id);
-            !done)
-            return std::move(done).error();
-        return true;
+        return on
+            .run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
+                 "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
+                 "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
+                 changed.event, changed.target_url, id)
+            .transform([] { return true; });
     });
 }
 
@@ -39540,9 +39515,7 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
             return std::move(done).error();
         if (auto done = sqlite::remove_leased_deliveries(on, id); !done) return std::move(done).error();
-        if (auto done = sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max); !done)
-            return std::move(done).error();
-        return true;
+        return sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max).transform([](std::size_t) { return true; });
     });
 }
 
@@ -39774,9 +39747,7 @@ TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return false;
         if (**is_disabled) return hook_is_disabled();
-        auto done = sqlite::append_event_to(on, {to}, reported, seed, now);
-        if (!done) return std::move(done).error();
-        return true;
+        return sqlite::append_event_to(on, {to}, reported, seed, now).transform([] { return true; });
     });
 }
 
@@ -40938,8 +40909,7 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& report
         [](hook_id id) { return id; });
     if (!listening) return listening.error();
     if (listening->empty()) return std::size_t{0};
-    if (auto done = append_event_to(on, *listening, reported, seed, now); !done) return std::move(done).error();
-    return listening->size();
+    return append_event_to(on, *listening, reported, seed, now).transform([&] { return listening->size(); });
 }
 
 TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<hook_id>& listening, const event& reported,

@@ -47,8 +47,7 @@ TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_tok
                        token.application, token.user));
         if (!allowed) return allowed.error();
         if (!*allowed) return false;
-        if (auto done = sqlite::insert_access_token(on, token, std::nullopt); !done) return std::move(done).error();
-        return true;
+        return sqlite::insert_access_token(on, token, std::nullopt).transform([] { return true; });
     });
 }
 

@@ -29,8 +29,7 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& report
         [](hook_id id) { return id; });
     if (!listening) return listening.error();
     if (listening->empty()) return std::size_t{0};
-    if (auto done = append_event_to(on, *listening, reported, seed, now); !done) return std::move(done).error();
-    return listening->size();
+    return append_event_to(on, *listening, reported, seed, now).transform([&] { return listening->size(); });
 }
 
 TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<hook_id>& listening, const event& reported,

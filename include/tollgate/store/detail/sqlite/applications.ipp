@@ -48,12 +48,8 @@ TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, appli
             changed.name, changed.website, changed.description, sql::to_lines(changed.redirect_urls),
             changed.acts_for_owner, id, owner);
         if (!updated || !*updated || changed.acts_for_owner) return updated;
-        if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ? "
-                               "AND refresh_token IS NULL",
-                               id, owner);
-            !done)
-            return std::move(done).error();
-        return true;
+        return on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ? AND refresh_token IS NULL", id, owner)
+            .transform([] { return true; });
     });
 }
 
@@ -75,9 +71,7 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, appli
         // The schema deletes its grants, codes and refresh tokens with it.
         auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
         if (!deleted || !*deleted) return deleted;
-        if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id); !done)
-            return std::move(done).error();
-        return true;
+        return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
     });
 }
 

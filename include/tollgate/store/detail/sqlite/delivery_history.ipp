@@ -69,20 +69,15 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
         if (!*row) return false;
         const auto& [is_disabled, being_sent, hook] = **row;
         if (is_disabled) return hook_is_disabled();
-        if (being_sent) {
-            // `complete` sees that it is to be sent again.
-            if (auto done = on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id);
-                !done)
-                return std::move(done).error();
-            return true;
-        }
+        if (being_sent)  // `complete` sees that it is to be sent again
+            return on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id)
+                .transform([] { return true; });
         if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
                                now, id);
             !done)
             return std::move(done).error();
-        if (auto done = sqlite::queue_no_later_than(on, hook, now); !done) return std::move(done).error();
-        return true;
+        return sqlite::queue_no_later_than(on, hook, now).transform([] { return true; });
     });
 }
 
@@ -101,9 +96,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
             !done)
             return std::move(done).error();
         const auto count = static_cast<std::size_t>(on.changes());
-        if (count != 0)
-            if (auto done = sqlite::queue_no_later_than(on, hook, now); !done) return std::move(done).error();
-        return count;
+        if (count == 0) return count;
+        return sqlite::queue_no_later_than(on, hook, now).transform([count] { return count; });
     });
 }
 
@@ -128,11 +122,8 @@ public:
             if (auto done = queue_no_later_than(on, hook_, ready_at); !done) return std::move(done).error();
             if (*may_be_more) return std::optional<bool>{};
         }
-        if (auto done = on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL WHERE id = ?",
-                               hook_);
-            !done)
-            return std::move(done).error();
-        return std::optional{true};
+        return on.run("UPDATE tollgate_hooks SET disabled_at = NULL, disable_reason = NULL, failing_since = NULL WHERE id = ?", hook_)
+            .transform([] { return std::optional{true}; });
     }
 
 private:

@@ -50,13 +50,11 @@ inline result<sql::row_number> insert_refresh_token(database& on, const issued_t
     if (!done) return token_exists(std::move(done).error());
     const sql::row_number id = on.last_insert_id();
     // The token that expires last was used last.
-    if (done = on.run("DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                      "(SELECT id FROM tollgate_refresh_tokens WHERE access_grant = ? AND id <> ? "
-                      "ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
-                      access_grant, id, limits::refresh_tokens_per_grant_max - 1);
-        !done)
-        return std::move(done).error();
-    return id;
+    return on
+        .run("DELETE FROM tollgate_refresh_tokens WHERE id IN (SELECT id FROM tollgate_refresh_tokens "
+             "WHERE access_grant = ? AND id <> ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
+             access_grant, id, limits::refresh_tokens_per_grant_max - 1)
+        .transform([id] { return id; });
 }
 
 }  // namespace sqlite::detail
@@ -93,12 +91,11 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
                        code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
             !done)
             return std::move(done).error();
-        if (auto done = on.run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
-                               "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                               access_grant, limits::codes_per_grant_max);
-            !done)
-            return std::move(done).error();
-        return code_result::created;
+        return on
+            .run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
+                 "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                 access_grant, limits::codes_per_grant_max)
+            .transform([] { return code_result::created; });
     });
 }
 
@@ -121,11 +118,8 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
         if (!inserted) return inserted.error();
         if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted, code.forget_at(),
-                               code.id);
-            !done)
-            return std::move(done).error();
-        return redeemed_code{redemption_result::redeemed, code.user, code.scopes};
+        return on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted, code.forget_at(), code.id)
+            .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
     });
 }
 

@@ -55,9 +55,7 @@ TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& 
                                id, limits::previous_secrets_max);
             !done)
             return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", *encrypted, id); !done)
-            return std::move(done).error();
-        return true;
+        return on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", *encrypted, id).transform([] { return true; });
     });
 }
 
@@ -77,13 +75,12 @@ TOLLGATE_DECL result<bool> sqlite_store::update_hook(const account_ref& account,
             if (static_cast<std::size_t>(others->value_or(0)) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
         }
         // Deliveries store the host of their lease, so those that wait need no change.
-        if (auto done = on.run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
-                               "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
-                               "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
-                               changed.event, changed.target_url, id);
-            !done)
-            return std::move(done).error();
-        return true;
+        return on
+            .run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
+                 "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
+                 "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
+                 changed.event, changed.target_url, id)
+            .transform([] { return true; });
     });
 }
 
@@ -98,9 +95,7 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
             return std::move(done).error();
         if (auto done = sqlite::remove_leased_deliveries(on, id); !done) return std::move(done).error();
-        if (auto done = sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max); !done)
-            return std::move(done).error();
-        return true;
+        return sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max).transform([](std::size_t) { return true; });
     });
 }
 

@@ -29,9 +29,7 @@ TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return false;
         if (**is_disabled) return hook_is_disabled();
-        auto done = sqlite::append_event_to(on, {to}, reported, seed, now);
-        if (!done) return std::move(done).error();
-        return true;
+        return sqlite::append_event_to(on, {to}, reported, seed, now).transform([] { return true; });
     });
 }
 
