@@ -20861,6 +20861,17 @@ struct made_by<Record (*)(Columns...)> {
     }
 };
 
+/// Calls `take(columns...)` for every remaining row.
+template <class Rows, class Take>
+result<void> for_each_row(Rows&& from, Take take) {
+    for (;;) {
+        auto row = made_by<Take>::next(from);
+        if (!row) return std::move(row).error();
+        if (!*row) return {};
+        std::apply(take, **row);
+    }
+}
+
 /// Every remaining row, each turned into a record by `make(columns...)`.
 template <class Rows, class Make>
 auto read_all(Rows&& from, Make make) -> result<std::vector<typename made_by<Make>::record>> {
@@ -39691,14 +39702,14 @@ private:
 
     result<std::shared_ptr<const event>> read_event(std::int64_t id) {
         if (const auto known = events_.find(id); known != events_.end()) return known->second;
-        auto row = on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id)
-                       .next<service_name, account_id, std::string, std::string, instant>();
-        if (!row) return std::move(row).error();
-        if (!*row) return internal_error("SQLite: the event of a delivery is missing");
-        auto& [service, account, name, data, at] = **row;
-        auto read = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
-        events_.emplace(id, read);
-        return read;
+        const auto read = sql::read_one(
+            on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id),
+            [](const service_name& service, account_id account, std::string& name, std::string& data, instant at) {
+                return std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+            });
+        if (!read) return read.error();
+        if (!*read) return internal_error("SQLite: the event of a delivery is missing");
+        return events_.emplace(id, **read).first->second;
     }
 
     database& on_;
@@ -42822,10 +42833,10 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
             id, owner);
         auto results = impl_->database.run(batch);
         if (!results) return impl_->forget_all_after(std::move(results).error());
-        const auto row = results->back().next<std::int64_t>();
-        if (!row) return impl_->forget_all_after(row.error());
-        if (!*row) return false;
-        if (std::get<0>(**row) > 0) impl_->changes->forget_all();  // many users may be affected
+        const auto tokens = sql::read_value<std::int64_t>(results->back());
+        if (!tokens) return impl_->forget_all_after(tokens.error());
+        if (!*tokens) return false;
+        if (**tokens > 0) impl_->changes->forget_all();  // many users may be affected
         return true;
     });
 }
@@ -42977,31 +42988,19 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
     if (!response) return std::move(response).error();
 
     completion_rows in;
-    for (;;) {
-        auto row = (*response)[hooks]
-                       .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
-                             std::optional<disable_reason>, std::string>();
-        if (!row) return std::move(row).error();
-        if (!*row) break;
-        auto& [id, failing_since, last_failure_at, disabled_at, reason, target_url] = **row;
-        completion_rows::hook_row& hook = in.hooks[id];
-        hook.target_url = std::move(target_url);
-        hook.status = {sql::to_disablement(disabled_at, reason), failing_since, last_failure_at};
-    }
-    for (;;) {
-        const auto row = (*response)[deliveries]
-                             .next<delivery_id, hook_id, delivery_state, instant, bool, bool, std::int64_t,
-                                   std::int64_t, bool>();
-        if (!row) return row.error();
-        if (!*row) break;
-        const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_requested] =
-            **row;
-        // Nothing is stored of a deleted hook any more.
-        if (!in.hooks.contains(hook)) continue;
-        in.deliveries.emplace(id, completion_rows::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
-                                                       attempts_made, resend_requested});
-    }
-    return in;
+    const auto take_hook = [&in](hook_id id, std::optional<instant> failing_since, std::optional<instant> last_failure_at,
+                                 std::optional<instant> disabled_at, std::optional<disable_reason> reason, std::string& target_url) {
+        in.hooks[id] = {{sql::to_disablement(disabled_at, reason), failing_since, last_failure_at}, std::move(target_url)};
+    };
+    const auto take_delivery = [&in](delivery_id id, hook_id hook, delivery_state state, instant at, bool is_leased, bool lease_is_open,
+                                     std::int64_t lease_number, std::int64_t attempts_made, bool resend_requested) {
+        if (!in.hooks.contains(hook)) return;  // nothing is stored of a deleted hook any more
+        in.deliveries.emplace(id, completion_rows::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number, attempts_made,
+                                                                resend_requested});
+    };
+    return sql::for_each_row((*response)[hooks], take_hook)
+        .and_then([&] { return sql::for_each_row((*response)[deliveries], take_delivery); })
+        .transform([&] { return std::move(in); });
 }
 
 inline completion complete_one(completion_rows& in, const attempt_result& ended, instant now) {
@@ -43802,10 +43801,10 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
             delivery_host(changed.target_url));
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = (*results)[changing].next<bool>();
-        if (!row) return row.error();
-        if (!*row) return false;
-        if (!std::get<0>(**row)) return too_many_hooks(hooks_per_event_max);
+        const auto fits = sql::read_value<bool>((*results)[changing]);
+        if (!fits) return fits.error();
+        if (!*fits) return false;
+        if (!**fits) return too_many_hooks(hooks_per_event_max);
         return true;
     });
 }
@@ -43992,24 +43991,16 @@ using secrets_by_hook = std::unordered_map<hook_id, std::vector<std::string>>;
 
 inline result<secrets_by_hook> read_previous_secrets(rows& listed) {
     secrets_by_hook secrets;
-    for (;;) {
-        auto row = listed.next<hook_id, std::string>();
-        if (!row) return std::move(row).error();
-        if (!*row) return secrets;
-        auto& [id, secret] = **row;
-        secrets[id].push_back(std::move(secret));
-    }
+    return sql::for_each_row(listed, [&](hook_id id, std::string& secret) { secrets[id].push_back(std::move(secret)); })
+        .transform([&] { return std::move(secrets); });
 }
 
 inline result<std::vector<due_delivery>> read_leased(rows& listed, const secrets_by_hook& previous_secrets) {
     std::vector<due_delivery> leased;
     std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
-    for (;;) {
-        auto row = listed.next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string, std::string,
-                               service_name, account_id, std::string, std::string, instant, message_seed>();
-        if (!row) return std::move(row).error();
-        if (!*row) return leased;
-        auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at, seed] = **row;
+    const auto take = [&](delivery_id id, std::int64_t number, hook_id hook, std::int64_t event_number, std::int64_t attempts_made,
+                          std::string& type, std::string& target_url, std::string& secret, const service_name& service, account_id account,
+                          std::string& name, std::string& data, instant at, const message_seed& seed) {
         auto& shared = events[event_number];
         if (!shared) shared = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
         const auto previous = previous_secrets.find(hook);
@@ -44022,7 +44013,8 @@ inline result<std::vector<due_delivery>> read_leased(rows& listed, const secrets
                           .secret = std::move(secret),
                           .previous_secrets = previous == previous_secrets.end() ? std::vector<std::string>{} : previous->second,
                           .attempts_made = static_cast<unsigned>(attempts_made)});
-    }
+    };
+    return sql::for_each_row(listed, take).transform([&] { return std::move(leased); });
 }
 
 }  // namespace postgres::detail
@@ -44113,10 +44105,10 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
         batch.add_after_transaction(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = results->front().next<bool>();
-        if (!row) return row.error();
-        if (!*row) return false;
-        if (std::get<0>(**row)) return hook_is_disabled();
+        const auto is_disabled = sql::read_value<bool>(results->front());
+        if (!is_disabled) return is_disabled.error();
+        if (!*is_disabled) return false;
+        if (**is_disabled) return hook_is_disabled();
         return true;
     });
 }
@@ -46288,13 +46280,11 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
         auto listed = session.run(listing);
         if (!listed) return std::move(listed).error();
         std::vector<std::int64_t> deliveries, events;
-        for (;;) {
-            const auto row = listed->back().next<std::int64_t, std::int64_t>();
-            if (!row) return row.error();
-            if (!*row) break;
-            deliveries.push_back(std::get<0>(**row));
-            events.push_back(std::get<1>(**row));
-        }
+        const auto read = sql::for_each_row(listed->back(), [&](std::int64_t delivery, std::int64_t event) {
+            deliveries.push_back(delivery);
+            events.push_back(event);
+        });
+        if (!read) return read.error();
         auto removing = on.make_batch();
         if (!deliveries.empty()) {
             removing.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);

@@ -5,8 +5,40 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <vector>
 
 using namespace tollgate;
+
+namespace {
+
+/// Rows with the numbers 0, 1, ...; the one with the number `bad` cannot be read.
+struct numbered_rows {
+    std::int64_t count, bad;
+    std::int64_t next_number = 0;
+
+    template <class... Columns>
+    result<std::optional<std::tuple<Columns...>>> next() {
+        if (next_number == bad) return internal_error("bad");
+        if (next_number == count) return std::optional<std::tuple<Columns...>>{};
+        return std::optional{std::tuple<Columns...>{next_number++}};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("rows are taken one after another, until one cannot be read") {
+    std::vector<std::int64_t> taken;
+    const auto take = [&](std::int64_t number) { taken.push_back(number); };
+    CHECK(sql::for_each_row(numbered_rows{3, 9}, take));
+    CHECK(taken == std::vector<std::int64_t>{0, 1, 2});
+    CHECK(sql::for_each_row(numbered_rows{0, 9}, take));
+    CHECK(taken.size() == 3);
+    const auto done = sql::for_each_row(numbered_rows{3, 1}, take);
+    REQUIRE(!done);
+    CHECK(done.error().cause == "bad");
+    CHECK(taken == std::vector<std::int64_t>{0, 1, 2, 0});
+}
 
 TEST_CASE("the columns of an owner become a quota and a balance") {
     const user_id ann{1};

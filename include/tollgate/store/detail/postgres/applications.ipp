@@ -100,10 +100,10 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
             id, owner);
         auto results = impl_->database.run(batch);
         if (!results) return impl_->forget_all_after(std::move(results).error());
-        const auto row = results->back().next<std::int64_t>();
-        if (!row) return impl_->forget_all_after(row.error());
-        if (!*row) return false;
-        if (std::get<0>(**row) > 0) impl_->changes->forget_all();  // many users may be affected
+        const auto tokens = sql::read_value<std::int64_t>(results->back());
+        if (!tokens) return impl_->forget_all_after(tokens.error());
+        if (!*tokens) return false;
+        if (**tokens > 0) impl_->changes->forget_all();  // many users may be affected
         return true;
     });
 }

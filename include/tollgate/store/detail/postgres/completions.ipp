@@ -83,31 +83,19 @@ inline result<completion_rows> lock_rows(batch request, transaction& on, std::sp
     if (!response) return std::move(response).error();
 
     completion_rows in;
-    for (;;) {
-        auto row = (*response)[hooks]
-                       .next<hook_id, std::optional<instant>, std::optional<instant>, std::optional<instant>,
-                             std::optional<disable_reason>, std::string>();
-        if (!row) return std::move(row).error();
-        if (!*row) break;
-        auto& [id, failing_since, last_failure_at, disabled_at, reason, target_url] = **row;
-        completion_rows::hook_row& hook = in.hooks[id];
-        hook.target_url = std::move(target_url);
-        hook.status = {sql::to_disablement(disabled_at, reason), failing_since, last_failure_at};
-    }
-    for (;;) {
-        const auto row = (*response)[deliveries]
-                             .next<delivery_id, hook_id, delivery_state, instant, bool, bool, std::int64_t,
-                                   std::int64_t, bool>();
-        if (!row) return row.error();
-        if (!*row) break;
-        const auto& [id, hook, state, at, is_leased, lease_is_open, lease_number, attempts_made, resend_requested] =
-            **row;
-        // Nothing is stored of a deleted hook any more.
-        if (!in.hooks.contains(hook)) continue;
-        in.deliveries.emplace(id, completion_rows::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number,
-                                                       attempts_made, resend_requested});
-    }
-    return in;
+    const auto take_hook = [&in](hook_id id, std::optional<instant> failing_since, std::optional<instant> last_failure_at,
+                                 std::optional<instant> disabled_at, std::optional<disable_reason> reason, std::string& target_url) {
+        in.hooks[id] = {{sql::to_disablement(disabled_at, reason), failing_since, last_failure_at}, std::move(target_url)};
+    };
+    const auto take_delivery = [&in](delivery_id id, hook_id hook, delivery_state state, instant at, bool is_leased, bool lease_is_open,
+                                     std::int64_t lease_number, std::int64_t attempts_made, bool resend_requested) {
+        if (!in.hooks.contains(hook)) return;  // nothing is stored of a deleted hook any more
+        in.deliveries.emplace(id, completion_rows::delivery_row{hook, state, at, is_leased, lease_is_open, lease_number, attempts_made,
+                                                                resend_requested});
+    };
+    return sql::for_each_row((*response)[hooks], take_hook)
+        .and_then([&] { return sql::for_each_row((*response)[deliveries], take_delivery); })
+        .transform([&] { return std::move(in); });
 }
 
 inline completion complete_one(completion_rows& in, const attempt_result& ended, instant now) {

@@ -103,10 +103,10 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
             delivery_host(changed.target_url));
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = (*results)[changing].next<bool>();
-        if (!row) return row.error();
-        if (!*row) return false;
-        if (!std::get<0>(**row)) return too_many_hooks(hooks_per_event_max);
+        const auto fits = sql::read_value<bool>((*results)[changing]);
+        if (!fits) return fits.error();
+        if (!*fits) return false;
+        if (!**fits) return too_many_hooks(hooks_per_event_max);
         return true;
     });
 }

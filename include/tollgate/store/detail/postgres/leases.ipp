@@ -94,24 +94,16 @@ using secrets_by_hook = std::unordered_map<hook_id, std::vector<std::string>>;
 
 inline result<secrets_by_hook> read_previous_secrets(rows& listed) {
     secrets_by_hook secrets;
-    for (;;) {
-        auto row = listed.next<hook_id, std::string>();
-        if (!row) return std::move(row).error();
-        if (!*row) return secrets;
-        auto& [id, secret] = **row;
-        secrets[id].push_back(std::move(secret));
-    }
+    return sql::for_each_row(listed, [&](hook_id id, std::string& secret) { secrets[id].push_back(std::move(secret)); })
+        .transform([&] { return std::move(secrets); });
 }
 
 inline result<std::vector<due_delivery>> read_leased(rows& listed, const secrets_by_hook& previous_secrets) {
     std::vector<due_delivery> leased;
     std::unordered_map<std::int64_t, std::shared_ptr<const event>> events;
-    for (;;) {
-        auto row = listed.next<delivery_id, std::int64_t, hook_id, std::int64_t, std::int64_t, std::string, std::string, std::string,
-                               service_name, account_id, std::string, std::string, instant, message_seed>();
-        if (!row) return std::move(row).error();
-        if (!*row) return leased;
-        auto& [id, number, hook, event_number, attempts_made, type, target_url, secret, service, account, name, data, at, seed] = **row;
+    const auto take = [&](delivery_id id, std::int64_t number, hook_id hook, std::int64_t event_number, std::int64_t attempts_made,
+                          std::string& type, std::string& target_url, std::string& secret, const service_name& service, account_id account,
+                          std::string& name, std::string& data, instant at, const message_seed& seed) {
         auto& shared = events[event_number];
         if (!shared) shared = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
         const auto previous = previous_secrets.find(hook);
@@ -124,7 +116,8 @@ inline result<std::vector<due_delivery>> read_leased(rows& listed, const secrets
                           .secret = std::move(secret),
                           .previous_secrets = previous == previous_secrets.end() ? std::vector<std::string>{} : previous->second,
                           .attempts_made = static_cast<unsigned>(attempts_made)});
-    }
+    };
+    return sql::for_each_row(listed, take).transform([&] { return std::move(leased); });
 }
 
 }  // namespace postgres::detail

@@ -77,10 +77,10 @@ TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const eve
         batch.add_after_transaction(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
-        const auto row = results->front().next<bool>();
-        if (!row) return row.error();
-        if (!*row) return false;
-        if (std::get<0>(**row)) return hook_is_disabled();
+        const auto is_disabled = sql::read_value<bool>(results->front());
+        if (!is_disabled) return is_disabled.error();
+        if (!*is_disabled) return false;
+        if (**is_disabled) return hook_is_disabled();
         return true;
     });
 }

@@ -20,13 +20,11 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
         auto listed = session.run(listing);
         if (!listed) return std::move(listed).error();
         std::vector<std::int64_t> deliveries, events;
-        for (;;) {
-            const auto row = listed->back().next<std::int64_t, std::int64_t>();
-            if (!row) return row.error();
-            if (!*row) break;
-            deliveries.push_back(std::get<0>(**row));
-            events.push_back(std::get<1>(**row));
-        }
+        const auto read = sql::for_each_row(listed->back(), [&](std::int64_t delivery, std::int64_t event) {
+            deliveries.push_back(delivery);
+            events.push_back(event);
+        });
+        if (!read) return read.error();
         auto removing = on.make_batch();
         if (!deliveries.empty()) {
             removing.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);

@@ -53,6 +53,17 @@ struct made_by<Record (*)(Columns...)> {
     }
 };
 
+/// Calls `take(columns...)` for every remaining row.
+template <class Rows, class Take>
+result<void> for_each_row(Rows&& from, Take take) {
+    for (;;) {
+        auto row = made_by<Take>::next(from);
+        if (!row) return std::move(row).error();
+        if (!*row) return {};
+        std::apply(take, **row);
+    }
+}
+
 /// Every remaining row, each turned into a record by `make(columns...)`.
 template <class Rows, class Make>
 auto read_all(Rows&& from, Make make) -> result<std::vector<typename made_by<Make>::record>> {

@@ -148,14 +148,14 @@ private:
 
     result<std::shared_ptr<const event>> read_event(std::int64_t id) {
         if (const auto known = events_.find(id); known != events_.end()) return known->second;
-        auto row = on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id)
-                       .next<service_name, account_id, std::string, std::string, instant>();
-        if (!row) return std::move(row).error();
-        if (!*row) return internal_error("SQLite: the event of a delivery is missing");
-        auto& [service, account, name, data, at] = **row;
-        auto read = std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
-        events_.emplace(id, read);
-        return read;
+        const auto read = sql::read_one(
+            on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id),
+            [](const service_name& service, account_id account, std::string& name, std::string& data, instant at) {
+                return std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+            });
+        if (!read) return read.error();
+        if (!*read) return internal_error("SQLite: the event of a delivery is missing");
+        return events_.emplace(id, **read).first->second;
     }
 
     database& on_;
