@@ -74,6 +74,20 @@ void report(Store& store, const account_ref& account, std::size_t count = 1, ins
         value_of(store.append_event(sample_event(account), sample_seed(++last), now), at);
 }
 
+struct sample_deliveries {
+    account_ref account;
+    hook_id hook;
+};
+/// A hook of the sample account, with deliveries that are due at noon.
+template <class Store>
+sample_deliveries hook_with_deliveries(Store& store, std::size_t count = 1, std::string_view target_url = "https://example.com/hook",
+                                       const std::source_location& at = std::source_location::current()) {
+    const auto account = sample_account();
+    const auto hook = listen_at(store, account, target_url, at);
+    report(store, account, count, noon, at);
+    return {account, hook};
+}
+
 /// The ids of the due hooks, in order.
 template <class Store>
 std::vector<hook_id> due_hook_ids(Store& store, instant now, std::size_t rows_max = 1000,

@@ -118,9 +118,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         });
 
     add("lease: is valid until its end", [](auto& store) {
-        const auto account = sample_account();
-        listen(store, account);
-        report(store, account);
+        hook_with_deliveries(store);
         auto terms = sample_terms(noon);
         terms.lease_until = noon + seconds{10};
         const auto leased = lease_due(store, terms);
@@ -140,18 +138,14 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
     });
 
     add("lease: a result after its end is accepted until the next lease", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account);
+        const auto [account, hook] = hook_with_deliveries(store);
         const auto leased = lease_one(store, noon);
         expect_completed(store, completed(leased, delivered), completion::done, noon + seconds{86'400});
         expect_state(store, account, hook, delivery_state::delivered);
     });
 
     add("lease: can be completed once", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account);
+        const auto [account, hook] = hook_with_deliveries(store);
         const auto leased = lease_one(store, noon);
         auto unknown = completed(leased, delivered);
         unknown.lease.delivery = delivery_id{leased.lease.delivery.value() + 1};
@@ -170,9 +164,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
     });
 
     add("complete: delivered and given up are final, and a retry is due at its time", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 3);
+        const auto [account, hook] = hook_with_deliveries(store, 3);
         const auto leased = lease_due_at(store, noon);
         expect(leased.size() == 3, "three deliveries are due");
         std::array ended{completed(leased[0], delivered), completed(leased[1], retry), completed(leased[2], given_up)};
@@ -202,9 +194,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
     });
 
     add("complete: a delivery that was not attempted is due again at the given time, and nothing is recorded", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 2);
+        const auto [account, hook] = hook_with_deliveries(store, 2);
         auto terms = sample_terms(noon);
         terms.host_leases_max = 1;
         terms.deliveries_max = 1;
@@ -232,9 +222,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
     });
 
     add("complete: a delivery that was not attempted is held if its hook was disabled", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 2);
+        const auto [account, hook] = hook_with_deliveries(store, 2);
         const auto leased = lease_due_at(store, noon);
         expect_completed(store, completed(leased.at(0), gone), completion::hook_disabled);
         expect_completed(store, completed(leased.at(1), not_attempted), completion::done);
@@ -260,9 +248,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
     });
 
     add("secret: a replaced secret is returned until it expires", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account);
+        const auto [account, hook] = hook_with_deliveries(store);
         const auto secrets_at = [&](instant now) {
             auto terms = sample_terms(now);
             terms.lease_until = now + milliseconds{1};

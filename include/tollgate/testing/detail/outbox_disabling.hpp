@@ -50,9 +50,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
     });
 
     add("hook: is disabled after failing for too long, and only by a failure", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 4);
+        const auto [account, hook] = hook_with_deliveries(store, 4);
         const auto due = lease_due_at(store, noon);
         const auto complete = [&](std::size_t which, delivery_outcome outcome, completion result, instant bound) {
             auto ended = completed(due.at(which), outcome, noon + seconds{static_cast<int>(which)});
@@ -80,9 +78,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
     });
 
     add("hook: a failure that its receiver did not cause leaves its status as it is", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 4);
+        const auto [account, hook] = hook_with_deliveries(store, 4);
         const auto due = lease_due_at(store, noon);
         const auto complete = [&](std::size_t which, delivery_outcome outcome, bool counts, completion result) {
             auto ended = completed(due.at(which), outcome, noon + seconds{static_cast<int>(which)});
@@ -151,9 +147,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
     });
 
     add("hook: a disabled hook holds its deliveries until it is enabled", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 5);
+        const auto [account, hook] = hook_with_deliveries(store, 5);
         auto terms = sample_terms(noon);
         terms.deliveries_max = 4;
         const auto sent = lease_due(store, terms);
@@ -211,9 +205,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
     });
 
     add("hook: an ended lease is void after its hook was disabled", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 2);
+        const auto [account, hook] = hook_with_deliveries(store, 2);
         auto terms = sample_terms(noon);
         terms.deliveries_max = 1;
         const auto lost = lease_due(store, terms);
@@ -228,9 +220,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
     });
 
     add("hook: one with an ended lease at its old target can be disabled", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen_at(store, account, "https://old.example/hook");
-        report(store, account);
+        const auto [account, hook] = hook_with_deliveries(store, 1, "https://old.example/hook");
         lease_one(store, noon);  // by a worker that dies
         expect_true(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100), "there is such a hook");
         report(store, account);
@@ -241,9 +231,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
     });
 
     add("hook: enabling it does not change when retries are due", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 2);
+        const auto [account, hook] = hook_with_deliveries(store, 2);
         const auto sent = lease_due_at(store, noon);
         expect_completed(store, completed(sent.at(0), retry), completion::done);
         expect_true(store.enable_hook(account, hook, noon), "there is such a hook");

@@ -61,9 +61,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     });
 
     add("history: a leased delivery is waiting until its lease ends", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account);
+        const auto [account, hook] = hook_with_deliveries(store);
         lease_one(store, noon);
         const auto listed = only_delivery(store, account, hook);
         expect(listed.state == delivery_state::waiting && listed.attempts_made == 0, "it waits for its attempt's end");
@@ -140,9 +138,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     });
 
     add("attempt: at least the required number of the last attempts of a delivery is kept", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account);
+        const auto [account, hook] = hook_with_deliveries(store);
         const auto send = [&](std::size_t number, delivery_outcome outcome) {
             auto ended = completed(lease_one(store, noon), outcome);
             ended.attempt.duration = milliseconds{number};
@@ -161,9 +157,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     });
 
     add("resend: a delivery in any state is due at once, with the same message id", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 4);
+        const auto [account, hook] = hook_with_deliveries(store, 4);
         const auto sent = lease_due_at(store, noon);
         const std::array ended{completed(sent.at(0), delivered), completed(sent.at(1), retry),
                                completed(sent.at(2), given_up)};

@@ -58,17 +58,13 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
 
     add("lease: a bound may be the largest number", [](auto& store) {
         constexpr std::size_t largest = (std::numeric_limits<std::size_t>::max)();
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 2);
+        const auto [account, hook] = hook_with_deliveries(store, 2);
         expect(value_of(store.due_hooks(noon, largest)).hooks.size() == 1, "due_hooks must list the hook");
         expect(lease_of(store, {hook, largest, largest, noon}, sample_terms(noon)).size() == 2, "lease must return both deliveries");
     });
 
     add("lease: the bound of a host counts the leases of all workers", [](auto& store) {
-        const auto account = sample_account();
-        listen_at(store, account, "https://one.example/hook");
-        report(store, account, 10);
+        hook_with_deliveries(store, 10, "https://one.example/hook");
         auto terms = sample_terms(noon);
         terms.host_leases_max = 4;
         const auto first = lease_due(store, terms);
@@ -181,9 +177,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
 
     if constexpr (backlog_source<store_given_as<Given>>) {
         add("backlog: does not count deliveries that are held", [](auto& store) {
-            const auto account = sample_account();
-            const auto hook = listen(store, account);
-            report(store, account, 20);
+            const auto [account, hook] = hook_with_deliveries(store, 20);
             const auto sent = lease_of(store, {hook, 2, 1000, noon}, sample_terms(noon));
             expect(value_of(store.backlog(noon, 100)).due == 18, "all others are due");
             expect_completed(store, completed(sent.at(0), gone), completion::hook_disabled);
@@ -197,9 +191,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         });
 
         add("backlog: does not count a delivery of a disabled hook whose lease has ended", [](auto& store) {
-            const auto account = sample_account();
-            const auto hook = listen(store, account);
-            report(store, account, 2);
+            const auto [account, hook] = hook_with_deliveries(store, 2);
             const auto terms = sample_terms(noon);
             const auto sent = lease_of(store, {hook, 2, 1000, noon}, terms);
             expect(value_of(store.backlog(terms.lease_until, 100)).due == 2, "both leases have ended");
@@ -254,9 +246,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     });
 
     add("due: a hook is listed until a lease returns nothing, and again when a delivery becomes due", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 1, noon);
+        const auto [account, hook] = hook_with_deliveries(store);
         auto terms = sample_terms(noon);
         auto sent = lease_of(store, {hook, 9, 9, noon}, terms);
         expect(sent.size() == 1 && due_hook_ids(store, noon).empty(), "what is leased is not due");

@@ -82,9 +82,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
     });
 
     add("update: the old target's late response does not disable the webhook", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen_at(store, account, "https://old.example/hook");
-        report(store, account);
+        const auto [account, hook] = hook_with_deliveries(store, 1, "https://old.example/hook");
         const auto sent = lease_one(store, noon);
         const hook_change changed{"site.published", "https://new.example/hook"};
         expect_true(store.update_hook(account, hook, changed, 100), "there is such a hook");
@@ -119,9 +117,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
     });
 
     add("history: deliveries can be filtered by state", [](auto& store) {
-        const auto account = sample_account();
-        const auto hook = listen(store, account);
-        report(store, account, 6);
+        const auto [account, hook] = hook_with_deliveries(store, 6);
         const auto sent = lease_due_at(store, noon);
         const std::array ended{completed(sent.at(0), given_up), completed(sent.at(1), delivered), completed(sent.at(2), given_up),
                                completed(sent.at(3), retry), completed(sent.at(4), given_up)};
