@@ -4,7 +4,6 @@
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -124,17 +123,13 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
 
     add("access token: exactly one of several parallel creations with the same digest succeeds", [](auto& store) {
         for (std::uint64_t round = 0; round < 5; ++round) {
-            std::atomic<std::size_t> won{0}, winner{0};
-            in_parallel([&](std::size_t i) {
-                const auto done =
-                    store.create_access_token(sample_access_token(round, user_id{static_cast<std::int64_t>(i) + 1}));
-                if (!done) return expect_error("create_access_token", done, error_kind::conflict);
-                ++won;
-                winner = i;
-            });
-            expect(won == 1, "exactly one creation wins");
-            expect_token_found(store,
-                               sample_access_token(round, user_id{static_cast<std::int64_t>(winner.load()) + 1}));
+            const auto token_of = [&](std::size_t i) {
+                return sample_access_token(round, user_id{static_cast<std::int64_t>(i) + 1});
+            };
+            const auto create = [&](std::size_t i) {
+                return succeeds_unless(error_kind::conflict, "create_access_token", store.create_access_token(token_of(i)));
+            };
+            expect_token_found(store, token_of(expect_one_winner(create, "exactly one creation wins")));
         }
     });
 
@@ -142,12 +137,12 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         for (std::uint64_t round = 0; round < 5; ++round) {
             const auto token = sample_access_token(round);
             value_of(store.create_access_token(token));
-            std::atomic<std::size_t> was_there{0};
-            in_parallel([&](std::size_t) {
-                if (value_of(store.revoke_access_token(token.token_digest))) ++was_there;
+            const auto revoke = [&](std::size_t) {
+                const bool was_there = value_of(store.revoke_access_token(token.token_digest));
                 expect_token_unknown(store, token.token_digest);
-            });
-            expect(was_there == 1, "exactly one revocation met the token");
+                return was_there;
+            };
+            expect_one_winner(revoke, "exactly one revocation met the token");
         }
     });
 

@@ -254,18 +254,13 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
     add("application: exactly one of several parallel creations with the same client_id succeeds", [](auto& store) {
         for (int round = 0; round < 5; ++round) {
             const std::string client_id = "tgi_" + std::to_string(round);
-            std::atomic<std::size_t> won{0};
-            std::atomic<std::int64_t> winner{0};
-            in_parallel([&](std::size_t i) {
-                const user_id owner{static_cast<std::int64_t>(i) + 1};
-                const auto id = store.create_application(sample_application(client_id, owner), applications_max);
-                if (!id) return expect_error("create_application", id, error_kind::conflict);
-                ++won;
-                winner = owner.value();
-            });
-            expect(won == 1, "exactly one creation wins");
-            const auto found = value_of(store.find_application(client_id));
-            expect(found && found->owner == user_id{winner.load()}, "the application is the winner's");
+            const auto owner_of = [](std::size_t i) { return user_id{static_cast<std::int64_t>(i) + 1}; };
+            const auto create = [&](std::size_t i) {
+                const auto id = store.create_application(sample_application(client_id, owner_of(i)), applications_max);
+                return succeeds_unless(error_kind::conflict, "create_application", id);
+            };
+            const auto winner = expect_one_winner(create, "exactly one creation wins");
+            expect(found_of(store.find_application(client_id)).owner == owner_of(winner), "the application is the winner's");
         }
     });
 
@@ -275,9 +270,8 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         in_parallel([&](std::size_t i) {
             for (std::size_t n = 0; n < each_tries; ++n) {
                 const auto name = "tgi_" + std::to_string(i) + "_" + std::to_string(n);
-                const auto id = store.create_application(sample_application(name), bound);
-                if (id) ++won;
-                else expect_error("create_application", id, error_kind::invalid);
+                if (succeeds_unless(error_kind::invalid, "create_application", store.create_application(sample_application(name), bound)))
+                    ++won;
             }
         });
         expect(won == bound, "exactly as many are created as the bound permits");

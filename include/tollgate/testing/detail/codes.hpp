@@ -4,7 +4,6 @@
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -206,15 +205,14 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto application = create_sample_application(store);
         for (std::uint64_t round = 0; round < 5; ++round) {
             expect_code(store, sample_code(round, application), code_result::created);
-            std::atomic<std::size_t> won{0};
-            in_parallel([&](std::size_t i) {
+            const auto redeem = [&](std::size_t i) {
                 auto presented = sample_redemption(round, application);
                 presented.tokens = sample_tokens(round * thread_count + i);
                 const auto actual = value_of(store.redeem_code(presented));
                 expect(actual.result == redeemed || actual.result == reused, "a code is redeemed, or it was before");
-                if (actual.result == redeemed) ++won;
-            });
-            expect(won == 1, "exactly one redemption wins");
+                return actual.result == redeemed;
+            };
+            expect_one_winner(redeem, "exactly one redemption wins");
             for (std::uint64_t i = 0; i < thread_count; ++i) {
                 expect_no_access(store, round * thread_count + i);
                 expect(!is_refreshable(store, round * thread_count + i, application),
@@ -226,13 +224,12 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
     add("code: a form that is submitted twice creates one code, also in parallel", [](auto& store) {
         const auto application = create_sample_application(store);
         for (std::uint64_t round = 0; round < 5; ++round) {
-            std::atomic<std::size_t> created{0};
-            in_parallel([&](std::size_t) {
+            const auto create = [&](std::size_t) {
                 const auto actual = value_of(store.create_code(sample_code(round, application)));
                 expect(actual == code_result::created || actual == code_result::waiting, "a code is new, or waits");
-                if (actual == code_result::created) ++created;
-            });
-            expect(created == 1, "exactly one creation makes the code");
+                return actual == code_result::created;
+            };
+            expect_one_winner(create, "exactly one creation makes the code");
             expect_redemption(store, sample_redemption(round, application), redeemed);
         }
         expect(value_of(store.grants_of(user_id{7})).size() == 1, "one user and one application have one grant");

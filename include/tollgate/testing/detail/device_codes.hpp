@@ -4,7 +4,6 @@
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -162,13 +161,8 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
             const auto device_code = sample_device_code(round, application);
             value_of(store.create_device_code(device_code));
             const auto answer_of = [](std::size_t i) { return i % 2 == 0 ? approved : denied; };
-            std::atomic<std::size_t> accepted{0}, winner{0};
-            in_parallel([&](std::size_t i) {
-                if (!value_of(store.answer_device_code(device_code.user_digest, answer_of(i)))) return;
-                ++accepted;
-                winner = i;
-            });
-            expect(accepted == 1, "exactly one answer is accepted");
+            const auto answer = [&](std::size_t i) { return value_of(store.answer_device_code(device_code.user_digest, answer_of(i))); };
+            const auto winner = expect_one_winner(answer, "exactly one answer is accepted");
             expect(found_of(store.find_device_code(device_code.device_digest)).state == answer_of(winner), "the accepted answer stays");
         }
     });

@@ -96,4 +96,12 @@ void expect_error(const result<T>& actual, error_kind kind, const std::source_lo
     expect_error("the call", actual, kind, at);
 }
 
+/// Whether the verb succeeded. It must not fail with an error of another kind.
+template <class T>
+[[nodiscard]] bool succeeds_unless(error_kind allowed, std::string_view verb, const result<T>& actual,
+                                   const std::source_location& at = std::source_location::current()) {
+    if (!actual) expect_error(verb, actual, allowed, at);
+    return actual.has_value();
+}
+
 }  // namespace tollgate::testing

@@ -7,7 +7,6 @@
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>

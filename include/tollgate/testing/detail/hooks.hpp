@@ -252,13 +252,8 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             const auto hook = sample_hook(sample_account("sitesmaker", round));
             std::atomic<std::size_t> won{0};
             in_parallel([&](std::size_t) {
-                for (std::size_t i = 0; i < hooks_max / 2; ++i) {
-                    const auto id = store.create_hook(hook, hooks_max);
-                    if (id)
-                        ++won;
-                    else
-                        expect_error("create_hook", id, error_kind::invalid);
-                }
+                for (std::size_t i = 0; i < hooks_max / 2; ++i)
+                    if (succeeds_unless(error_kind::invalid, "create_hook", store.create_hook(hook, hooks_max))) ++won;
             });
             expect(won == hooks_max, "exactly as many are created as the bound permits");
             expect(value_of(store.hooks_of(hook.account)).size() == hooks_max, "as many are there as were created");
@@ -288,11 +283,8 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         for (int round = 0; round < 5; ++round) {
             const auto hook = sample_hook(sample_account());
             const auto id = value_of(store.create_hook(hook, hooks_max));
-            std::atomic<std::size_t> was_there{0};
-            in_parallel([&](std::size_t) {
-                if (value_of(store.delete_hook(hook.account, id))) ++was_there;
-            });
-            expect(was_there == 1, "exactly one deletion met the hook");
+            expect_one_winner([&](std::size_t) { return value_of(store.delete_hook(hook.account, id)); },
+                              "exactly one deletion met the hook");
         }
     });
 

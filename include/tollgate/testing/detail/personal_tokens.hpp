@@ -208,18 +208,13 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     add("personal token: exactly one of several parallel creations with the same username succeeds", [](auto& store) {
         for (int round = 0; round < 5; ++round) {
             const std::string username = "tgu_" + std::to_string(round);
-            std::atomic<std::size_t> won{0}, winner{0};
-            in_parallel([&](std::size_t i) {
+            const auto create = [&](std::size_t i) {
                 auto token = sample_personal_token(username);
                 token.secret_digest = sample_digest(i);
-                const auto id = store.create_personal_token(token, tokens_max);
-                if (!id) return expect_error("create_personal_token", id, error_kind::conflict);
-                ++won;
-                winner = i;
-            });
-            expect(won == 1, "exactly one creation wins");
-            const auto found = value_of(store.find_personal_token(username));
-            expect(found && found->secret_digest == sample_digest(winner), "the token is the winner's");
+                return succeeds_unless(error_kind::conflict, "create_personal_token", store.create_personal_token(token, tokens_max));
+            };
+            const auto winner = expect_one_winner(create, "exactly one creation wins");
+            expect(found_of(store.find_personal_token(username)).secret_digest == sample_digest(winner), "the token is the winner's");
         }
     });
 
@@ -283,10 +278,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
                 for (std::size_t n = 0; n < each_tries; ++n) {
                     const auto name = std::to_string(round) + "_" + std::to_string(i) + "_" + std::to_string(n);
                     const auto id = store.create_personal_token(sample_personal_token(name, user_id{round}), bound);
-                    if (id)
-                        ++won;
-                    else
-                        expect_error("create_personal_token", id, error_kind::invalid);
+                    if (succeeds_unless(error_kind::invalid, "create_personal_token", id)) ++won;
                 }
             });
             expect(won == bound, "exactly as many are created as the bound permits");

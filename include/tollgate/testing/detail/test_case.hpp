@@ -155,4 +155,18 @@ void in_parallel(const Work& work) {
         if (!each.empty()) throw failed{each};
 }
 
+/// Calls `wins(i)` on such threads; it must return true on exactly one of them. Returns which.
+template <class Wins>
+std::size_t expect_one_winner(const Wins& wins, std::string_view message,
+                              const std::source_location& at = std::source_location::current()) {
+    std::atomic<std::size_t> count{0}, winner{0};
+    in_parallel([&](std::size_t i) {
+        if (!wins(i)) return;
+        ++count;
+        winner = i;
+    });
+    expect(count == 1, message, at);
+    return winner;
+}
+
 }  // namespace tollgate::testing
