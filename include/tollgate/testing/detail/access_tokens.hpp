@@ -16,18 +16,6 @@ namespace tollgate::inline v0::testing {
 namespace detail {
 
 template <class Store>
-void expect_token_found(Store& store, const new_access_token& token,
-                        const std::source_location& at = std::source_location::current()) {
-    const auto found = looked_up(store, token.token_digest, at);
-    expect(found.has_value(), "an access token that was created is found", at);
-    expect(found->user == token.user, "a found token has its user", at);
-    expect(found->secret_digest == token.token_digest, "a found token has its digest", at);
-    expect(found->scopes == token.scopes, "a found token has its scopes, in their order", at);
-    expect(found->expires_at == token.expires_at, "a found token has its expiry, to the millisecond", at);
-    expect(found->application == token.application, "a found token has its application", at);
-}
-
-template <class Store>
 void expect_token_unknown(Store& store, const digest& token,
                           const std::source_location& at = std::source_location::current()) {
     expect(!looked_up(store, token, at), "no access token is found", at);

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace tollgate::inline v0::testing {
@@ -65,14 +64,8 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(actual.result == redeemed, "a valid code is redeemed");
         expect(actual.user == user_id{8}, "a redeemed code says whose it was");
         expect(actual.scopes == code.scopes, "a redeemed code says what was granted, in its order");
-        if constexpr (credential_source<std::remove_reference_t<decltype(store)>>) {
-            const auto found = value_of(store.find_access_token(sample_access_digest(1)));
-            expect(found.has_value(), "the access token is found");
-            expect(found->user == user_id{8}, "the access token has its user");
-            expect(found->scopes == code.scopes, "the access token has its scopes, in their order");
-            expect(found->application == application, "the access token has its application");
-            expect(found->expires_at == sample_tokens(1).access_expires_at, "the access token has its expiry");
-        }
+        expect_access(store, new_access_token{user_id{8}, application, sample_access_digest(1), code.scopes, noon,
+                                              sample_tokens(1).access_expires_at});
         expect(is_refreshable(store, 1, application), "the refresh token is valid");
     });
 

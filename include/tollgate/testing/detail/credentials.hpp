@@ -50,4 +50,16 @@ std::optional<token_credential> looked_up(Store& store, const digest& token, con
         [&token](auto& in) { return in.cached_access_token(token); }, at);
 }
 
+template <class Store>
+void expect_token_found(Store& store, const new_access_token& token,
+                        const std::source_location& at = std::source_location::current()) {
+    const auto found = looked_up(store, token.token_digest, at);
+    expect(found.has_value(), "an access token that was created is found", at);
+    expect(found->user == token.user, "a found token has its user", at);
+    expect(found->secret_digest == token.token_digest, "a found token has its digest", at);
+    expect(found->scopes == token.scopes, "a found token has its scopes, in their order", at);
+    expect(found->expires_at == token.expires_at, "a found token has its expiry, to the millisecond", at);
+    expect(found->application == token.application, "a found token has its application", at);
+}
+
 }  // namespace tollgate::testing::detail

@@ -29,6 +29,11 @@ template <class Store>
 void expect_access(Store& store, std::uint64_t seed, const std::source_location& at = std::source_location::current()) {
     expect(has_access(store, seed, true, at), "the access token is found", at);
 }
+/// The access token is as it was created.
+template <class Store>
+void expect_access(Store& store, const new_access_token& token, const std::source_location& at = std::source_location::current()) {
+    if constexpr (credential_source<Store>) expect_token_found(store, token, at);
+}
 template <class Store>
 void expect_no_access(Store& store, std::uint64_t seed,
                       const std::source_location& at = std::source_location::current()) {
