@@ -15939,19 +15939,13 @@ public:
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
 
 private:
-    /// Ordered, not hashed: clients choose the keys.
-    struct by_text {
-        using is_transparent = void;
-        bool operator()(std::string_view a, std::string_view b) const noexcept { return a < b; }
-    };
-
     /// Null when the owner has no such application.
     [[nodiscard]] TOLLGATE_DECL application* find_of(user_id owner, application_id id) noexcept;
 
     const std::size_t applications_max_;
     std::int64_t last_id_ = 0;
     std::map<application_id, application> rows_;
-    std::map<client_id_text, application_id, by_text> by_client_id_;
+    std::map<client_id_text, application_id, std::less<>> by_client_id_;  // not hashed: clients choose the keys
     std::set<std::pair<user_id, application_id>> of_owner_;
 };
 
@@ -16060,6 +16054,12 @@ inline constexpr std::size_t share_divisor = 4;
 [[nodiscard]] inline error table_is_full(std::size_t rows_max, const std::string& rows, const std::string& setting) {
     return unavailable("The memory store holds " + std::to_string(rows_max) + ' ' + rows + ", the maximum (memory_settings::" +
                        setting + ").");
+}
+
+/// Reserves space for one more element, so that appending cannot fail.
+template <class T>
+void reserve_one_more(std::vector<T>& in) {
+    if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
 }
 
 /// Counts the rows of a table, in total and by user. A table has at most `rows_max`, and one user at most a quarter of
@@ -16960,6 +16960,12 @@ private:
     Undo undo_;
     bool kept_ = false;
 };
+
+/// For the end of a verb whose steps have all succeeded.
+template <class... Undo>
+void keep_all(undo_unless_kept<Undo>&... steps) noexcept {
+    (steps.keep(), ...);
+}
 
 }  // namespace tollgate
 
@@ -30190,8 +30196,7 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
     by_client_id_.emplace(created.client_id, id);
     undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
     of_owner_.emplace(created.owner, id);
-    inserted.keep();
-    named.keep();
+    keep_all(inserted, named);
     return id;
 }
 
@@ -30290,9 +30295,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
                         std::nullopt},
                        made_with,
                        created.created_at});
-    counted.keep();
-    ended.keep();
-    placed.keep();
+    keep_all(counted, ended, placed);
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
         auto oldest = siblings->second.begin();
@@ -30365,15 +30368,6 @@ TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest tok
 
 namespace tollgate::inline v0::memory {
 
-namespace detail {
-
-/// Reserves space for one more element, so that appending cannot fail.
-inline void reserve_one_more(std::vector<digest>& in) {
-    if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
-}
-
-}  // namespace detail
-
 TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& parties) const {
     const auto found = rows_.find(parties);
     return found == rows_.end() ? std::nullopt : std::optional{found->second.scopes};
@@ -30411,7 +30405,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
         if (is_new) of_user_.erase({code.user, code.application});
     }};
     row& changed = found->second;
-    detail::reserve_one_more(changed.codes);
+    reserve_one_more(changed.codes);
     code_shares_.add(code.user);
     undo_unless_kept counted{[&]() noexcept { code_shares_.remove(code.user); }};
     const dated_digest end{code.expires_at, code.code_digest};
@@ -30420,10 +30414,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     codes_.emplace(
         code.code_digest,
         code_row{parties, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.expires_at, {}});
-    granted.keep();
-    listed.keep();
-    counted.keep();
-    dated.keep();
+    keep_all(granted, listed, counted, dated);
     if (is_new) ++last_grant_id_;
     changed.scopes = **scopes;
     changed.codes.push_back(code.code_digest);
@@ -30463,7 +30454,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
             return refresh_token_shares_.no_capacity("refresh tokens", "refresh_tokens_max");
     const bool full = replaces_another();
 
-    detail::reserve_one_more(grant.refresh_tokens);
+    reserve_one_more(grant.refresh_tokens);
     refresh_token_shares_.add(parties.user);
     undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
     const instant expires_at = issued.refresh_token_end();
@@ -30476,9 +30467,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
             {parties.user, parties.application, issued.access_digest, scopes, now, issued.access_expires_at}, id);
         !done)
         return done;
-    counted.keep();
-    dated.keep();
-    inserted.keep();
+    keep_all(counted, dated, inserted);
     grant.refresh_tokens.push_back(issued.refresh_digest);
     if (full) forget_least_used_refresh_token(grant, issued.refresh_digest);
     return {};
@@ -30681,7 +30670,7 @@ TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t ho
     if (count_of_event(siblings, hook.event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
 
     // The hook is added after everything that may throw.
-    if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
+    reserve_one_more(siblings);
     const hook_id id{++last_id_};
     hooks_.emplace(id, stored_hook{hook});
     siblings.push_back(id);
@@ -31123,8 +31112,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
     std::size_t due = 0;
     for (const hook_id each : listening)
         if (add(delivery_id{++last_id_}, each, stored, now)) ++due;
-    counted.keep();
-    added.keep();
+    keep_all(counted, added);
     return due;
 }
 
@@ -31172,9 +31160,7 @@ TOLLGATE_DECL bool outbox::add(delivery_id id, hook_id to, const std::shared_ptr
     hook_entry.deliveries.insert(id);
     undo_unless_kept listed{[&]() noexcept { hook_entry.deliveries.erase(id); }};
     hook_entry.waiting.insert({now, id});
-    inserted.keep();
-    listed.keep();
-    known.keep();
+    keep_all(inserted, listed, known);
     ++hook_entry.to->deliveries;
     ++event->deliveries;
     bytes_ += detail::delivery_bytes;
@@ -31203,8 +31189,7 @@ TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
         hook_rows_.emplace(id, hook_rows{.to = &target_host, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
     undo_unless_kept known{[&]() noexcept { hook_rows_.erase(id); }};
     idle_.insert(hook_entry.place);
-    known.keep();
-    host_known.keep();
+    keep_all(known, host_known);
     return hook_entry;
 }
 
@@ -31396,10 +31381,7 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     rows_.emplace(session.cookie_digest, session);
     undo_unless_kept inserted{[&]() noexcept { rows_.erase(session.cookie_digest); }};
     owned->second.insert(last_seen);
-    listed.keep();
-    dated.keep();
-    last_seen_listed.keep();
-    inserted.keep();
+    keep_all(listed, dated, last_seen_listed, inserted);
 
     if (full) {
         auto longest_unused = owned->second.begin();
@@ -31498,7 +31480,7 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     // The row comes last: if memory runs out before, the token is never visible. Nothing after it throws.
     const token_id id{++last_id_};
     auto& siblings = of_user_[token.user];
-    if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
+    reserve_one_more(siblings);
     usernames_.emplace(id, token.username);
     undo_unless_kept named{[&]() noexcept { usernames_.erase(id); }};
     std::string scopes{token.scopes.text()}, description = token.description;

@@ -37,9 +37,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
                         std::nullopt},
                        made_with,
                        created.created_at});
-    counted.keep();
-    ended.keep();
-    placed.keep();
+    keep_all(counted, ended, placed);
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
         auto oldest = siblings->second.begin();

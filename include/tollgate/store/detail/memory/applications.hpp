@@ -34,19 +34,13 @@ public:
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
 
 private:
-    /// Ordered, not hashed: clients choose the keys.
-    struct by_text {
-        using is_transparent = void;
-        bool operator()(std::string_view a, std::string_view b) const noexcept { return a < b; }
-    };
-
     /// Null when the owner has no such application.
     [[nodiscard]] TOLLGATE_DECL application* find_of(user_id owner, application_id id) noexcept;
 
     const std::size_t applications_max_;
     std::int64_t last_id_ = 0;
     std::map<application_id, application> rows_;
-    std::map<client_id_text, application_id, by_text> by_client_id_;
+    std::map<client_id_text, application_id, std::less<>> by_client_id_;  // not hashed: clients choose the keys
     std::set<std::pair<user_id, application_id>> of_owner_;
 };
 

@@ -28,8 +28,7 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
     by_client_id_.emplace(created.client_id, id);
     undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
     of_owner_.emplace(created.owner, id);
-    inserted.keep();
-    named.keep();
+    keep_all(inserted, named);
     return id;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace tollgate::inline v0::memory {
 
@@ -17,6 +18,12 @@ inline constexpr std::size_t share_divisor = 4;
 [[nodiscard]] inline error table_is_full(std::size_t rows_max, const std::string& rows, const std::string& setting) {
     return unavailable("The memory store holds " + std::to_string(rows_max) + ' ' + rows + ", the maximum (memory_settings::" +
                        setting + ").");
+}
+
+/// Reserves space for one more element, so that appending cannot fail.
+template <class T>
+void reserve_one_more(std::vector<T>& in) {
+    if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
 }
 
 /// Counts the rows of a table, in total and by user. A table has at most `rows_max`, and one user at most a quarter of

@@ -12,15 +12,6 @@
 
 namespace tollgate::inline v0::memory {
 
-namespace detail {
-
-/// Reserves space for one more element, so that appending cannot fail.
-inline void reserve_one_more(std::vector<digest>& in) {
-    if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
-}
-
-}  // namespace detail
-
 TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& parties) const {
     const auto found = rows_.find(parties);
     return found == rows_.end() ? std::nullopt : std::optional{found->second.scopes};
@@ -58,7 +49,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
         if (is_new) of_user_.erase({code.user, code.application});
     }};
     row& changed = found->second;
-    detail::reserve_one_more(changed.codes);
+    reserve_one_more(changed.codes);
     code_shares_.add(code.user);
     undo_unless_kept counted{[&]() noexcept { code_shares_.remove(code.user); }};
     const dated_digest end{code.expires_at, code.code_digest};
@@ -67,10 +58,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     codes_.emplace(
         code.code_digest,
         code_row{parties, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.expires_at, {}});
-    granted.keep();
-    listed.keep();
-    counted.keep();
-    dated.keep();
+    keep_all(granted, listed, counted, dated);
     if (is_new) ++last_grant_id_;
     changed.scopes = **scopes;
     changed.codes.push_back(code.code_digest);
@@ -110,7 +98,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
             return refresh_token_shares_.no_capacity("refresh tokens", "refresh_tokens_max");
     const bool full = replaces_another();
 
-    detail::reserve_one_more(grant.refresh_tokens);
+    reserve_one_more(grant.refresh_tokens);
     refresh_token_shares_.add(parties.user);
     undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
     const instant expires_at = issued.refresh_token_end();
@@ -123,9 +111,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
             {parties.user, parties.application, issued.access_digest, scopes, now, issued.access_expires_at}, id);
         !done)
         return done;
-    counted.keep();
-    dated.keep();
-    inserted.keep();
+    keep_all(counted, dated, inserted);
     grant.refresh_tokens.push_back(issued.refresh_digest);
     if (full) forget_least_used_refresh_token(grant, issued.refresh_digest);
     return {};

@@ -17,7 +17,7 @@ TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t ho
     if (count_of_event(siblings, hook.event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
 
     // The hook is added after everything that may throw.
-    if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
+    reserve_one_more(siblings);
     const hook_id id{++last_id_};
     hooks_.emplace(id, stored_hook{hook});
     siblings.push_back(id);

@@ -61,8 +61,7 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
     std::size_t due = 0;
     for (const hook_id each : listening)
         if (add(delivery_id{++last_id_}, each, stored, now)) ++due;
-    counted.keep();
-    added.keep();
+    keep_all(counted, added);
     return due;
 }
 
@@ -110,9 +109,7 @@ TOLLGATE_DECL bool outbox::add(delivery_id id, hook_id to, const std::shared_ptr
     hook_entry.deliveries.insert(id);
     undo_unless_kept listed{[&]() noexcept { hook_entry.deliveries.erase(id); }};
     hook_entry.waiting.insert({now, id});
-    inserted.keep();
-    listed.keep();
-    known.keep();
+    keep_all(inserted, listed, known);
     ++hook_entry.to->deliveries;
     ++event->deliveries;
     bytes_ += detail::delivery_bytes;
@@ -141,8 +138,7 @@ TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
         hook_rows_.emplace(id, hook_rows{.to = &target_host, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
     undo_unless_kept known{[&]() noexcept { hook_rows_.erase(id); }};
     idle_.insert(hook_entry.place);
-    known.keep();
-    host_known.keep();
+    keep_all(known, host_known);
     return hook_entry;
 }
 

@@ -26,7 +26,7 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     // The row comes last: if memory runs out before, the token is never visible. Nothing after it throws.
     const token_id id{++last_id_};
     auto& siblings = of_user_[token.user];
-    if (siblings.size() == siblings.capacity()) siblings.reserve((std::max)(siblings.size() * 2, std::size_t{4}));
+    reserve_one_more(siblings);
     usernames_.emplace(id, token.username);
     undo_unless_kept named{[&]() noexcept { usernames_.erase(id); }};
     std::string scopes{token.scopes.text()}, description = token.description;

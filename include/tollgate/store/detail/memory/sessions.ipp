@@ -31,10 +31,7 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     rows_.emplace(session.cookie_digest, session);
     undo_unless_kept inserted{[&]() noexcept { rows_.erase(session.cookie_digest); }};
     owned->second.insert(last_seen);
-    listed.keep();
-    dated.keep();
-    last_seen_listed.keep();
-    inserted.keep();
+    keep_all(listed, dated, last_seen_listed, inserted);
 
     if (full) {
         auto longest_unused = owned->second.begin();
