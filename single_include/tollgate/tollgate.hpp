@@ -41627,6 +41627,20 @@ struct column<std::vector<T>> {
     }
 };
 
+/// Rows for a statement that reads them with `unnest`: each column is an array parameter.
+template <class... Columns>
+class row_arrays {
+public:
+    void add(Columns... row) {
+        std::apply([&](auto&... columns) { (columns.push_back(std::move(row)), ...); }, columns_);
+    }
+    [[nodiscard]] bool is_empty() const noexcept { return std::get<0>(columns_).empty(); }
+    [[nodiscard]] const std::tuple<std::vector<Columns>...>& columns() const noexcept { return columns_; }
+
+private:
+    std::tuple<std::vector<Columns>...> columns_;
+};
+
 }  // namespace tollgate::postgres
 
 // <tollgate/store/detail/postgres/batch.hpp>
@@ -41649,6 +41663,12 @@ public:
         begin(text, sizeof...(Values));
         (add_value(values), ...);
         return statements_.size() - 1;
+    }
+
+    /// The same; the columns of `rows` are the first parameters.
+    template <class... Columns, class... Values>
+    std::size_t add(statement_text text, const row_arrays<Columns...>& rows, const Values&... values) {
+        return std::apply([&](const auto&... columns) { return add(text, columns..., values...); }, rows.columns());
     }
 
     /// Sent after the transaction; its result is ignored. Nothing may be added after it.
@@ -43007,80 +43027,56 @@ inline completion complete_one(completion_rows& in, const attempt_result& ended,
 
 /// Records the attempts, and forgets those beyond the newest of each delivery.
 inline void add_attempts(batch& to, const completion_rows& in, std::span<const attempt_result> ended) {
-    std::vector<delivery_id> deliveries;
-    std::vector<hook_id> hooks;
-    std::vector<instant> times;
-    std::vector<milliseconds> durations;
-    std::vector<attempt_end> ends;
-    std::vector<std::int64_t> statuses;
-    std::vector<sql::raw_bytes> responses_of, requests_of;
+    row_arrays<delivery_id, hook_id, instant, milliseconds, attempt_end, std::int64_t, sql::raw_bytes, sql::raw_bytes> made;
     for (const attempt_result& each : ended) {
         const auto found = in.deliveries.find(each.lease.delivery);
         if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
-        deliveries.push_back(found->first);
-        hooks.push_back(found->second.hook);
-        times.push_back(each.attempt.at);
-        durations.push_back(each.attempt.duration);
-        ends.push_back(each.attempt.end);
-        statuses.push_back(each.attempt.status);
-        responses_of.push_back({each.attempt.response});
-        requests_of.push_back({each.attempt.request});
+        const attempt& one = each.attempt;
+        made.add(found->first, found->second.hook, one.at, one.duration, one.end, one.status, {one.response}, {one.request});
     }
     to.add(
         "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request) "
         "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request "
         "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY "
         "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, place) ORDER BY place",
-        deliveries, hooks, times, durations, ends, statuses, responses_of, requests_of);
+        made);
     to.add(
         "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
         "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
         "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
-        deliveries, limits::attempts_per_delivery_max);
+        std::get<0>(made.columns()), limits::attempts_per_delivery_max);
 }
 
 inline void add_changed_deliveries(batch& to, const completion_rows& in) {
-    std::vector<delivery_id> ids;
-    std::vector<delivery_state> states;
-    std::vector<instant> times;
-    std::vector<std::int64_t> attempts;
-    for (const auto& [id, each] : in.deliveries) {
-        if (!each.is_changed) continue;
-        ids.push_back(id);
-        states.push_back(each.state);
-        times.push_back(each.at);
-        attempts.push_back(each.attempts_made);
-    }
+    row_arrays<delivery_id, delivery_state, instant, std::int64_t> ended;
+    for (const auto& [id, each] : in.deliveries)
+        if (each.is_changed) ended.add(id, each.state, each.at, each.attempts_made);
     to.add(
         "UPDATE tollgate_deliveries AS deliveries SET state = ended.state, at = ended.at, "
         "attempts_made = ended.attempts_made, resend_asked = false, is_leased = false, lease_is_open = false "
         "FROM unnest($1, $2, $3, $4) AS ended (id, state, at, attempts_made) WHERE deliveries.id = ended.id",
-        ids, states, times, attempts);
+        ended);
 }
 
 /// The statuses of the hooks; the waiting deliveries of disabled ones are held.
 inline void add_changed_hooks(batch& to, const completion_rows& in, instant now) {
-    std::vector<hook_id> ids, disabled;
-    std::vector<std::optional<instant>> failing_since, last_failures, disabled_at;
-    std::vector<std::optional<disable_reason>> reasons;
+    using time = std::optional<instant>;
+    row_arrays<hook_id, time, time, time, std::optional<disable_reason>> changed;
+    std::vector<hook_id> disabled;
     for (const auto& [id, each] : in.hooks) {
         if (each.is_disabled_now) disabled.push_back(id);
         if (!each.is_changed) continue;
-        ids.push_back(id);
-        failing_since.push_back(each.status.failing_since);
-        last_failures.push_back(each.status.last_failure_at);
-        const auto& disabled_by = each.status.disabled;
-        disabled_at.push_back(disabled_by ? std::optional{disabled_by->at} : std::nullopt);
-        reasons.push_back(disabled_by ? std::optional{disabled_by->reason} : std::nullopt);
+        const auto& [by, failing_since, last_failure_at] = each.status;
+        changed.add(id, failing_since, last_failure_at, by ? time{by->at} : std::nullopt, by ? std::optional{by->reason} : std::nullopt);
     }
-    if (!ids.empty())
+    if (!changed.is_empty())
         to.add(
             "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
             "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
             "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
             "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
             "WHERE hooks.id = ended.id",
-            ids, failing_since, last_failures, disabled_at, reasons);
+            changed);
     if (disabled.empty()) return;
     // `lease` holds the others when they are due.
     to.add(
@@ -43092,19 +43088,15 @@ inline void add_changed_hooks(batch& to, const completion_rows& in, instant now)
 
 /// When hooks whose deliveries wait for another attempt are due next.
 inline void add_due_times(batch& to, const completion_rows& in) {
-    std::vector<hook_id> hooks;
-    std::vector<instant> due_at;
-    for (const auto& [id, each] : in.deliveries) {
-        if (!each.is_changed || each.state != delivery_state::waiting) continue;
-        hooks.push_back(each.hook);
-        due_at.push_back(each.at);
-    }
-    if (hooks.empty()) return;
+    row_arrays<hook_id, instant> due;
+    for (const auto& [id, each] : in.deliveries)
+        if (each.is_changed && each.state == delivery_state::waiting) due.add(each.hook, each.at);
+    if (due.is_empty()) return;
     to.add(
         "UPDATE tollgate_hooks AS hooks SET ready_at = first_at FROM (SELECT hook_id, min(due_at) AS first_at "
         "FROM unnest($1, $2) AS due (hook_id, due_at) GROUP BY hook_id) AS earliest "
         "WHERE hooks.id = hook_id AND (ready_at IS NULL OR ready_at > first_at)",
-        hooks, due_at);
+        due);
 }
 
 /// Writes the results, in one round trip that commits the transaction.
@@ -43861,14 +43853,9 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
                 return read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
             },
             [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
-                std::vector<std::int64_t> rows;
-                std::vector<std::string> before, after;
-                for (const sql::changed_secret& each : changed) {
-                    rows.push_back(each.row);
-                    before.push_back(each.before);
-                    after.push_back(each.after);
-                }
-                return change(update, rows, before, after).transform([](bool) {});
+                postgres::row_arrays<std::int64_t, std::string, std::string> rows;
+                for (const sql::changed_secret& each : changed) rows.add(each.row, each.before, each.after);
+                return change(update, rows).transform([](bool) {});
             });
     };
     if (auto done = encrypt_table(
@@ -43901,15 +43888,9 @@ struct lease_results {
 };
 
 inline lease_results add_lease(batch& to, std::span<const lease_request> requests, const lease_time& time) {
-    std::vector<hook_id> hooks;
-    std::vector<std::size_t> deliveries_max, host_leases_max;
-    std::vector<instant> retry_at;
-    for (const lease_request& each : requests) {
-        hooks.push_back(each.hook);
-        deliveries_max.push_back(each.deliveries_max);
-        host_leases_max.push_back(each.host_leases_max);
-        retry_at.push_back(each.full_host_retry_at);
-    }
+    row_arrays<hook_id, std::size_t, std::size_t, instant> rows;
+    for (const lease_request& each : requests) rows.add(each.hook, each.deliveries_max, each.host_leases_max, each.full_host_retry_at);
+    const auto& [hooks, deliveries_max, host_leases_max, retry_at] = rows.columns();
     // The following statements read the locked hosts from a setting of this transaction.
     to.add(
         "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
@@ -46261,12 +46242,10 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
     return on.transact([&](transaction& session) -> result<std::size_t> {
         auto listed = session.run(listing);
         if (!listed) return std::move(listed).error();
-        std::vector<std::int64_t> deliveries, events;
-        const auto read = sql::for_each_row(listed->back(), [&](std::int64_t delivery, std::int64_t event) {
-            deliveries.push_back(delivery);
-            events.push_back(event);
-        });
+        row_arrays<std::int64_t, std::int64_t> rows;
+        const auto read = sql::for_each_row(listed->back(), [&](std::int64_t delivery, std::int64_t event) { rows.add(delivery, event); });
         if (!read) return read.error();
+        const auto& [deliveries, events] = rows.columns();
         auto removing = on.make_batch();
         if (!deliveries.empty()) {
             removing.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);

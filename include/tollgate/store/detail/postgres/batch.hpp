@@ -35,6 +35,12 @@ public:
         return statements_.size() - 1;
     }
 
+    /// The same; the columns of `rows` are the first parameters.
+    template <class... Columns, class... Values>
+    std::size_t add(statement_text text, const row_arrays<Columns...>& rows, const Values&... values) {
+        return std::apply([&](const auto&... columns) { return add(text, columns..., values...); }, rows.columns());
+    }
+
     /// Sent after the transaction; its result is ignored. Nothing may be added after it.
     void add_after_transaction(statement_text text) {
         transaction_size_ = statements_.size();

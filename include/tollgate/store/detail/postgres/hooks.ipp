@@ -181,14 +181,9 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
                 return read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
             },
             [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
-                std::vector<std::int64_t> rows;
-                std::vector<std::string> before, after;
-                for (const sql::changed_secret& each : changed) {
-                    rows.push_back(each.row);
-                    before.push_back(each.before);
-                    after.push_back(each.after);
-                }
-                return change(update, rows, before, after).transform([](bool) {});
+                postgres::row_arrays<std::int64_t, std::string, std::string> rows;
+                for (const sql::changed_secret& each : changed) rows.add(each.row, each.before, each.after);
+                return change(update, rows).transform([](bool) {});
             });
     };
     if (auto done = encrypt_table(

@@ -22,15 +22,9 @@ struct lease_results {
 };
 
 inline lease_results add_lease(batch& to, std::span<const lease_request> requests, const lease_time& time) {
-    std::vector<hook_id> hooks;
-    std::vector<std::size_t> deliveries_max, host_leases_max;
-    std::vector<instant> retry_at;
-    for (const lease_request& each : requests) {
-        hooks.push_back(each.hook);
-        deliveries_max.push_back(each.deliveries_max);
-        host_leases_max.push_back(each.host_leases_max);
-        retry_at.push_back(each.full_host_retry_at);
-    }
+    row_arrays<hook_id, std::size_t, std::size_t, instant> rows;
+    for (const lease_request& each : requests) rows.add(each.hook, each.deliveries_max, each.host_leases_max, each.full_host_retry_at);
+    const auto& [hooks, deliveries_max, host_leases_max, retry_at] = rows.columns();
     // The following statements read the locked hosts from a setting of this transaction.
     to.add(
         "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("

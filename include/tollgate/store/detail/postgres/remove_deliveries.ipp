@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace tollgate::inline v0::postgres {
 
@@ -19,12 +18,10 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
     return on.transact([&](transaction& session) -> result<std::size_t> {
         auto listed = session.run(listing);
         if (!listed) return std::move(listed).error();
-        std::vector<std::int64_t> deliveries, events;
-        const auto read = sql::for_each_row(listed->back(), [&](std::int64_t delivery, std::int64_t event) {
-            deliveries.push_back(delivery);
-            events.push_back(event);
-        });
+        row_arrays<std::int64_t, std::int64_t> rows;
+        const auto read = sql::for_each_row(listed->back(), [&](std::int64_t delivery, std::int64_t event) { rows.add(delivery, event); });
         if (!read) return read.error();
+        const auto& [deliveries, events] = rows.columns();
         auto removing = on.make_batch();
         if (!deliveries.empty()) {
             removing.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);

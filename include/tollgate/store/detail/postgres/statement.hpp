@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -136,6 +137,20 @@ struct column<std::vector<T>> {
         to.begin_array(column<T>::type, values.size());
         for (const T& each : values) to.element(each);
     }
+};
+
+/// Rows for a statement that reads them with `unnest`: each column is an array parameter.
+template <class... Columns>
+class row_arrays {
+public:
+    void add(Columns... row) {
+        std::apply([&](auto&... columns) { (columns.push_back(std::move(row)), ...); }, columns_);
+    }
+    [[nodiscard]] bool is_empty() const noexcept { return std::get<0>(columns_).empty(); }
+    [[nodiscard]] const std::tuple<std::vector<Columns>...>& columns() const noexcept { return columns_; }
+
+private:
+    std::tuple<std::vector<Columns>...> columns_;
 };
 
 }  // namespace tollgate::postgres
