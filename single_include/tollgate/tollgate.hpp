@@ -42597,6 +42597,15 @@ struct postgres_store::impl {
         });
     }
 
+    /// For verbs of several statements: `verb(batch)` adds them to an empty batch, and runs it.
+    template <class Verb>
+    std::invoke_result_t<Verb&, postgres::batch&> with_batch(Verb&& verb) noexcept {
+        return detail::without_exceptions([&] {
+            auto batch = database.make_batch();
+            return verb(batch);
+        });
+    }
+
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
 
@@ -42679,8 +42688,7 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const
 }
 
 TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& token) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         postgres::add_access_token(batch, token, std::nullopt);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
@@ -42690,8 +42698,7 @@ TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_
 }
 
 TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& token) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         // Waits for verbs that delete the application or take its right away.
         batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR SHARE", token.application);
         batch.add(
@@ -42717,8 +42724,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& tok
 }
 
 TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         postgres::make_best_effort(batch);
         // The grant is locked first, as in the verbs that revoke its tokens.
         batch.add(
@@ -42743,8 +42749,7 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<application_id> postgres_store::create_application(
     const new_application& application, std::size_t applications_per_user_max) noexcept {
-    return detail::without_exceptions([&]() -> result<application_id> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<application_id> {
         postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
         batch.add(
             "INSERT INTO tollgate_applications "
@@ -42783,8 +42788,7 @@ TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(u
 
 TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, application_id id,
                                                               const application_change& changed) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         batch.add(
             "UPDATE tollgate_applications SET name = $3, website = $4, description = $5, redirect_urls = $6, "
             "acts_for_owner = $7 WHERE id = $1 AND owner_id = $2",
@@ -42816,8 +42820,7 @@ TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, ap
 }
 
 TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         // One transaction, so that no part of it remains, and hundreds of thousands of users may have authorized it.
         batch.set_response_wait_max(seconds{60});
         // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.
@@ -43209,8 +43212,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
 }
 
 TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto request = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& request) -> result<bool> {
         request.add(
             "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
             "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
@@ -43247,8 +43249,7 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
 
 TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                                   std::size_t rows_max, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<std::size_t> {
         batch.add(
             "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
@@ -43358,8 +43359,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& code) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         batch.add(
             "INSERT INTO tollgate_device_codes "
             "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
@@ -43596,8 +43596,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
 
 TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
     application_id application, const digest& token) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         postgres::detail::lock_grant_of(batch, application, token, token);
         batch.add(
             "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
@@ -43637,8 +43636,7 @@ TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user)
 }
 
 TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
                   application);
         postgres::detail::add_revocation(batch, user, application);
@@ -43694,10 +43692,9 @@ inline void lock_hooks_for_counting(batch& in, const account_ref& account, std::
 
 TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
     const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
-    return detail::without_exceptions([&]() -> result<hook_id> {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<hook_id> {
         const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
         if (!secret) return secret.error();
-        auto batch = impl_->database.make_batch();
         const std::string host = delivery_host(hook.target_url);
         postgres::detail::lock_hooks_for_counting(batch, hook.account, hook.event);
         // Also locks an existing row, so that it is not deleted before the hook is inserted.
@@ -43738,8 +43735,7 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
 
 TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                                        std::size_t hooks_per_event_max) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         postgres::detail::lock_hooks_for_counting(batch, account, changed.event);
         // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
         // refers to it. Deliveries store the host of their lease, so those that wait need no change.
@@ -43785,10 +43781,9 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
 
 TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                                instant old_valid_until) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
-        auto batch = impl_->database.make_batch();
         batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
                   account.service, account.account);
         batch.add(
@@ -43808,8 +43803,7 @@ TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref
 }
 
 TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& account, hook_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         // The host's row is the lock on its deliveries.
         batch.add(
             "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
@@ -43985,9 +43979,8 @@ inline result<std::vector<due_delivery>> read_leased(rows& listed, const secrets
 /// Skips hosts that another transaction has locked; their hooks stay listed.
 TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
                                                                       const lease_time& lease) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<due_delivery>> {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<due_delivery>> {
         if (requests.empty()) return std::vector<due_delivery>{};
-        auto batch = impl_->database.make_batch();
         const auto at = postgres::detail::add_lease(batch, requests, lease);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
@@ -44041,8 +44034,7 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed,
                                                                 instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        auto request = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& request) -> result<std::size_t> {
         postgres::append_event(request, reported, seed, now);
         request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
@@ -44053,8 +44045,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& repo
 
 TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                            instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         batch.add(
             "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
@@ -44094,8 +44085,7 @@ TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std:
 }
 
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<due_hook_page> {
-        auto request = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& request) -> result<due_hook_page> {
         request.add(
             "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
             "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
@@ -44175,8 +44165,7 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_personal_token(std
 
 TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& token,
                                                                      std::size_t tokens_per_user_max) noexcept {
-    return detail::without_exceptions([&]() -> result<token_id> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<token_id> {
         postgres::lock_until_commit(batch, "personal_tokens " + std::to_string(token.user.value()));
         batch.add(
             "INSERT INTO tollgate_personal_tokens "
@@ -44230,8 +44219,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) no
 
 TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now,
                                                                      std::string_view from) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         postgres::make_best_effort(batch);
         batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 WHERE username = $3", now, from,
                   username);
@@ -44251,8 +44239,7 @@ TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& session) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         batch.add(
             "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
             "VALUES ($1, $2, $3, $4, $5, $6, $7)",

@@ -38,8 +38,7 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const
 }
 
 TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& token) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         postgres::add_access_token(batch, token, std::nullopt);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
@@ -49,8 +48,7 @@ TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_
 }
 
 TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& token) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         // Waits for verbs that delete the application or take its right away.
         batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR SHARE", token.application);
         batch.add(
@@ -76,8 +74,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& tok
 }
 
 TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         postgres::make_best_effort(batch);
         // The grant is locked first, as in the verbs that revoke its tokens.
         batch.add(

@@ -8,8 +8,7 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<application_id> postgres_store::create_application(
     const new_application& application, std::size_t applications_per_user_max) noexcept {
-    return detail::without_exceptions([&]() -> result<application_id> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<application_id> {
         postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
         batch.add(
             "INSERT INTO tollgate_applications "
@@ -48,8 +47,7 @@ TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(u
 
 TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, application_id id,
                                                               const application_change& changed) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         batch.add(
             "UPDATE tollgate_applications SET name = $3, website = $4, description = $5, redirect_urls = $6, "
             "acts_for_owner = $7 WHERE id = $1 AND owner_id = $2",
@@ -81,8 +79,7 @@ TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, ap
 }
 
 TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         // One transaction, so that no part of it remains, and hundreds of thousands of users may have authorized it.
         batch.set_response_wait_max(seconds{60});
         // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.

@@ -51,8 +51,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
 }
 
 TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto request = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& request) -> result<bool> {
         request.add(
             "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
             "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
@@ -89,8 +88,7 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
 
 TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                                   std::size_t rows_max, instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<std::size_t> {
         batch.add(
             "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",

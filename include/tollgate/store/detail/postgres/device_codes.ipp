@@ -6,8 +6,7 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& code) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         batch.add(
             "INSERT INTO tollgate_device_codes "
             "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "

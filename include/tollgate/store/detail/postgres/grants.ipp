@@ -212,8 +212,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
 
 TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
     application_id application, const digest& token) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         postgres::detail::lock_grant_of(batch, application, token, token);
         batch.add(
             "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
@@ -253,8 +252,7 @@ TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user)
 }
 
 TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
                   application);
         postgres::detail::add_revocation(batch, user, application);

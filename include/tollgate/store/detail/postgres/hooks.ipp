@@ -22,10 +22,9 @@ inline void lock_hooks_for_counting(batch& in, const account_ref& account, std::
 
 TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
     const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
-    return detail::without_exceptions([&]() -> result<hook_id> {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<hook_id> {
         const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
         if (!secret) return secret.error();
-        auto batch = impl_->database.make_batch();
         const std::string host = delivery_host(hook.target_url);
         postgres::detail::lock_hooks_for_counting(batch, hook.account, hook.event);
         // Also locks an existing row, so that it is not deleted before the hook is inserted.
@@ -66,8 +65,7 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
 
 TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                                        std::size_t hooks_per_event_max) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         postgres::detail::lock_hooks_for_counting(batch, account, changed.event);
         // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
         // refers to it. Deliveries store the host of their lease, so those that wait need no change.
@@ -113,10 +111,9 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
 
 TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
                                                                instant old_valid_until) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
-        auto batch = impl_->database.make_batch();
         batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
                   account.service, account.account);
         batch.add(
@@ -136,8 +133,7 @@ TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref
 }
 
 TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& account, hook_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         // The host's row is the lock on its deliveries.
         batch.add(
             "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "

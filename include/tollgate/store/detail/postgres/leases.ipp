@@ -119,9 +119,8 @@ inline result<std::vector<due_delivery>> read_leased(rows& listed, const secrets
 /// Skips hosts that another transaction has locked; their hooks stay listed.
 TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
                                                                       const lease_time& lease) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<due_delivery>> {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<due_delivery>> {
         if (requests.empty()) return std::vector<due_delivery>{};
-        auto batch = impl_->database.make_batch();
         const auto at = postgres::detail::add_lease(batch, requests, lease);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();

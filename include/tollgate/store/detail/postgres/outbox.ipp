@@ -50,8 +50,7 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed,
                                                                 instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        auto request = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& request) -> result<std::size_t> {
         postgres::append_event(request, reported, seed, now);
         request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
@@ -62,8 +61,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& repo
 
 TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                            instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         batch.add(
             "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
@@ -103,8 +101,7 @@ TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std:
 }
 
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<due_hook_page> {
-        auto request = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& request) -> result<due_hook_page> {
         request.add(
             "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
             "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "

@@ -27,8 +27,7 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_personal_token(std
 
 TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& token,
                                                                      std::size_t tokens_per_user_max) noexcept {
-    return detail::without_exceptions([&]() -> result<token_id> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<token_id> {
         postgres::lock_until_commit(batch, "personal_tokens " + std::to_string(token.user.value()));
         batch.add(
             "INSERT INTO tollgate_personal_tokens "
@@ -82,8 +81,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) no
 
 TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now,
                                                                      std::string_view from) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         postgres::make_best_effort(batch);
         batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 WHERE username = $3", now, from,
                   username);

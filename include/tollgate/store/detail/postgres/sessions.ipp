@@ -6,8 +6,7 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& session) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        auto batch = impl_->database.make_batch();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         batch.add(
             "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
             "VALUES ($1, $2, $3, $4, $5, $6, $7)",

@@ -76,6 +76,15 @@ struct postgres_store::impl {
         });
     }
 
+    /// For verbs of several statements: `verb(batch)` adds them to an empty batch, and runs it.
+    template <class Verb>
+    std::invoke_result_t<Verb&, postgres::batch&> with_batch(Verb&& verb) noexcept {
+        return detail::without_exceptions([&] {
+            auto batch = database.make_batch();
+            return verb(batch);
+        });
+    }
+
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
 
