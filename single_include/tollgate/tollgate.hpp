@@ -39813,9 +39813,7 @@ TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sql
            std::optional<std::string>& currency) { return sql::owner_columns{requests, window_seconds, balance, currency}; });
     if (!read) return read.error();
     if (!*read) return std::optional<known_user>{};
-    auto known = sql::to_known_user(user, **read);
-    if (!known) return std::move(known).error();
-    return std::optional{*known};
+    return sql::to_known_user(user, **read).transform([](const known_user& known) { return std::optional{known}; });
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
@@ -40568,11 +40566,8 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
     // SQLite does not call the busy handler where waiting could deadlock, as when several processes change a new file's
     // mode at once.
     for (int waits = 0;; ++waits) {
-        auto mode = [this] {
-            auto rows = prepare("PRAGMA journal_mode = WAL");
-            return rows.next<std::string>();
-        }();
-        if (mode && *mode && std::get<0>(**mode) == "wal") return {};
+        auto mode = sql::read_value<std::string>(prepare("PRAGMA journal_mode = WAL"));
+        if (mode && *mode == "wal") return {};
         if (mode)
             return unavailable("SQLite: a write-ahead log is not possible here, for example on a network file system: " + path);
         const bool busy = (sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_BUSY;
@@ -40699,10 +40694,10 @@ namespace detail {
 inline result<void> commit_nothing(database& connection) {
     auto change = transaction::begin(connection);
     if (!change) return std::move(change).error();
-    auto version = connection.prepare("PRAGMA user_version").next<std::int64_t>();
-    if (!version) return std::move(version).error();
+    const auto version = sql::read_value<std::int64_t>(connection.prepare("PRAGMA user_version"));
+    if (!version) return version.error();
     if (!*version) return {};
-    const std::string same = "PRAGMA user_version = " + std::to_string(std::get<0>(**version));
+    const std::string same = "PRAGMA user_version = " + std::to_string(**version);
     const int code = sqlite3_exec(connection.handle(), same.c_str(), nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) return failure(connection.handle(), code, same);
     return change->commit();
@@ -46044,9 +46039,7 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
 /// The last columns of both statements.
 inline result<std::optional<known_user>> to_owner(user_id user, bool is_known, const sql::owner_columns& read) {
     if (!is_known) return std::optional<known_user>{};
-    auto known = sql::to_known_user(user, read);
-    if (!known) return std::move(known).error();
-    return std::optional{*known};
+    return sql::to_known_user(user, read).transform([](const known_user& known) { return std::optional{known}; });
 }
 
 }  // namespace detail

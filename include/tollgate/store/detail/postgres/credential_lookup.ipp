@@ -44,9 +44,7 @@ inline std::string compose_lookup(const lookup_parts& parts, std::string_view ow
 /// The last columns of both statements.
 inline result<std::optional<known_user>> to_owner(user_id user, bool is_known, const sql::owner_columns& read) {
     if (!is_known) return std::optional<known_user>{};
-    auto known = sql::to_known_user(user, read);
-    if (!known) return std::move(known).error();
-    return std::optional{*known};
+    return sql::to_known_user(user, read).transform([](const known_user& known) { return std::optional{known}; });
 }
 
 }  // namespace detail

@@ -15,10 +15,10 @@ namespace detail {
 inline result<void> commit_nothing(database& connection) {
     auto change = transaction::begin(connection);
     if (!change) return std::move(change).error();
-    auto version = connection.prepare("PRAGMA user_version").next<std::int64_t>();
-    if (!version) return std::move(version).error();
+    const auto version = sql::read_value<std::int64_t>(connection.prepare("PRAGMA user_version"));
+    if (!version) return version.error();
     if (!*version) return {};
-    const std::string same = "PRAGMA user_version = " + std::to_string(std::get<0>(**version));
+    const std::string same = "PRAGMA user_version = " + std::to_string(**version);
     const int code = sqlite3_exec(connection.handle(), same.c_str(), nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) return failure(connection.handle(), code, same);
     return change->commit();

@@ -117,11 +117,8 @@ TOLLGATE_DECL result<void> database::use_write_ahead_log(const std::string& path
     // SQLite does not call the busy handler where waiting could deadlock, as when several processes change a new file's
     // mode at once.
     for (int waits = 0;; ++waits) {
-        auto mode = [this] {
-            auto rows = prepare("PRAGMA journal_mode = WAL");
-            return rows.next<std::string>();
-        }();
-        if (mode && *mode && std::get<0>(**mode) == "wal") return {};
+        auto mode = sql::read_value<std::string>(prepare("PRAGMA journal_mode = WAL"));
+        if (mode && *mode == "wal") return {};
         if (mode)
             return unavailable("SQLite: a write-ahead log is not possible here, for example on a network file system: " + path);
         const bool busy = (sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_BUSY;

@@ -19,9 +19,7 @@ TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sql
            std::optional<std::string>& currency) { return sql::owner_columns{requests, window_seconds, balance, currency}; });
     if (!read) return read.error();
     if (!*read) return std::optional<known_user>{};
-    auto known = sql::to_known_user(user, **read);
-    if (!known) return std::move(known).error();
-    return std::optional{*known};
+    return sql::to_known_user(user, **read).transform([](const known_user& known) { return std::optional{known}; });
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
