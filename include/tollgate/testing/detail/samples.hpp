@@ -168,6 +168,12 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
     return {std::string{"a\0b", 3}, std::string{"a\0", 2}};
 }
 
+/// Names that are not `prefix` + "Abc", but that a store may take for it.
+[[nodiscard]] inline std::vector<std::string> names_like_abc(const std::string& prefix) {
+    return {"", prefix + "abc", prefix + "Ab", prefix + "Abcd", prefix + "Abc ", " " + prefix + "Abc",
+            prefix + std::string{"Abc\0", 4}, "%", prefix + "___"};
+}
+
 [[nodiscard]] inline std::vector<instant> difficult_times() {
     return {from_unix_milliseconds(0),
             from_unix_milliseconds(1),

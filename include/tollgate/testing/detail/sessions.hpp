@@ -14,18 +14,21 @@ namespace tollgate::inline v0::testing {
 
 namespace detail {
 
+inline void expect_session(const stored_session& actual, const stored_session& session,
+                           const std::source_location& at = std::source_location::current()) {
+    expect(actual.cookie_digest == session.cookie_digest, "a session has its digest", at);
+    expect(actual.user == session.user, "a session has its user", at);
+    expect(actual.login == session.login, "a session has its login, byte for byte", at);
+    expect(actual.created_at == session.created_at, "a session has its beginning, to the millisecond", at);
+    expect(actual.last_seen_at == session.last_seen_at, "a session has its last use, to the millisecond", at);
+    expect(actual.signed_in_from == session.signed_in_from, "a session has the network of its sign-in", at);
+    expect(actual.user_agent == session.user_agent, "a session has the User-Agent of its sign-in", at);
+}
+
 template <class Store>
 void expect_session_found(Store& store, const stored_session& session,
                           const std::source_location& at = std::source_location::current()) {
-    const auto found = value_of(store.find_session(session.cookie_digest), at);
-    expect(found.has_value(), "a session that was created is found", at);
-    expect(found->cookie_digest == session.cookie_digest, "a found session has its digest", at);
-    expect(found->user == session.user, "a found session has its user", at);
-    expect(found->login == session.login, "a found session has its login, byte for byte", at);
-    expect(found->created_at == session.created_at, "a found session has its beginning, to the millisecond", at);
-    expect(found->last_seen_at == session.last_seen_at, "a found session has its last use, to the millisecond", at);
-    expect(found->signed_in_from == session.signed_in_from, "a found session has the network of its sign-in", at);
-    expect(found->user_agent == session.user_agent, "a found session has the User-Agent of its sign-in", at);
+    expect_session(found_of(store.find_session(session.cookie_digest), at), session, at);
 }
 
 template <class Store>
@@ -162,13 +165,8 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             const auto listed = value_of(store.sessions_of(user_id{7}));
             expect(listed.size() == order.size(), "all of the user's sessions are listed, and no others");
             for (std::size_t i = 0; i < order.size(); ++i) {
-                const stored_session& session = listed[i];
-                const stored_session& should_be = sessions[order[i]];
-                expect(session.cookie_digest == should_be.cookie_digest, "sessions are listed by their last use");
-                expect(session.user == should_be.user && session.login == should_be.login && session.created_at == should_be.created_at &&
-                           session.last_seen_at == should_be.last_seen_at && session.signed_in_from == should_be.signed_in_from &&
-                           session.user_agent == should_be.user_agent,
-                       "a listed session has all that was stored");
+                expect(listed[i].cookie_digest == sessions[order[i]].cookie_digest, "sessions are listed by their last use");
+                expect_session(listed[i], sessions[order[i]]);
             }
         };
         expect_listed({2, 1, 0});
