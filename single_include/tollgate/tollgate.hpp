@@ -21110,11 +21110,12 @@ struct found_refresh_token {
 
 namespace tollgate::inline v0::sql {
 
-/// Whether the ended deliveries of a webhook are trimmed to `limits::ended_deliveries_per_hook_max` after this one has ended. Finding the
-/// rows beyond the bound scans all kept ones, so it is done after one delivery in 64, chosen by a hash of its id (splitmix64), whichever
-/// ids a webhook has. Nothing is counted: processes that share a database need not know of each other.
-[[nodiscard]] constexpr bool trims_history(delivery_id ended) noexcept {
-    auto hash = static_cast<std::uint64_t>(ended.value());
+/// Whether the ended deliveries of a webhook are trimmed to `limits::ended_deliveries_per_hook_max` after this one has come to this state.
+/// Finding the rows beyond the bound scans all kept ones, so it is done after one delivery in 64 has ended, chosen by a hash of its id
+/// (splitmix64), whichever ids a webhook has. Nothing is counted: processes that share a database need not know of each other.
+[[nodiscard]] constexpr bool trims_history(delivery_id id, delivery_state state) noexcept {
+    if (state != delivery_state::delivered && state != delivery_state::given_up) return false;
+    auto hash = static_cast<std::uint64_t>(id.value());
     hash = (hash ^ hash >> 30) * 0xbf58'476d'1ce4'e5b9U;
     hash = (hash ^ hash >> 27) * 0x94d0'49bb'1331'11ebU;
     return hash >> (64 - 6) == 0;
@@ -38891,11 +38892,11 @@ public:
                                      {sql::to_disablement(disabled_at, reason), failing_since, last_failure_at}, target_url};
         const completed_delivery after = complete_delivery(before, ended, now_);
         if (auto done = write(id, after); !done) return std::move(done).error();
-        if (after.state == delivery_state::waiting) {
+        if (after.state == delivery_state::waiting)
             if (auto done = queue_no_later_than(on_, hook, after.at); !done) return std::move(done).error();
-        } else if (after.state != delivery_state::held) {
-            if (auto done = trim_history(hook, id); !done) return std::move(done).error();
-        }
+        if (sql::trims_history(id, after.state))
+            if (auto done = remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max); !done)
+                return std::move(done).error();
         if (after.hook != before.hook)
             if (auto done = write(hook, after.hook); !done) return std::move(done).error();
         if (after.result == completion::hook_disabled)
@@ -38935,11 +38936,6 @@ private:
             "WHERE id = ?",
             after.failing_since, after.last_failure_at, disabled ? std::optional{disabled->at} : std::nullopt,
             disabled ? std::optional{disabled->reason} : std::nullopt, id);
-    }
-
-    result<void> trim_history(hook_id hook, delivery_id ended) {
-        if (!sql::trims_history(ended)) return {};
-        return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max);
     }
 
     /// At most `changed_rows_max`; `lease` holds the others when they are due.
@@ -42957,8 +42953,7 @@ struct completion_rows {
 inline std::set<hook_id> hooks_with_history_to_trim(const completion_rows& in) {
     std::set<hook_id> hooks;
     for (const auto& [id, each] : in.deliveries)
-        if (each.is_changed && each.state != delivery_state::waiting && each.state != delivery_state::held && sql::trims_history(id))
-            hooks.insert(each.hook);
+        if (each.is_changed && sql::trims_history(id, each.state)) hooks.insert(each.hook);
     return hooks;
 }
 

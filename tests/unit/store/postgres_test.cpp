@@ -201,7 +201,7 @@ TEST_CASE("every verb of a request takes one round trip, or two if it decides by
     bool trims = false;
     for (const due_delivery& each : claimed) {
         ended.push_back(completed(each, delivery_outcome::delivered));
-        trims |= sql::trims_history(each.lease.delivery);
+        trims |= sql::trims_history(each.lease.delivery, delivery_state::delivered);
     }
     CHECK(turns_of([&] { value_of(store.complete(ended, noon)); }) == (trims ? 4 : 2));
     CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == claimed.size()); }) == 3);

@@ -566,7 +566,9 @@ TEST_CASE("the newest of a hook's ended deliveries are retained, up to the bound
     for (const due_delivery& each : lease_due_at(store, noon))
         ended.push_back(completed(each, ended.size() % 2 == 0 ? delivery_outcome::delivered : delivery_outcome::given_up));
     value_of(store.complete(ended, noon));
-    const auto last_trim = std::find_if(ended.rbegin(), ended.rend(), [](const attempt_result& each) { return sql::trims_history(each.lease.delivery); });
+    const auto last_trim = std::find_if(ended.rbegin(), ended.rend(), [](const attempt_result& each) {
+        return sql::trims_history(each.lease.delivery, delivery_state::delivered);
+    });
     REQUIRE(last_trim != ended.rend());
     const auto since_then = last_trim - ended.rbegin();
     CHECK(rows_of(busy) == retained + since_then);

@@ -15,7 +15,7 @@ TEST_CASE("a webhook's history is trimmed often enough, however many webhooks sh
         std::size_t kept = 0, most = 0, trims = 0;
         for (std::int64_t i = 1; i <= 100'000; ++i) {
             most = (std::max)(most, ++kept);
-            if (!sql::trims_history(delivery_id{i * webhooks})) continue;
+            if (!sql::trims_history(delivery_id{i * webhooks}, delivery_state::delivered)) continue;
             ++trims;
             kept -= (std::min)(kept, sql::trimmed_rows_max);
         }
@@ -23,4 +23,16 @@ TEST_CASE("a webhook's history is trimmed often enough, however many webhooks sh
         CHECK(trims < 100'000 / 48);
         CHECK(most < 1'000);  // beyond the bound
     }
+}
+
+TEST_CASE("only deliveries that were delivered or given up count for the trimming of a history", "[store][sql]") {
+    const auto trims = [](delivery_state state) {
+        std::size_t count = 0;
+        for (std::int64_t i = 1; i <= 1'000; ++i) count += sql::trims_history(delivery_id{i}, state) ? 1 : 0;
+        return count;
+    };
+    CHECK(trims(delivery_state::delivered) > 0);
+    CHECK(trims(delivery_state::given_up) == trims(delivery_state::delivered));
+    CHECK(trims(delivery_state::waiting) == 0);
+    CHECK(trims(delivery_state::held) == 0);
 }

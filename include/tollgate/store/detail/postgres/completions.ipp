@@ -52,8 +52,7 @@ struct completion_rows {
 inline std::set<hook_id> hooks_with_history_to_trim(const completion_rows& in) {
     std::set<hook_id> hooks;
     for (const auto& [id, each] : in.deliveries)
-        if (each.is_changed && each.state != delivery_state::waiting && each.state != delivery_state::held && sql::trims_history(id))
-            hooks.insert(each.hook);
+        if (each.is_changed && sql::trims_history(id, each.state)) hooks.insert(each.hook);
     return hooks;
 }
 

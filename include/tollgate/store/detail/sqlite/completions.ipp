@@ -40,11 +40,11 @@ public:
                                      {sql::to_disablement(disabled_at, reason), failing_since, last_failure_at}, target_url};
         const completed_delivery after = complete_delivery(before, ended, now_);
         if (auto done = write(id, after); !done) return std::move(done).error();
-        if (after.state == delivery_state::waiting) {
+        if (after.state == delivery_state::waiting)
             if (auto done = queue_no_later_than(on_, hook, after.at); !done) return std::move(done).error();
-        } else if (after.state != delivery_state::held) {
-            if (auto done = trim_history(hook, id); !done) return std::move(done).error();
-        }
+        if (sql::trims_history(id, after.state))
+            if (auto done = remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max); !done)
+                return std::move(done).error();
         if (after.hook != before.hook)
             if (auto done = write(hook, after.hook); !done) return std::move(done).error();
         if (after.result == completion::hook_disabled)
@@ -84,11 +84,6 @@ private:
             "WHERE id = ?",
             after.failing_since, after.last_failure_at, disabled ? std::optional{disabled->at} : std::nullopt,
             disabled ? std::optional{disabled->reason} : std::nullopt, id);
-    }
-
-    result<void> trim_history(hook_id hook, delivery_id ended) {
-        if (!sql::trims_history(ended)) return {};
-        return remove_ended_beyond(on_, hook, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max);
     }
 
     /// At most `changed_rows_max`; `lease` holds the others when they are due.
