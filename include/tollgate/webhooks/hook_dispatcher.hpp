@@ -27,7 +27,7 @@ namespace detail {
 
 /// An `account_service`, or a class like it.
 template <class Service>
-concept names_store_and_policies = requires(Service& service) { service.store(); service.policies().by_reference(); };
+concept has_store_and_policies = requires(Service& service) { service.store(); service.policies().by_reference(); };
 
 }  // namespace detail
 
@@ -73,13 +73,13 @@ public:
     hook_dispatcher& operator=(const hook_dispatcher&) = delete;
 
     /// For the store of an `account_service`, with its policies. The service must outlive the dispatcher.
-    template <detail::names_store_and_policies Service>
+    template <detail::has_store_and_policies Service>
         requires std::same_as<decltype(std::declval<Service&>().store()), Store&>
     explicit hook_dispatcher(Service& service, hook_dispatch_settings settings = {})
         : hook_dispatcher{service.store(), std::move(settings), service.policies().by_reference()} {}
 
     /// The same, with its sockets on `executor`.
-    template <detail::names_store_and_policies Service>
+    template <detail::has_store_and_policies Service>
         requires std::same_as<decltype(std::declval<Service&>().store()), Store&>
     hook_dispatcher(const asio::any_io_executor& executor, Service& service, hook_dispatch_settings settings = {})
         : hook_dispatcher{executor, service.store(), std::move(settings), service.policies().by_reference()} {}
@@ -188,12 +188,12 @@ private:
 };
 
 /// Deduces the types from a service: its store and its policies.
-template <detail::names_store_and_policies Service>
+template <detail::has_store_and_policies Service>
 hook_dispatcher(Service&, hook_dispatch_settings = {})
     -> hook_dispatcher<std::remove_reference_t<decltype(std::declval<Service&>().store())>,
                        decltype(std::declval<Service&>().policies().by_reference())>;
 /// The same, with an executor.
-template <detail::names_store_and_policies Service>
+template <detail::has_store_and_policies Service>
 hook_dispatcher(const asio::any_io_executor&, Service&, hook_dispatch_settings = {})
     -> hook_dispatcher<std::remove_reference_t<decltype(std::declval<Service&>().store())>,
                        decltype(std::declval<Service&>().policies().by_reference())>;
