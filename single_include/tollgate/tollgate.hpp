@@ -13497,14 +13497,21 @@ public:
         });
     }
 
-    /// After an action, so that reloading does not repeat it.
-    [[nodiscard]] result<void> redirect_to_list() const { return redirect_to({}, removal_done); }
-    /// The same for the part of the page that `query` names.
-    [[nodiscard]] result<void> redirect_to(std::string_view query, std::string_view done) const {
+    /// After an action, so that reloading does not repeat it: to the page, or to the part of it that `query` names.
+    [[nodiscard]] result<void> redirect_to(std::string_view done, std::string_view query = {}) const {
         auto url = url_ + "?";
         if (!query.empty()) url.append(query).append("&");
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       url.append(done_name).append("=").append(done));
+    }
+
+    /// Reports what was changed and redirects. not_found if nothing was: the user may have deleted it in another window.
+    [[nodiscard]] result<void> finish_change(const result<bool>& changed, activity_kind kind, std::string subject,
+                                             std::string_view done, std::string_view query = {}) const {
+        if (!changed) return changed.error();
+        if (!*changed) return not_found();
+        report(kind, std::move(subject));
+        return redirect_to(done, query);
     }
 
     /// Counts an action of this user that has a bound of its own. False: too many; answered with a 429.
@@ -13849,79 +13856,60 @@ template <class Call>
     call.report(activity_kind::application_registered, typed.name);
     if (registered->client_secret.view().empty()) {
         call.keep_claim();
-        return call.redirect_to({}, registration_done);
+        return call.redirect_to(registration_done);
     }
     return redirect_to_client(call, fill_in(texts.made_title, typed.name), registered->client_id, registered->client_secret);
 }
 
 template <class Call>
-[[nodiscard]] result<void> edit_application(Call& call) {
-    const auto application = find_own_application(call, call.form().value_of("application"));
-    if (!application) return application.error();
+[[nodiscard]] result<void> edit_application(Call& call, const application& application) {
     auto typed = application_form::read(call.form());
-    typed.type = to_text(application->type);
+    typed.type = to_text(application.type);
     auto request = typed.wanted_by(call.session().user);
-    request.type = application->type;
-    if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, *application, typed, faults);
-    const auto updated = update_application(call.store(), application->id, std::move(request), typed.acts_for_owner);
-    if (!updated) return updated.error();
-    if (!*updated) return not_found();
-    call.report(activity_kind::application_changed, typed.name);
-    return call.redirect_to({}, edit_done);
+    request.type = application.type;
+    if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, application, typed, faults);
+    return call.finish_change(update_application(call.store(), application.id, std::move(request), typed.acts_for_owner),
+                              activity_kind::application_changed, typed.name, edit_done);
 }
 
 /// The secret before stays valid until it is removed.
 template <class Call>
-[[nodiscard]] result<void> renew_client_secret(Call& call) {
-    const auto application = find_own_application(call, call.form().value_of("application"));
-    if (!application) return application.error();
-    if (application->type == client_type::public_client) return not_found();
+[[nodiscard]] result<void> renew_client_secret(Call& call, const application& application) {
+    if (application.type == client_type::public_client) return not_found();
     if (!call.claim_form()) return {};
     const auto secret = new_secret(secret_kind::client_secret, call.random());
     if (!secret) return random_source_error();
-    const auto added = call.store().add_client_secret(call.session().user, application->id, digest_of(*secret));
+    const auto added = call.store().add_client_secret(call.session().user, application.id, digest_of(*secret));
     if (!added) return added.error();
     if (!*added) return not_found();
-    call.report(activity_kind::client_secret_replaced, application->name);
-    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application->name), application->client_id, *secret);
-}
-
-template <class Call>
-[[nodiscard]] result<void> remove_older_secret(Call& call) {
-    const auto application = find_own_application(call, call.form().value_of("application"));
-    if (!application) return application.error();
-    const auto removed = call.store().remove_older_secret(call.session().user, application->id);
-    if (!removed) return removed.error();
-    if (!*removed) return not_found();
-    call.report(activity_kind::client_secret_removed, application->name);
-    return call.redirect_to({}, secret_removal_done);
+    call.report(activity_kind::client_secret_replaced, application.name);
+    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application.name), application.client_id, *secret);
 }
 
 /// If the application has users, its owner must type its name to delete it.
 template <class Call>
-[[nodiscard]] result<void> delete_application(Call& call) {
-    const auto application = find_own_application(call, call.form().value_of("application"));
-    if (!application) return application.error();
-    if (application->users > 0 && call.form().value_of("confirm_name") != application->name) {
+[[nodiscard]] result<void> delete_application(Call& call, const application& application) {
+    if (application.users > 0 && call.form().value_of("confirm_name") != application.name) {
         web::form_faults faults;
-        faults.add("confirm_name", fill_in(call.texts().applications.wrong_name, application->name));
-        return show_applications(call, {.deleted = application->id}, faults);
+        faults.add("confirm_name", fill_in(call.texts().applications.wrong_name, application.name));
+        return show_applications(call, {.deleted = application.id}, faults);
     }
-    const auto deleted = call.store().delete_application(call.session().user, application->id);
-    if (!deleted) return deleted.error();
-    if (!*deleted) return not_found();
-    call.report(activity_kind::application_deleted, application->name);
-    return call.redirect_to_list();
+    return call.finish_change(call.store().delete_application(call.session().user, application.id),
+                              activity_kind::application_deleted, application.name, removal_done);
 }
 
 template <class Call>
 [[nodiscard]] result<void> post_to_applications(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_application(call);
-    if (action == edit_action) return edit_application(call);
-    if (action == new_secret_action) return renew_client_secret(call);
-    if (action == remove_secret_action) return remove_older_secret(call);
-    if (action == delete_action) return delete_application(call);
+    const auto application = find_own_application(call, call.form().value_of("application"));
+    if (!application) return application.error();
+    if (action == edit_action) return edit_application(call, *application);
+    if (action == new_secret_action) return renew_client_secret(call, *application);
+    if (action == remove_secret_action)
+        return call.finish_change(call.store().remove_older_secret(call.session().user, application->id),
+                                  activity_kind::client_secret_removed, application->name, secret_removal_done);
+    if (action == delete_action) return delete_application(call, *application);
     return not_found();
 }
 
@@ -13954,11 +13942,8 @@ template <class Call>
     const auto found =
         std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
     if (found == grants->end()) return not_found();
-    const auto revoked = call.store().revoke_grant(call.session().user, *which);
-    if (!revoked) return revoked.error();
-    if (!*revoked) return not_found();
-    call.report(activity_kind::access_revoked, found->application_name);
-    return call.redirect_to_list();
+    return call.finish_change(call.store().revoke_grant(call.session().user, *which), activity_kind::access_revoked,
+                              found->application_name, removal_done);
 }
 
 }  // namespace tollgate::pages
@@ -14095,19 +14080,10 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> end_session(Call& call) {
-    const auto ended = call.sessions().end_session(call.session(), call.form().value_of("session"));
-    if (!ended) return ended.error();
-    if (!*ended) return not_found();
-    call.report(activity_kind::session_ended, {});
-    return call.redirect_to({}, session_ended_done);
-}
-
-template <class Call>
 [[nodiscard]] result<void> end_other_sessions(Call& call) {
     if (auto ended = call.sessions().end_other_sessions(call.request(), call.session()); !ended) return ended;
     call.report(activity_kind::other_sessions_ended, {});
-    return call.redirect_to({}, others_ended_done);
+    return call.redirect_to(others_ended_done);
 }
 
 template <class Call>
@@ -14129,7 +14105,7 @@ template <class Call>
             return show_security(call, faults, http::status::too_many_requests);
     }
     call.report(activity_kind::password_set, {});
-    return call.redirect_to({}, password_changed_done);
+    return call.redirect_to(password_changed_done);
 }
 
 template <class Call>
@@ -14137,7 +14113,9 @@ template <class Call>
     using sessions = std::remove_reference_t<decltype(call.sessions())>;
     const auto action = call.form().value_of(action_name);
     if constexpr (session_manager<sessions>) {
-        if (action == end_session_action) return end_session(call);
+        if (action == end_session_action)
+            return call.finish_change(call.sessions().end_session(call.session(), call.form().value_of("session")),
+                                      activity_kind::session_ended, {}, session_ended_done);
         if (action == end_others_action) return end_other_sessions(call);
     }
     if constexpr (password_changer<sessions>)
@@ -14332,11 +14310,9 @@ template <class Call>
 
 /// Only for a token of the user; otherwise not_found.
 template <class Call>
-[[nodiscard]] result<void> renew_token(Call& call) {
-    const auto which = token_id::parse(call.form().value_of("token"));
-    if (!which) return not_found();
+[[nodiscard]] result<void> renew_token(Call& call, token_id which) {
     if (!call.claim_form()) return {};
-    const auto renewed = renew_personal_token(call.store(), call.session().user, *which, call.now(), call.random());
+    const auto renewed = renew_personal_token(call.store(), call.session().user, which, call.now(), call.random());
     if (!renewed) return renewed.error();
     if (!*renewed) return not_found();
     call.report(activity_kind::token_renewed, (*renewed)->description);
@@ -14345,26 +14321,26 @@ template <class Call>
 
 /// Only for a token of the user; otherwise not_found.
 template <class Call>
-[[nodiscard]] result<void> revoke_token(Call& call) {
-    const auto which = token_id::parse(call.form().value_of("token"));
-    if (!which) return not_found();
+[[nodiscard]] result<void> revoke_token(Call& call, token_id which) {
     const auto tokens = call.store().personal_tokens_of(call.session().user);
     if (!tokens) return tokens.error();
     const auto found = std::find_if(tokens->begin(), tokens->end(),
-                                    [&](const personal_token& each) { return each.id == *which; });
+                                    [&](const personal_token& each) { return each.id == which; });
     if (found == tokens->end()) return not_found();
-    const auto revoked = call.store().revoke_personal_token(*which);
+    const auto revoked = call.store().revoke_personal_token(which);
     if (!revoked) return revoked.error();
     if (*revoked) call.report(activity_kind::token_revoked, found->description);
-    return call.redirect_to_list();
+    return call.redirect_to(removal_done);
 }
 
 template <class Call>
 [[nodiscard]] result<void> post_to_tokens(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_token(call);
-    if (action == renew_action) return renew_token(call);
-    if (action == revoke_action) return revoke_token(call);
+    const auto which = token_id::parse(call.form().value_of("token"));
+    if (!which) return not_found();
+    if (action == renew_action) return renew_token(call, *which);
+    if (action == revoke_action) return revoke_token(call, *which);
     return not_found();
 }
 
@@ -14517,69 +14493,53 @@ template <class Call>
     return show_deliveries(call, *named, before, only, {});
 }
 
-template <class Call>
-[[nodiscard]] result<void> refuse_while_disabled(Call& call, const named_hook& named) {
-    return show_deliveries(call, named, std::nullopt, std::nullopt, call.texts().deliveries.not_while_disabled);
-}
-
 /// Sends an event to one of the user's hooks, so that its owner sees what arrives.
 template <class Call>
-[[nodiscard]] result<void> send_test(Call& call) {
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
+[[nodiscard]] result<void> send_test(Call& call, const named_hook& named) {
     if (!call.admit("test events", call.settings().test_events)) return {};
     message_seed seed;
     if (!call.random().fill(seed)) return random_source_error();
-    const event ping{named->account, std::string{test_event_name},
-                     "{\"hook\": " + std::to_string(named->hook.value()) + "}", call.now()};
-    const auto sent = call.store().append_event_to(named->hook, ping, seed, call.now());
-    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
-    if (!sent) return sent.error();
-    if (!*sent) return not_found();
-    call.report(activity_kind::hook_tested, std::to_string(named->hook.value()));
-    return call.redirect_to(query_of(*named), tested_done);
+    const auto hook = std::to_string(named.hook.value());
+    const event ping{named.account, std::string{test_event_name}, "{\"hook\": " + hook + "}", call.now()};
+    return call.finish_change(call.store().append_event_to(named.hook, ping, seed, call.now()), activity_kind::hook_tested, hook,
+                              tested_done, query_of(named));
 }
 
 /// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
 template <class Call>
-[[nodiscard]] result<void> resend_failed(Call& call) {
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
+[[nodiscard]] result<void> resend_failed(Call& call, const named_hook& named) {
     const auto since = parse_since(call.form().value_of(since_name));
     if (!since) return not_found();
-    const auto sent = call.store().resend_given_up(named->account, named->hook, call.now() - *since,
-                                                   limits::resent_deliveries_max, call.now());
-    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+    const auto sent = call.store().resend_given_up(named.account, named.hook, call.now() - *since, limits::resent_deliveries_max,
+                                                   call.now());
     if (!sent) return sent.error();
-    if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named->hook.value()));
-    return call.redirect_to(query_of(*named), std::string{resent_done} + std::to_string(*sent));
+    if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named.hook.value()));
+    return call.redirect_to(std::string{resent_done} + std::to_string(*sent), query_of(named));
 }
 
-/// Only for a delivery of the user's hooks; otherwise not_found. The page says if the hook is disabled.
+/// Only for a delivery of the user's hooks; otherwise not_found.
 template <class Call>
-[[nodiscard]] result<void> send_again(Call& call) {
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
+[[nodiscard]] result<void> send_again(Call& call, const named_hook& named) {
     const auto which = delivery_id::parse(call.form().value_of(delivery_name));
     if (!which) return not_found();
-    const auto sent = call.store().resend(named->account, *which, call.now());
-    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
-    if (!sent) return sent.error();
-    if (!*sent) return not_found();
-    call.report(activity_kind::delivery_resent, std::to_string(which->value()));
-    return call.redirect_to(query_of(*named), sent_again_done);
+    return call.finish_change(call.store().resend(named.account, *which, call.now()), activity_kind::delivery_resent,
+                              std::to_string(which->value()), sent_again_done, query_of(named));
 }
 
-/// Only for one of the user's hooks; otherwise not_found.
+/// The page says if nothing can be sent because the hook is disabled.
 template <class Call>
-[[nodiscard]] result<void> enable_again(Call& call) {
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
-    const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
-    if (!enabled) return enabled.error();
-    if (!*enabled) return not_found();
-    call.report(activity_kind::hook_enabled, std::to_string(named->hook.value()));
-    return call.redirect_to(query_of(*named), enabled_done);
+[[nodiscard]] result<void> post_to_deliveries(Call& call, const named_hook& named) {
+    const auto action = call.form().value_of(action_name);
+    if (action == enable_action)
+        return call.finish_change(call.store().enable_hook(named.account, named.hook, call.now()), activity_kind::hook_enabled,
+                                  std::to_string(named.hook.value()), enabled_done, query_of(named));
+    auto sent = action == test_action            ? send_test(call, named)
+                : action == resend_failed_action ? resend_failed(call, named)
+                : action == send_again_action    ? send_again(call, named)
+                                                 : result<void>{not_found()};
+    if (!sent && sent.error().kind == error_kind::conflict)
+        return show_deliveries(call, named, std::nullopt, std::nullopt, call.texts().deliveries.not_while_disabled);
+    return sent;
 }
 
 }  // namespace tollgate::pages
@@ -14667,14 +14627,6 @@ template <class Call>
     return {};
 }
 
-/// The hook of the fields, if it is the user's; otherwise not_found.
-template <class Call>
-[[nodiscard]] result<hook> find_own_hook(Call& call, const http::form_fields& fields) {
-    const auto named = require_hook(call, fields);
-    if (!named) return named.error();
-    return find_hook(call, *named);
-}
-
 /// The form of a hook that is edited.
 template <class Call>
 [[nodiscard]] result<void> show_hook_edit(Call& call, const hook& hook, const hook_form& typed, const web::form_faults& faults) {
@@ -14688,7 +14640,8 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
     if (call.query().find(edit_name) != nullptr) {
-        const auto hook = find_own_hook(call, call.query());
+        const auto hook =
+            require_hook(call, call.query()).and_then([&](const named_hook& named) { return find_hook(call, named); });
         if (!hook) return hook.error();
         return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
     }
@@ -14752,9 +14705,8 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> edit_hook(Call& call) {
-    const webhook_texts& texts = call.texts().webhooks;
-    const auto hook = find_own_hook(call, call.form());
+[[nodiscard]] result<void> edit_hook(Call& call, const named_hook& named) {
+    const auto hook = find_hook(call, named);
     if (!hook) return hook.error();
     const auto typed = hook_form::read(call.form());
     const hook_list alone{.accounts = {{hook->account, {}, {}}}};
@@ -14764,36 +14716,20 @@ template <class Call>
     const auto updated = call.store().update_hook(hook->account, hook->id, {typed.event, typed.target_url},
                                                   call.settings().hooks_per_event_max);
     if (!updated && updated.error().kind == error_kind::invalid) {
-        faults.add({}, texts.too_many);
+        faults.add({}, call.texts().webhooks.too_many);
         return show_hook_edit(call, *hook, typed, faults);
     }
-    if (!updated) return updated.error();
-    if (!*updated) return not_found();
-    call.report(activity_kind::hook_changed, std::to_string(hook->id.value()));
-    return call.redirect_to({}, edit_done);
+    return call.finish_change(updated, activity_kind::hook_changed, std::to_string(hook->id.value()), edit_done);
 }
 
 template <class Call>
-[[nodiscard]] result<void> delete_hook(Call& call) {
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
-    const auto deleted = call.store().delete_hook(named->account, named->hook);
-    if (!deleted) return deleted.error();
-    if (!*deleted) return not_found();
-    call.report(activity_kind::hook_deleted, std::to_string(named->hook.value()));
-    return call.redirect_to_list();
-}
-
-template <class Call>
-[[nodiscard]] result<void> renew_secret_of_hook(Call& call) {
+[[nodiscard]] result<void> renew_secret_of_hook(Call& call, const named_hook& named) {
     const webhook_texts& texts = call.texts().webhooks;
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
     if (!call.claim_form()) return {};
-    const auto secret = renew_hook_secret(call.store(), named->account, named->hook, call.now(), call.random());
+    const auto secret = renew_hook_secret(call.store(), named.account, named.hook, call.now(), call.random());
     if (!secret) return secret.error();
     if (!*secret) return not_found();
-    call.report(activity_kind::hook_secret_replaced, std::to_string(named->hook.value()));
+    call.report(activity_kind::hook_secret_replaced, std::to_string(named.hook.value()));
     return redirect_to_hook_secret(call, texts.renewed_title, std::string{texts.renewed_about}, **secret);
 }
 
@@ -14801,16 +14737,15 @@ template <class Call>
 [[nodiscard]] result<void> post_to_hooks(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_hook(call);
-    if (action == new_secret_action) return renew_secret_of_hook(call);
-    if (action == edit_action) return edit_hook(call);
-    if (action == delete_action) return delete_hook(call);
-    if constexpr (stores_deliveries<Call>) {
-        if (action == test_action) return send_test(call);
-        if (action == resend_failed_action) return resend_failed(call);
-        if (action == send_again_action) return send_again(call);
-        if (action == enable_action) return enable_again(call);
-    }
-    return not_found();
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    if (action == new_secret_action) return renew_secret_of_hook(call, *named);
+    if (action == edit_action) return edit_hook(call, *named);
+    if (action == delete_action)
+        return call.finish_change(call.store().delete_hook(named->account, named->hook), activity_kind::hook_deleted,
+                                  std::to_string(named->hook.value()), removal_done);
+    if constexpr (stores_deliveries<Call>) return post_to_deliveries(call, *named);
+    else return not_found();
 }
 
 }  // namespace tollgate::pages

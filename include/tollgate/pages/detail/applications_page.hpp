@@ -110,79 +110,60 @@ template <class Call>
     call.report(activity_kind::application_registered, typed.name);
     if (registered->client_secret.view().empty()) {
         call.keep_claim();
-        return call.redirect_to({}, registration_done);
+        return call.redirect_to(registration_done);
     }
     return redirect_to_client(call, fill_in(texts.made_title, typed.name), registered->client_id, registered->client_secret);
 }
 
 template <class Call>
-[[nodiscard]] result<void> edit_application(Call& call) {
-    const auto application = find_own_application(call, call.form().value_of("application"));
-    if (!application) return application.error();
+[[nodiscard]] result<void> edit_application(Call& call, const application& application) {
     auto typed = application_form::read(call.form());
-    typed.type = to_text(application->type);
+    typed.type = to_text(application.type);
     auto request = typed.wanted_by(call.session().user);
-    request.type = application->type;
-    if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, *application, typed, faults);
-    const auto updated = update_application(call.store(), application->id, std::move(request), typed.acts_for_owner);
-    if (!updated) return updated.error();
-    if (!*updated) return not_found();
-    call.report(activity_kind::application_changed, typed.name);
-    return call.redirect_to({}, edit_done);
+    request.type = application.type;
+    if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, application, typed, faults);
+    return call.finish_change(update_application(call.store(), application.id, std::move(request), typed.acts_for_owner),
+                              activity_kind::application_changed, typed.name, edit_done);
 }
 
 /// The secret before stays valid until it is removed.
 template <class Call>
-[[nodiscard]] result<void> renew_client_secret(Call& call) {
-    const auto application = find_own_application(call, call.form().value_of("application"));
-    if (!application) return application.error();
-    if (application->type == client_type::public_client) return not_found();
+[[nodiscard]] result<void> renew_client_secret(Call& call, const application& application) {
+    if (application.type == client_type::public_client) return not_found();
     if (!call.claim_form()) return {};
     const auto secret = new_secret(secret_kind::client_secret, call.random());
     if (!secret) return random_source_error();
-    const auto added = call.store().add_client_secret(call.session().user, application->id, digest_of(*secret));
+    const auto added = call.store().add_client_secret(call.session().user, application.id, digest_of(*secret));
     if (!added) return added.error();
     if (!*added) return not_found();
-    call.report(activity_kind::client_secret_replaced, application->name);
-    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application->name), application->client_id, *secret);
-}
-
-template <class Call>
-[[nodiscard]] result<void> remove_older_secret(Call& call) {
-    const auto application = find_own_application(call, call.form().value_of("application"));
-    if (!application) return application.error();
-    const auto removed = call.store().remove_older_secret(call.session().user, application->id);
-    if (!removed) return removed.error();
-    if (!*removed) return not_found();
-    call.report(activity_kind::client_secret_removed, application->name);
-    return call.redirect_to({}, secret_removal_done);
+    call.report(activity_kind::client_secret_replaced, application.name);
+    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application.name), application.client_id, *secret);
 }
 
 /// If the application has users, its owner must type its name to delete it.
 template <class Call>
-[[nodiscard]] result<void> delete_application(Call& call) {
-    const auto application = find_own_application(call, call.form().value_of("application"));
-    if (!application) return application.error();
-    if (application->users > 0 && call.form().value_of("confirm_name") != application->name) {
+[[nodiscard]] result<void> delete_application(Call& call, const application& application) {
+    if (application.users > 0 && call.form().value_of("confirm_name") != application.name) {
         web::form_faults faults;
-        faults.add("confirm_name", fill_in(call.texts().applications.wrong_name, application->name));
-        return show_applications(call, {.deleted = application->id}, faults);
+        faults.add("confirm_name", fill_in(call.texts().applications.wrong_name, application.name));
+        return show_applications(call, {.deleted = application.id}, faults);
     }
-    const auto deleted = call.store().delete_application(call.session().user, application->id);
-    if (!deleted) return deleted.error();
-    if (!*deleted) return not_found();
-    call.report(activity_kind::application_deleted, application->name);
-    return call.redirect_to_list();
+    return call.finish_change(call.store().delete_application(call.session().user, application.id),
+                              activity_kind::application_deleted, application.name, removal_done);
 }
 
 template <class Call>
 [[nodiscard]] result<void> post_to_applications(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_application(call);
-    if (action == edit_action) return edit_application(call);
-    if (action == new_secret_action) return renew_client_secret(call);
-    if (action == remove_secret_action) return remove_older_secret(call);
-    if (action == delete_action) return delete_application(call);
+    const auto application = find_own_application(call, call.form().value_of("application"));
+    if (!application) return application.error();
+    if (action == edit_action) return edit_application(call, *application);
+    if (action == new_secret_action) return renew_client_secret(call, *application);
+    if (action == remove_secret_action)
+        return call.finish_change(call.store().remove_older_secret(call.session().user, application->id),
+                                  activity_kind::client_secret_removed, application->name, secret_removal_done);
+    if (action == delete_action) return delete_application(call, *application);
     return not_found();
 }
 

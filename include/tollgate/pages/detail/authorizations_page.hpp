@@ -34,11 +34,8 @@ template <class Call>
     const auto found =
         std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
     if (found == grants->end()) return not_found();
-    const auto revoked = call.store().revoke_grant(call.session().user, *which);
-    if (!revoked) return revoked.error();
-    if (!*revoked) return not_found();
-    call.report(activity_kind::access_revoked, found->application_name);
-    return call.redirect_to_list();
+    return call.finish_change(call.store().revoke_grant(call.session().user, *which), activity_kind::access_revoked,
+                              found->application_name, removal_done);
 }
 
 }  // namespace tollgate::pages

@@ -167,69 +167,53 @@ template <class Call>
     return show_deliveries(call, *named, before, only, {});
 }
 
-template <class Call>
-[[nodiscard]] result<void> refuse_while_disabled(Call& call, const named_hook& named) {
-    return show_deliveries(call, named, std::nullopt, std::nullopt, call.texts().deliveries.not_while_disabled);
-}
-
 /// Sends an event to one of the user's hooks, so that its owner sees what arrives.
 template <class Call>
-[[nodiscard]] result<void> send_test(Call& call) {
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
+[[nodiscard]] result<void> send_test(Call& call, const named_hook& named) {
     if (!call.admit("test events", call.settings().test_events)) return {};
     message_seed seed;
     if (!call.random().fill(seed)) return random_source_error();
-    const event ping{named->account, std::string{test_event_name},
-                     "{\"hook\": " + std::to_string(named->hook.value()) + "}", call.now()};
-    const auto sent = call.store().append_event_to(named->hook, ping, seed, call.now());
-    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
-    if (!sent) return sent.error();
-    if (!*sent) return not_found();
-    call.report(activity_kind::hook_tested, std::to_string(named->hook.value()));
-    return call.redirect_to(query_of(*named), tested_done);
+    const auto hook = std::to_string(named.hook.value());
+    const event ping{named.account, std::string{test_event_name}, "{\"hook\": " + hook + "}", call.now()};
+    return call.finish_change(call.store().append_event_to(named.hook, ping, seed, call.now()), activity_kind::hook_tested, hook,
+                              tested_done, query_of(named));
 }
 
 /// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
 template <class Call>
-[[nodiscard]] result<void> resend_failed(Call& call) {
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
+[[nodiscard]] result<void> resend_failed(Call& call, const named_hook& named) {
     const auto since = parse_since(call.form().value_of(since_name));
     if (!since) return not_found();
-    const auto sent = call.store().resend_given_up(named->account, named->hook, call.now() - *since,
-                                                   limits::resent_deliveries_max, call.now());
-    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
+    const auto sent = call.store().resend_given_up(named.account, named.hook, call.now() - *since, limits::resent_deliveries_max,
+                                                   call.now());
     if (!sent) return sent.error();
-    if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named->hook.value()));
-    return call.redirect_to(query_of(*named), std::string{resent_done} + std::to_string(*sent));
+    if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named.hook.value()));
+    return call.redirect_to(std::string{resent_done} + std::to_string(*sent), query_of(named));
 }
 
-/// Only for a delivery of the user's hooks; otherwise not_found. The page says if the hook is disabled.
+/// Only for a delivery of the user's hooks; otherwise not_found.
 template <class Call>
-[[nodiscard]] result<void> send_again(Call& call) {
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
+[[nodiscard]] result<void> send_again(Call& call, const named_hook& named) {
     const auto which = delivery_id::parse(call.form().value_of(delivery_name));
     if (!which) return not_found();
-    const auto sent = call.store().resend(named->account, *which, call.now());
-    if (!sent && sent.error().kind == error_kind::conflict) return refuse_while_disabled(call, *named);
-    if (!sent) return sent.error();
-    if (!*sent) return not_found();
-    call.report(activity_kind::delivery_resent, std::to_string(which->value()));
-    return call.redirect_to(query_of(*named), sent_again_done);
+    return call.finish_change(call.store().resend(named.account, *which, call.now()), activity_kind::delivery_resent,
+                              std::to_string(which->value()), sent_again_done, query_of(named));
 }
 
-/// Only for one of the user's hooks; otherwise not_found.
+/// The page says if nothing can be sent because the hook is disabled.
 template <class Call>
-[[nodiscard]] result<void> enable_again(Call& call) {
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
-    const auto enabled = call.store().enable_hook(named->account, named->hook, call.now());
-    if (!enabled) return enabled.error();
-    if (!*enabled) return not_found();
-    call.report(activity_kind::hook_enabled, std::to_string(named->hook.value()));
-    return call.redirect_to(query_of(*named), enabled_done);
+[[nodiscard]] result<void> post_to_deliveries(Call& call, const named_hook& named) {
+    const auto action = call.form().value_of(action_name);
+    if (action == enable_action)
+        return call.finish_change(call.store().enable_hook(named.account, named.hook, call.now()), activity_kind::hook_enabled,
+                                  std::to_string(named.hook.value()), enabled_done, query_of(named));
+    auto sent = action == test_action            ? send_test(call, named)
+                : action == resend_failed_action ? resend_failed(call, named)
+                : action == send_again_action    ? send_again(call, named)
+                                                 : result<void>{not_found()};
+    if (!sent && sent.error().kind == error_kind::conflict)
+        return show_deliveries(call, named, std::nullopt, std::nullopt, call.texts().deliveries.not_while_disabled);
+    return sent;
 }
 
 }  // namespace tollgate::pages

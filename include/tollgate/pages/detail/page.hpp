@@ -231,14 +231,21 @@ public:
         });
     }
 
-    /// After an action, so that reloading does not repeat it.
-    [[nodiscard]] result<void> redirect_to_list() const { return redirect_to({}, removal_done); }
-    /// The same for the part of the page that `query` names.
-    [[nodiscard]] result<void> redirect_to(std::string_view query, std::string_view done) const {
+    /// After an action, so that reloading does not repeat it: to the page, or to the part of it that `query` names.
+    [[nodiscard]] result<void> redirect_to(std::string_view done, std::string_view query = {}) const {
         auto url = url_ + "?";
         if (!query.empty()) url.append(query).append("&");
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       url.append(done_name).append("=").append(done));
+    }
+
+    /// Reports what was changed and redirects. not_found if nothing was: the user may have deleted it in another window.
+    [[nodiscard]] result<void> finish_change(const result<bool>& changed, activity_kind kind, std::string subject,
+                                             std::string_view done, std::string_view query = {}) const {
+        if (!changed) return changed.error();
+        if (!*changed) return not_found();
+        report(kind, std::move(subject));
+        return redirect_to(done, query);
     }
 
     /// Counts an action of this user that has a bound of its own. False: too many; answered with a 429.

@@ -59,19 +59,10 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> end_session(Call& call) {
-    const auto ended = call.sessions().end_session(call.session(), call.form().value_of("session"));
-    if (!ended) return ended.error();
-    if (!*ended) return not_found();
-    call.report(activity_kind::session_ended, {});
-    return call.redirect_to({}, session_ended_done);
-}
-
-template <class Call>
 [[nodiscard]] result<void> end_other_sessions(Call& call) {
     if (auto ended = call.sessions().end_other_sessions(call.request(), call.session()); !ended) return ended;
     call.report(activity_kind::other_sessions_ended, {});
-    return call.redirect_to({}, others_ended_done);
+    return call.redirect_to(others_ended_done);
 }
 
 template <class Call>
@@ -93,7 +84,7 @@ template <class Call>
             return show_security(call, faults, http::status::too_many_requests);
     }
     call.report(activity_kind::password_set, {});
-    return call.redirect_to({}, password_changed_done);
+    return call.redirect_to(password_changed_done);
 }
 
 template <class Call>
@@ -101,7 +92,9 @@ template <class Call>
     using sessions = std::remove_reference_t<decltype(call.sessions())>;
     const auto action = call.form().value_of(action_name);
     if constexpr (session_manager<sessions>) {
-        if (action == end_session_action) return end_session(call);
+        if (action == end_session_action)
+            return call.finish_change(call.sessions().end_session(call.session(), call.form().value_of("session")),
+                                      activity_kind::session_ended, {}, session_ended_done);
         if (action == end_others_action) return end_other_sessions(call);
     }
     if constexpr (password_changer<sessions>)

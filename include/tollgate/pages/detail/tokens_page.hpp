@@ -79,11 +79,9 @@ template <class Call>
 
 /// Only for a token of the user; otherwise not_found.
 template <class Call>
-[[nodiscard]] result<void> renew_token(Call& call) {
-    const auto which = token_id::parse(call.form().value_of("token"));
-    if (!which) return not_found();
+[[nodiscard]] result<void> renew_token(Call& call, token_id which) {
     if (!call.claim_form()) return {};
-    const auto renewed = renew_personal_token(call.store(), call.session().user, *which, call.now(), call.random());
+    const auto renewed = renew_personal_token(call.store(), call.session().user, which, call.now(), call.random());
     if (!renewed) return renewed.error();
     if (!*renewed) return not_found();
     call.report(activity_kind::token_renewed, (*renewed)->description);
@@ -92,26 +90,26 @@ template <class Call>
 
 /// Only for a token of the user; otherwise not_found.
 template <class Call>
-[[nodiscard]] result<void> revoke_token(Call& call) {
-    const auto which = token_id::parse(call.form().value_of("token"));
-    if (!which) return not_found();
+[[nodiscard]] result<void> revoke_token(Call& call, token_id which) {
     const auto tokens = call.store().personal_tokens_of(call.session().user);
     if (!tokens) return tokens.error();
     const auto found = std::find_if(tokens->begin(), tokens->end(),
-                                    [&](const personal_token& each) { return each.id == *which; });
+                                    [&](const personal_token& each) { return each.id == which; });
     if (found == tokens->end()) return not_found();
-    const auto revoked = call.store().revoke_personal_token(*which);
+    const auto revoked = call.store().revoke_personal_token(which);
     if (!revoked) return revoked.error();
     if (*revoked) call.report(activity_kind::token_revoked, found->description);
-    return call.redirect_to_list();
+    return call.redirect_to(removal_done);
 }
 
 template <class Call>
 [[nodiscard]] result<void> post_to_tokens(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_token(call);
-    if (action == renew_action) return renew_token(call);
-    if (action == revoke_action) return revoke_token(call);
+    const auto which = token_id::parse(call.form().value_of("token"));
+    if (!which) return not_found();
+    if (action == renew_action) return renew_token(call, *which);
+    if (action == revoke_action) return revoke_token(call, *which);
     return not_found();
 }
 

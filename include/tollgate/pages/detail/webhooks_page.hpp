@@ -100,14 +100,6 @@ template <class Call>
     return {};
 }
 
-/// The hook of the fields, if it is the user's; otherwise not_found.
-template <class Call>
-[[nodiscard]] result<hook> find_own_hook(Call& call, const http::form_fields& fields) {
-    const auto named = require_hook(call, fields);
-    if (!named) return named.error();
-    return find_hook(call, *named);
-}
-
 /// The form of a hook that is edited.
 template <class Call>
 [[nodiscard]] result<void> show_hook_edit(Call& call, const hook& hook, const hook_form& typed, const web::form_faults& faults) {
@@ -121,7 +113,8 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
     if (call.query().find(edit_name) != nullptr) {
-        const auto hook = find_own_hook(call, call.query());
+        const auto hook =
+            require_hook(call, call.query()).and_then([&](const named_hook& named) { return find_hook(call, named); });
         if (!hook) return hook.error();
         return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
     }
@@ -185,9 +178,8 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> edit_hook(Call& call) {
-    const webhook_texts& texts = call.texts().webhooks;
-    const auto hook = find_own_hook(call, call.form());
+[[nodiscard]] result<void> edit_hook(Call& call, const named_hook& named) {
+    const auto hook = find_hook(call, named);
     if (!hook) return hook.error();
     const auto typed = hook_form::read(call.form());
     const hook_list alone{.accounts = {{hook->account, {}, {}}}};
@@ -197,36 +189,20 @@ template <class Call>
     const auto updated = call.store().update_hook(hook->account, hook->id, {typed.event, typed.target_url},
                                                   call.settings().hooks_per_event_max);
     if (!updated && updated.error().kind == error_kind::invalid) {
-        faults.add({}, texts.too_many);
+        faults.add({}, call.texts().webhooks.too_many);
         return show_hook_edit(call, *hook, typed, faults);
     }
-    if (!updated) return updated.error();
-    if (!*updated) return not_found();
-    call.report(activity_kind::hook_changed, std::to_string(hook->id.value()));
-    return call.redirect_to({}, edit_done);
+    return call.finish_change(updated, activity_kind::hook_changed, std::to_string(hook->id.value()), edit_done);
 }
 
 template <class Call>
-[[nodiscard]] result<void> delete_hook(Call& call) {
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
-    const auto deleted = call.store().delete_hook(named->account, named->hook);
-    if (!deleted) return deleted.error();
-    if (!*deleted) return not_found();
-    call.report(activity_kind::hook_deleted, std::to_string(named->hook.value()));
-    return call.redirect_to_list();
-}
-
-template <class Call>
-[[nodiscard]] result<void> renew_secret_of_hook(Call& call) {
+[[nodiscard]] result<void> renew_secret_of_hook(Call& call, const named_hook& named) {
     const webhook_texts& texts = call.texts().webhooks;
-    const auto named = require_hook(call, call.form());
-    if (!named) return named.error();
     if (!call.claim_form()) return {};
-    const auto secret = renew_hook_secret(call.store(), named->account, named->hook, call.now(), call.random());
+    const auto secret = renew_hook_secret(call.store(), named.account, named.hook, call.now(), call.random());
     if (!secret) return secret.error();
     if (!*secret) return not_found();
-    call.report(activity_kind::hook_secret_replaced, std::to_string(named->hook.value()));
+    call.report(activity_kind::hook_secret_replaced, std::to_string(named.hook.value()));
     return redirect_to_hook_secret(call, texts.renewed_title, std::string{texts.renewed_about}, **secret);
 }
 
@@ -234,16 +210,15 @@ template <class Call>
 [[nodiscard]] result<void> post_to_hooks(Call& call) {
     const auto action = call.form().value_of(action_name);
     if (action.empty()) return create_hook(call);
-    if (action == new_secret_action) return renew_secret_of_hook(call);
-    if (action == edit_action) return edit_hook(call);
-    if (action == delete_action) return delete_hook(call);
-    if constexpr (stores_deliveries<Call>) {
-        if (action == test_action) return send_test(call);
-        if (action == resend_failed_action) return resend_failed(call);
-        if (action == send_again_action) return send_again(call);
-        if (action == enable_action) return enable_again(call);
-    }
-    return not_found();
+    const auto named = require_hook(call, call.form());
+    if (!named) return named.error();
+    if (action == new_secret_action) return renew_secret_of_hook(call, *named);
+    if (action == edit_action) return edit_hook(call, *named);
+    if (action == delete_action)
+        return call.finish_change(call.store().delete_hook(named->account, named->hook), activity_kind::hook_deleted,
+                                  std::to_string(named->hook.value()), removal_done);
+    if constexpr (stores_deliveries<Call>) return post_to_deliveries(call, *named);
+    else return not_found();
 }
 
 }  // namespace tollgate::pages
