@@ -13697,9 +13697,22 @@ TOLLGATE_DECL void end_table(html_writer& html);
 /// `name` is the row's heading.
 TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name);
 TOLLGATE_DECL void end_row(html_writer& html);
+
+/// `content` is a text or number, or a function that writes.
+template <class Content>
+void write_content(html_writer& html, const Content& content) {
+    if constexpr (std::invocable<const Content&>) content();
+    else html.add("{}", content);
+}
+
 /// Cards show the column's name beside the cell; the actions have none.
-TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column);
-TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column);
+template <class Content>
+void write_cell(html_writer& html, std::string_view column, const Content& content) {
+    if (column.empty()) html.add("\n<td role=\"cell\" class=\"actions\">");
+    else html.add("\n<td role=\"cell\" data-label=\"{}\">", column);
+    write_content(html, content);
+    html.add("</td>");
+}
 
 /// A list of what can be changed: each item has a heading, buttons, and facts with labels.
 ///
@@ -13708,9 +13721,8 @@ TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column);
 ///     begin_actions(html);
 ///     web::write_confirmation(html, ...);
 ///     begin_facts(html);
-///     begin_fact(html, "Created");
-///     web::write_day(html, ...);
-///     end_fact(html);
+///     write_fact(html, "Username", token.username.view());
+///     write_fact(html, "Created", [&] { web::write_day(html, ...); });
 ///     end_item(html);
 ///     end_items(html);
 TOLLGATE_DECL void begin_items(html_writer& html, std::string_view label);
@@ -13720,10 +13732,19 @@ TOLLGATE_DECL void begin_item(html_writer& html, std::string_view name, bool is_
 TOLLGATE_DECL void begin_actions(html_writer& html);
 TOLLGATE_DECL void begin_facts(html_writer& html);
 TOLLGATE_DECL void end_item(html_writer& html);
-TOLLGATE_DECL void begin_fact(html_writer& html, std::string_view label);
+template <class Content>
+void write_fact(html_writer& html, std::string_view label, const Content& content) {
+    html.add("<div><dt>{}</dt><dd>", label);
+    write_content(html, content);
+    html.add("</dd></div>\n");
+}
 /// One that needs the whole width.
-TOLLGATE_DECL void begin_long_fact(html_writer& html, std::string_view label);
-TOLLGATE_DECL void end_fact(html_writer& html);
+template <class Content>
+void write_long_fact(html_writer& html, std::string_view label, const Content& content) {
+    html.add("<div class=\"long\"><dt>{}</dt><dd>", label);
+    write_content(html, content);
+    html.add("</dd></div>\n");
+}
 
 /// `3 hours ago`, or `Never`.
 TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at);
@@ -27874,11 +27895,11 @@ TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view
     begin_table(html, texts.title, {texts.activity, texts.time, texts.from}, {});
     for (const activity& each : activities) {
         begin_row(html, texts.activity, describe(each, texts));
-        begin_cell(html, texts.time);
-        web::write_moment(html, each.at, view.texts.dates);
-        next_cell(html, texts.from);
-        if (each.client) html.add("{}", each.client->to_text());
-        else html.add("<span class=\"quiet\">{}</span>", texts.by_operator);
+        write_cell(html, texts.time, [&] { web::write_moment(html, each.at, view.texts.dates); });
+        write_cell(html, texts.from, [&] {
+            if (each.client) html.add("{}", each.client->to_text());
+            else html.add("<span class=\"quiet\">{}</span>", texts.by_operator);
+        });
         end_row(html);
     }
     end_table(html);
@@ -27933,20 +27954,10 @@ TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
 TOLLGATE_DECL void end_table(html_writer& html) { html.add("</tbody>\n</table>\n"); }
 
 TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name) {
-    html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}</th>\n", column, name);
+    html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}</th>", column, name);
 }
 
-TOLLGATE_DECL void end_row(html_writer& html) { html.add("</td></tr>\n"); }
-
-TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column) {
-    if (column.empty()) html.add("<td role=\"cell\" class=\"actions\">");
-    else html.add("<td role=\"cell\" data-label=\"{}\">", column);
-}
-
-TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column) {
-    html.add("</td>\n");
-    begin_cell(html, column);
-}
+TOLLGATE_DECL void end_row(html_writer& html) { html.add("</tr>\n"); }
 
 TOLLGATE_DECL void begin_items(html_writer& html, std::string_view label) {
     html.add("<ul class=\"items\" aria-label=\"{}\">\n", label);
@@ -27961,12 +27972,6 @@ TOLLGATE_DECL void begin_item(html_writer& html, std::string_view name, bool is_
 TOLLGATE_DECL void begin_actions(html_writer& html) { html.add("</div>\n<div class=\"actions\">"); }
 TOLLGATE_DECL void begin_facts(html_writer& html) { html.add("</div></div>\n<dl>\n"); }
 TOLLGATE_DECL void end_item(html_writer& html) { html.add("</dl></li>\n"); }
-
-TOLLGATE_DECL void begin_fact(html_writer& html, std::string_view label) { html.add("<div><dt>{}</dt><dd>", label); }
-TOLLGATE_DECL void begin_long_fact(html_writer& html, std::string_view label) {
-    html.add("<div class=\"long\"><dt>{}</dt><dd>", label);
-}
-TOLLGATE_DECL void end_fact(html_writer& html) { html.add("</dd></div>\n"); }
 
 TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at) {
     if (at) web::write_age(html, *at, view.now, view.texts.dates);
@@ -28138,26 +28143,20 @@ inline void write_application(html_writer& html, const page_view& view, const ap
     begin_actions(html);
     write_application_actions(html, view, application, refused);
     begin_facts(html);
-    begin_fact(html, texts.client_id);
-    html.add("<code>{}</code>", application.client_id.view());
-    end_fact(html);
-    if (application.type != client_type::confidential) {
-        begin_fact(html, texts.type);
-        html.add("{}", application.type == client_type::public_client ? texts.public_client : texts.resource_server);
-        end_fact(html);
-    }
-    begin_fact(html, texts.users);
-    html.add("{}", application.users);
-    end_fact(html);
-    begin_fact(html, view.texts.forms.created);
-    web::write_day(html, application.created_at, view.texts.dates);
-    end_fact(html);
-    begin_long_fact(html, texts.redirect_url);
-    if (application.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
-    else html.add("<ul>");
-    for (const std::string& each : application.redirect_urls) html.add("<li><code>{}</code></li>", each);
-    if (!application.redirect_urls.empty()) html.add("</ul>");
-    end_fact(html);
+    write_fact(html, texts.client_id, [&] { html.add("<code>{}</code>", application.client_id.view()); });
+    if (application.type != client_type::confidential)
+        write_fact(html, texts.type, application.type == client_type::public_client ? texts.public_client : texts.resource_server);
+    write_fact(html, texts.users, application.users);
+    write_fact(html, view.texts.forms.created, [&] { web::write_day(html, application.created_at, view.texts.dates); });
+    write_long_fact(html, texts.redirect_url, [&] {
+        if (application.redirect_urls.empty()) {
+            html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
+            return;
+        }
+        html.add("<ul>");
+        for (const std::string& each : application.redirect_urls) html.add("<li><code>{}</code></li>", each);
+        html.add("</ul>");
+    });
     end_item(html);
 }
 
@@ -28280,15 +28279,9 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
              .is_removal = true},
             view.form(revoke_action, {{"application", std::to_string(each.application.value())}}), view.texts.forms);
         begin_facts(html);
-        begin_fact(html, texts.since);
-        web::write_day(html, each.created_at, view.texts.dates);
-        end_fact(html);
-        begin_fact(html, view.texts.forms.last_used);
-        write_last_use(html, view, each.last_used_at);
-        end_fact(html);
-        begin_long_fact(html, texts.permissions);
-        web::write_scopes(html, each.scopes, view.scopes);
-        end_fact(html);
+        write_fact(html, texts.since, [&] { web::write_day(html, each.created_at, view.texts.dates); });
+        write_fact(html, view.texts.forms.last_used, [&] { write_last_use(html, view, each.last_used_at); });
+        write_long_fact(html, texts.permissions, [&] { web::write_scopes(html, each.scopes, view.scopes); });
         end_item(html);
     }
     end_items(html);
@@ -28309,15 +28302,14 @@ inline void write_owned_accounts(html_writer& html, const page_view& view, const
     begin_table(html, texts.accounts, {texts.account, texts.service, texts.id, texts.role}, view.texts.forms.actions);
     for (const auto& [service, each] : shown.accounts) {
         begin_row(html, texts.account, each.name);
-        begin_cell(html, texts.service);
-        html.add("{}", service.view());
-        next_cell(html, texts.id);
-        html.add("{}", each.id.value());
-        next_cell(html, texts.role);
-        html.add("{}", each.admin ? texts.administrator : texts.member);
-        next_cell(html, {});
-        html.add("<a href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>", view.url_of(page::webhooks), account_name,
-                 percent_encode(account_text({service, each.id})), texts.webhooks, each.name);
+        const auto account = account_text({service, each.id});
+        write_cell(html, texts.service, service.view());
+        write_cell(html, texts.id, each.id.value());
+        write_cell(html, texts.role, each.admin ? texts.administrator : texts.member);
+        write_cell(html, {}, [&, &name = each.name] {
+            html.add("<a href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>", view.url_of(page::webhooks), account_name,
+                     percent_encode(account), texts.webhooks, name);
+        });
         end_row(html);
     }
     end_table(html);
@@ -28335,10 +28327,8 @@ inline void write_access(html_writer& html, const page_view& view, const account
         begin_table(html, texts.access, {texts.name, texts.type, view.texts.forms.last_used}, {});
         for (const access_holder& each : shown.access) {
             begin_row(html, texts.name, each.name);
-            begin_cell(html, texts.type);
-            html.add("{}", each.is_token ? texts.token : texts.application);
-            next_cell(html, view.texts.forms.last_used);
-            write_last_use(html, view, each.last_used_at);
+            write_cell(html, texts.type, each.is_token ? texts.token : texts.application);
+            write_cell(html, view.texts.forms.last_used, [&] { write_last_use(html, view, each.last_used_at); });
             end_row(html);
         }
         end_table(html);
@@ -28399,19 +28389,16 @@ inline void write_session_row(html_writer& html, const page_view& view, const li
     html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\"><span title=\"{}\">{}</span>", texts.browser,
              each.user_agent, browser);
     if (each.is_current) html.add(" <span class=\"state good\">{}</span>", texts.current);
-    html.add("</th>\n");
-    begin_cell(html, texts.signed_in);
-    web::write_age(html, each.created_at, view.now, view.texts.dates);
-    next_cell(html, texts.last_seen);
-    web::write_age(html, each.last_seen_at, view.now, view.texts.dates);
-    next_cell(html, texts.from);
-    html.add("{}", each.signed_in_from.empty() ? texts.unknown_place : std::string_view{each.signed_in_from});
-    next_cell(html, {});
-    if (!each.is_current) {
+    html.add("</th>");
+    write_cell(html, texts.signed_in, [&] { web::write_age(html, each.created_at, view.now, view.texts.dates); });
+    write_cell(html, texts.last_seen, [&] { web::write_age(html, each.last_seen_at, view.now, view.texts.dates); });
+    write_cell(html, texts.from, each.signed_in_from.empty() ? texts.unknown_place : std::string_view{each.signed_in_from});
+    write_cell(html, {}, [&] {
+        if (each.is_current) return;
         web::begin_form(html, view.form(end_session_action, {{"session", each.id}}));
         html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}, {}</span></button></form>", texts.end, browser,
                  web::moment_text(each.created_at, view.texts.dates));
-    }
+    });
     end_row(html);
 }
 
@@ -28608,22 +28595,15 @@ inline void write_token(html_writer& html, const page_view& view, const personal
                              .is_removal = true},
                             target(revoke_action), view.texts.forms);
     begin_facts(html);
-    begin_fact(html, texts.username);
-    html.add("<code>{}</code>", token.username.view());
-    end_fact(html);
-    begin_fact(html, view.texts.forms.created);
-    web::write_day(html, token.created_at, view.texts.dates);
-    end_fact(html);
-    begin_fact(html, view.texts.forms.last_used);
-    write_last_use(html, view, token.last_used_at);
-    if (!token.last_used_from.empty()) html.add(" <span class=\"quiet\">{}</span>", fill_in(texts.used_from, token.last_used_from));
-    end_fact(html);
-    begin_fact(html, texts.expires);
-    write_expiry(html, view, token);
-    end_fact(html);
-    begin_long_fact(html, texts.scopes);
-    web::write_scopes(html, token.scopes, view.scopes);
-    end_fact(html);
+    write_fact(html, texts.username, [&] { html.add("<code>{}</code>", token.username.view()); });
+    write_fact(html, view.texts.forms.created, [&] { web::write_day(html, token.created_at, view.texts.dates); });
+    write_fact(html, view.texts.forms.last_used, [&] {
+        write_last_use(html, view, token.last_used_at);
+        if (!token.last_used_from.empty())
+            html.add(" <span class=\"quiet\">{}</span>", fill_in(texts.used_from, token.last_used_from));
+    });
+    write_fact(html, texts.expires, [&] { write_expiry(html, view, token); });
+    write_long_fact(html, texts.scopes, [&] { web::write_scopes(html, token.scopes, view.scopes); });
     end_item(html);
 }
 
@@ -29062,21 +29042,14 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
                              .is_removal = true},
                             target(delete_action), view.texts.forms);
     begin_facts(html);
-    if (has_deliveries) {
-        begin_fact(html, view.texts.deliveries.state);
-        write_hook_state(html, hook, view.texts.deliveries);
-        write_enable(html, view, hook);
-        end_fact(html);
-    }
-    begin_fact(html, texts.id);  // which the activities and the API name
-    html.add("{}", hook.id.value());
-    end_fact(html);
-    begin_fact(html, texts.source);
-    html.add("{}", hook.source == hook_source::api ? texts.by_api : texts.by_hand);
-    end_fact(html);
-    begin_fact(html, view.texts.forms.created);
-    web::write_day(html, hook.created_at, view.texts.dates);
-    end_fact(html);
+    if (has_deliveries)
+        write_fact(html, view.texts.deliveries.state, [&] {
+            write_hook_state(html, hook, view.texts.deliveries);
+            write_enable(html, view, hook);
+        });
+    write_fact(html, texts.id, hook.id.value());  // which the activities and the API name
+    write_fact(html, texts.source, hook.source == hook_source::api ? texts.by_api : texts.by_hand);
+    write_fact(html, view.texts.forms.created, [&] { web::write_day(html, hook.created_at, view.texts.dates); });
     end_item(html);
 }
 

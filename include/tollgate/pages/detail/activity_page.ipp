@@ -59,11 +59,11 @@ TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view
     begin_table(html, texts.title, {texts.activity, texts.time, texts.from}, {});
     for (const activity& each : activities) {
         begin_row(html, texts.activity, describe(each, texts));
-        begin_cell(html, texts.time);
-        web::write_moment(html, each.at, view.texts.dates);
-        next_cell(html, texts.from);
-        if (each.client) html.add("{}", each.client->to_text());
-        else html.add("<span class=\"quiet\">{}</span>", texts.by_operator);
+        write_cell(html, texts.time, [&] { web::write_moment(html, each.at, view.texts.dates); });
+        write_cell(html, texts.from, [&] {
+            if (each.client) html.add("{}", each.client->to_text());
+            else html.add("<span class=\"quiet\">{}</span>", texts.by_operator);
+        });
         end_row(html);
     }
     end_table(html);

@@ -121,26 +121,20 @@ inline void write_application(html_writer& html, const page_view& view, const ap
     begin_actions(html);
     write_application_actions(html, view, application, refused);
     begin_facts(html);
-    begin_fact(html, texts.client_id);
-    html.add("<code>{}</code>", application.client_id.view());
-    end_fact(html);
-    if (application.type != client_type::confidential) {
-        begin_fact(html, texts.type);
-        html.add("{}", application.type == client_type::public_client ? texts.public_client : texts.resource_server);
-        end_fact(html);
-    }
-    begin_fact(html, texts.users);
-    html.add("{}", application.users);
-    end_fact(html);
-    begin_fact(html, view.texts.forms.created);
-    web::write_day(html, application.created_at, view.texts.dates);
-    end_fact(html);
-    begin_long_fact(html, texts.redirect_url);
-    if (application.redirect_urls.empty()) html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
-    else html.add("<ul>");
-    for (const std::string& each : application.redirect_urls) html.add("<li><code>{}</code></li>", each);
-    if (!application.redirect_urls.empty()) html.add("</ul>");
-    end_fact(html);
+    write_fact(html, texts.client_id, [&] { html.add("<code>{}</code>", application.client_id.view()); });
+    if (application.type != client_type::confidential)
+        write_fact(html, texts.type, application.type == client_type::public_client ? texts.public_client : texts.resource_server);
+    write_fact(html, texts.users, application.users);
+    write_fact(html, view.texts.forms.created, [&] { web::write_day(html, application.created_at, view.texts.dates); });
+    write_long_fact(html, texts.redirect_url, [&] {
+        if (application.redirect_urls.empty()) {
+            html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
+            return;
+        }
+        html.add("<ul>");
+        for (const std::string& each : application.redirect_urls) html.add("<li><code>{}</code></li>", each);
+        html.add("</ul>");
+    });
     end_item(html);
 }
 

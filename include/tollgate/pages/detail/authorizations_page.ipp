@@ -26,15 +26,9 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
              .is_removal = true},
             view.form(revoke_action, {{"application", std::to_string(each.application.value())}}), view.texts.forms);
         begin_facts(html);
-        begin_fact(html, texts.since);
-        web::write_day(html, each.created_at, view.texts.dates);
-        end_fact(html);
-        begin_fact(html, view.texts.forms.last_used);
-        write_last_use(html, view, each.last_used_at);
-        end_fact(html);
-        begin_long_fact(html, texts.permissions);
-        web::write_scopes(html, each.scopes, view.scopes);
-        end_fact(html);
+        write_fact(html, texts.since, [&] { web::write_day(html, each.created_at, view.texts.dates); });
+        write_fact(html, view.texts.forms.last_used, [&] { write_last_use(html, view, each.last_used_at); });
+        write_long_fact(html, texts.permissions, [&] { web::write_scopes(html, each.scopes, view.scopes); });
         end_item(html);
     }
     end_items(html);

@@ -5,6 +5,7 @@
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/web/detail/form.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -44,9 +45,22 @@ TOLLGATE_DECL void end_table(html_writer& html);
 /// `name` is the row's heading.
 TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name);
 TOLLGATE_DECL void end_row(html_writer& html);
+
+/// `content` is a text or number, or a function that writes.
+template <class Content>
+void write_content(html_writer& html, const Content& content) {
+    if constexpr (std::invocable<const Content&>) content();
+    else html.add("{}", content);
+}
+
 /// Cards show the column's name beside the cell; the actions have none.
-TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column);
-TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column);
+template <class Content>
+void write_cell(html_writer& html, std::string_view column, const Content& content) {
+    if (column.empty()) html.add("\n<td role=\"cell\" class=\"actions\">");
+    else html.add("\n<td role=\"cell\" data-label=\"{}\">", column);
+    write_content(html, content);
+    html.add("</td>");
+}
 
 /// A list of what can be changed: each item has a heading, buttons, and facts with labels.
 ///
@@ -55,9 +69,8 @@ TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column);
 ///     begin_actions(html);
 ///     web::write_confirmation(html, ...);
 ///     begin_facts(html);
-///     begin_fact(html, "Created");
-///     web::write_day(html, ...);
-///     end_fact(html);
+///     write_fact(html, "Username", token.username.view());
+///     write_fact(html, "Created", [&] { web::write_day(html, ...); });
 ///     end_item(html);
 ///     end_items(html);
 TOLLGATE_DECL void begin_items(html_writer& html, std::string_view label);
@@ -67,10 +80,19 @@ TOLLGATE_DECL void begin_item(html_writer& html, std::string_view name, bool is_
 TOLLGATE_DECL void begin_actions(html_writer& html);
 TOLLGATE_DECL void begin_facts(html_writer& html);
 TOLLGATE_DECL void end_item(html_writer& html);
-TOLLGATE_DECL void begin_fact(html_writer& html, std::string_view label);
+template <class Content>
+void write_fact(html_writer& html, std::string_view label, const Content& content) {
+    html.add("<div><dt>{}</dt><dd>", label);
+    write_content(html, content);
+    html.add("</dd></div>\n");
+}
 /// One that needs the whole width.
-TOLLGATE_DECL void begin_long_fact(html_writer& html, std::string_view label);
-TOLLGATE_DECL void end_fact(html_writer& html);
+template <class Content>
+void write_long_fact(html_writer& html, std::string_view label, const Content& content) {
+    html.add("<div class=\"long\"><dt>{}</dt><dd>", label);
+    write_content(html, content);
+    html.add("</dd></div>\n");
+}
 
 /// `3 hours ago`, or `Never`.
 TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at);

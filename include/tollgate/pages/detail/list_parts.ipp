@@ -46,20 +46,10 @@ TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
 TOLLGATE_DECL void end_table(html_writer& html) { html.add("</tbody>\n</table>\n"); }
 
 TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name) {
-    html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}</th>\n", column, name);
+    html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\">{}</th>", column, name);
 }
 
-TOLLGATE_DECL void end_row(html_writer& html) { html.add("</td></tr>\n"); }
-
-TOLLGATE_DECL void begin_cell(html_writer& html, std::string_view column) {
-    if (column.empty()) html.add("<td role=\"cell\" class=\"actions\">");
-    else html.add("<td role=\"cell\" data-label=\"{}\">", column);
-}
-
-TOLLGATE_DECL void next_cell(html_writer& html, std::string_view column) {
-    html.add("</td>\n");
-    begin_cell(html, column);
-}
+TOLLGATE_DECL void end_row(html_writer& html) { html.add("</tr>\n"); }
 
 TOLLGATE_DECL void begin_items(html_writer& html, std::string_view label) {
     html.add("<ul class=\"items\" aria-label=\"{}\">\n", label);
@@ -74,12 +64,6 @@ TOLLGATE_DECL void begin_item(html_writer& html, std::string_view name, bool is_
 TOLLGATE_DECL void begin_actions(html_writer& html) { html.add("</div>\n<div class=\"actions\">"); }
 TOLLGATE_DECL void begin_facts(html_writer& html) { html.add("</div></div>\n<dl>\n"); }
 TOLLGATE_DECL void end_item(html_writer& html) { html.add("</dl></li>\n"); }
-
-TOLLGATE_DECL void begin_fact(html_writer& html, std::string_view label) { html.add("<div><dt>{}</dt><dd>", label); }
-TOLLGATE_DECL void begin_long_fact(html_writer& html, std::string_view label) {
-    html.add("<div class=\"long\"><dt>{}</dt><dd>", label);
-}
-TOLLGATE_DECL void end_fact(html_writer& html) { html.add("</dd></div>\n"); }
 
 TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at) {
     if (at) web::write_age(html, *at, view.now, view.texts.dates);

@@ -16,15 +16,14 @@ inline void write_owned_accounts(html_writer& html, const page_view& view, const
     begin_table(html, texts.accounts, {texts.account, texts.service, texts.id, texts.role}, view.texts.forms.actions);
     for (const auto& [service, each] : shown.accounts) {
         begin_row(html, texts.account, each.name);
-        begin_cell(html, texts.service);
-        html.add("{}", service.view());
-        next_cell(html, texts.id);
-        html.add("{}", each.id.value());
-        next_cell(html, texts.role);
-        html.add("{}", each.admin ? texts.administrator : texts.member);
-        next_cell(html, {});
-        html.add("<a href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>", view.url_of(page::webhooks), account_name,
-                 percent_encode(account_text({service, each.id})), texts.webhooks, each.name);
+        const auto account = account_text({service, each.id});
+        write_cell(html, texts.service, service.view());
+        write_cell(html, texts.id, each.id.value());
+        write_cell(html, texts.role, each.admin ? texts.administrator : texts.member);
+        write_cell(html, {}, [&, &name = each.name] {
+            html.add("<a href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>", view.url_of(page::webhooks), account_name,
+                     percent_encode(account), texts.webhooks, name);
+        });
         end_row(html);
     }
     end_table(html);
@@ -42,10 +41,8 @@ inline void write_access(html_writer& html, const page_view& view, const account
         begin_table(html, texts.access, {texts.name, texts.type, view.texts.forms.last_used}, {});
         for (const access_holder& each : shown.access) {
             begin_row(html, texts.name, each.name);
-            begin_cell(html, texts.type);
-            html.add("{}", each.is_token ? texts.token : texts.application);
-            next_cell(html, view.texts.forms.last_used);
-            write_last_use(html, view, each.last_used_at);
+            write_cell(html, texts.type, each.is_token ? texts.token : texts.application);
+            write_cell(html, view.texts.forms.last_used, [&] { write_last_use(html, view, each.last_used_at); });
             end_row(html);
         }
         end_table(html);

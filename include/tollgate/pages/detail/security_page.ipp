@@ -35,19 +35,16 @@ inline void write_session_row(html_writer& html, const page_view& view, const li
     html.add("<tr role=\"row\"><th role=\"rowheader\" scope=\"row\" data-label=\"{}\"><span title=\"{}\">{}</span>", texts.browser,
              each.user_agent, browser);
     if (each.is_current) html.add(" <span class=\"state good\">{}</span>", texts.current);
-    html.add("</th>\n");
-    begin_cell(html, texts.signed_in);
-    web::write_age(html, each.created_at, view.now, view.texts.dates);
-    next_cell(html, texts.last_seen);
-    web::write_age(html, each.last_seen_at, view.now, view.texts.dates);
-    next_cell(html, texts.from);
-    html.add("{}", each.signed_in_from.empty() ? texts.unknown_place : std::string_view{each.signed_in_from});
-    next_cell(html, {});
-    if (!each.is_current) {
+    html.add("</th>");
+    write_cell(html, texts.signed_in, [&] { web::write_age(html, each.created_at, view.now, view.texts.dates); });
+    write_cell(html, texts.last_seen, [&] { web::write_age(html, each.last_seen_at, view.now, view.texts.dates); });
+    write_cell(html, texts.from, each.signed_in_from.empty() ? texts.unknown_place : std::string_view{each.signed_in_from});
+    write_cell(html, {}, [&] {
+        if (each.is_current) return;
         web::begin_form(html, view.form(end_session_action, {{"session", each.id}}));
         html.add("<button class=\"quiet\">{}<span class=\"unseen\"> {}, {}</span></button></form>", texts.end, browser,
                  web::moment_text(each.created_at, view.texts.dates));
-    }
+    });
     end_row(html);
 }
 

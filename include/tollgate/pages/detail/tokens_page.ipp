@@ -85,22 +85,15 @@ inline void write_token(html_writer& html, const page_view& view, const personal
                              .is_removal = true},
                             target(revoke_action), view.texts.forms);
     begin_facts(html);
-    begin_fact(html, texts.username);
-    html.add("<code>{}</code>", token.username.view());
-    end_fact(html);
-    begin_fact(html, view.texts.forms.created);
-    web::write_day(html, token.created_at, view.texts.dates);
-    end_fact(html);
-    begin_fact(html, view.texts.forms.last_used);
-    write_last_use(html, view, token.last_used_at);
-    if (!token.last_used_from.empty()) html.add(" <span class=\"quiet\">{}</span>", fill_in(texts.used_from, token.last_used_from));
-    end_fact(html);
-    begin_fact(html, texts.expires);
-    write_expiry(html, view, token);
-    end_fact(html);
-    begin_long_fact(html, texts.scopes);
-    web::write_scopes(html, token.scopes, view.scopes);
-    end_fact(html);
+    write_fact(html, texts.username, [&] { html.add("<code>{}</code>", token.username.view()); });
+    write_fact(html, view.texts.forms.created, [&] { web::write_day(html, token.created_at, view.texts.dates); });
+    write_fact(html, view.texts.forms.last_used, [&] {
+        write_last_use(html, view, token.last_used_at);
+        if (!token.last_used_from.empty())
+            html.add(" <span class=\"quiet\">{}</span>", fill_in(texts.used_from, token.last_used_from));
+    });
+    write_fact(html, texts.expires, [&] { write_expiry(html, view, token); });
+    write_long_fact(html, texts.scopes, [&] { web::write_scopes(html, token.scopes, view.scopes); });
     end_item(html);
 }
 

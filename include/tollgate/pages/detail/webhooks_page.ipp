@@ -102,21 +102,14 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
                              .is_removal = true},
                             target(delete_action), view.texts.forms);
     begin_facts(html);
-    if (has_deliveries) {
-        begin_fact(html, view.texts.deliveries.state);
-        write_hook_state(html, hook, view.texts.deliveries);
-        write_enable(html, view, hook);
-        end_fact(html);
-    }
-    begin_fact(html, texts.id);  // which the activities and the API name
-    html.add("{}", hook.id.value());
-    end_fact(html);
-    begin_fact(html, texts.source);
-    html.add("{}", hook.source == hook_source::api ? texts.by_api : texts.by_hand);
-    end_fact(html);
-    begin_fact(html, view.texts.forms.created);
-    web::write_day(html, hook.created_at, view.texts.dates);
-    end_fact(html);
+    if (has_deliveries)
+        write_fact(html, view.texts.deliveries.state, [&] {
+            write_hook_state(html, hook, view.texts.deliveries);
+            write_enable(html, view, hook);
+        });
+    write_fact(html, texts.id, hook.id.value());  // which the activities and the API name
+    write_fact(html, texts.source, hook.source == hook_source::api ? texts.by_api : texts.by_hand);
+    write_fact(html, view.texts.forms.created, [&] { web::write_day(html, hook.created_at, view.texts.dates); });
     end_item(html);
 }
 
