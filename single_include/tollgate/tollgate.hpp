@@ -14195,8 +14195,8 @@ template <class Pages>
 }
 
 template <class Pages>
-void respond_sign_in(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
-                     const web::form_faults& faults, http::response& response, bool signed_out = false) {
+void show_sign_in_form(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
+                       const web::form_faults& faults, http::response& response, bool signed_out = false) {
     const auto localized = pages.renderer().in(language);
     // The page to return to may redirect to an application.
     const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
@@ -14221,7 +14221,7 @@ template <class Pages>
     if (!signed_in) return signed_in.error();
     const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
     if (*signed_in) return redirect_after_sign_in(pages, context.language, fresh, response);
-    respond_sign_in(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
+    show_sign_in_form(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
     return {};
 }
 
@@ -14233,7 +14233,7 @@ template <class Pages>
         .login = typed.login, .password = context.sent.value_of(web::password_name), .client = context.client};
     if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
         response.set_status(http::status::unprocessable_content);
-        respond_sign_in(pages, context.language, typed, faults, response);
+        show_sign_in_form(pages, context.language, typed, faults, response);
         return {};
     }
     const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
@@ -14246,8 +14246,14 @@ template <class Pages>
     const bool throttled = tried->result == sign_in_result::throttled;
     response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
     if (throttled) http::add_retry_after(response, tried->retry_after);
-    respond_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
+    show_sign_in_form(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
+}
+
+template <class Pages>
+[[nodiscard]] result<void> respond_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
+    return context.request.method == http::method::post ? post_to_sign_in(pages, context, response)
+                                                        : show_sign_in(pages, context, response);
 }
 
 /// Signs out, or shows the form that does.
@@ -14986,8 +14992,6 @@ private:
     [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response, pages::request_state& state);
     [[nodiscard]] result<http::handle_step> respond_page_request(page which, const http::request& request,
                                                                  http::response& response, pages::request_state& state);
-    [[nodiscard]] result<void> respond_form(page which, const http::request& request, http::response& response,
-                                            const pages::request_state& state);
     void respond_error(const http::request& request, http::response& response, const pages::request_state& state,
                        const error& failure) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
@@ -15162,19 +15166,26 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     }
     if (posted && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
 
-    auto done = [&]() -> result<void> {
-        if (posted) return respond_form(which, request, response, state);
-        const auto query = query_of(request);
+    http::form_fields form{{}};
+    if (posted) {
+        auto read = web::read_form(request, renderer_.site());
+        if (const auto* refused = std::get_if<http::status>(&read)) {
+            pages_for(state).respond_status(response, *refused);
+            return http::handle_step::done;
+        }
+        form = std::get<http::form_fields>(std::move(read));
+    }
+    const auto query = query_of(request);
+    auto answered = [&] {
         if constexpr (signs_in)
             if (which == page::sign_in)
-                return pages::show_sign_in(*this, {*state.language, request, query, state.client, state.start.at}, response);
+                return pages::respond_sign_in(*this, {*state.language, request, posted ? form : query, state.client, state.start.at},
+                                              response);
         return pages::dispatch(*this,
-                               {which, *state.language, request, *state.signed_in, {}, http::form_fields{{}}, query,
-                                state.client, state.start.at},
+                               {which, *state.language, request, *state.signed_in, {}, form, query, state.client, state.start.at},
                                response);
     }();
-    if (!done) return std::move(done).error();
-    return http::handle_step::done;
+    return std::move(answered).transform([] { return http::handle_step::done; });
 }
 
 /// Counts the request and finds its session. Answers it if there is none, or too many requests came before it.
@@ -15203,26 +15214,6 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
     if (request.method == http::method::post) return_to.append("?").append(pages::done_name).append("=").append(pages::signed_out_done);
     else if (request.target.has_query) return_to.append("?").append(request.target.query);
     return redirect(response, sessions_.sign_in_url(return_to));
-}
-
-/// A form whose body is complete.
-template <class Users, class Store, class Sessions, class Policies, class Theme>
-result<void> account_pages<Users, Store, Sessions, Policies, Theme>::respond_form(page which, const http::request& request,
-                                                                                  http::response& response,
-                                                                                  const pages::request_state& state) {
-    auto read = web::read_form(request, renderer_.site());
-    if (const auto* refused = std::get_if<http::status>(&read)) {
-        pages_for(state).respond_status(response, *refused);
-        return {};
-    }
-    const auto& form = std::get<http::form_fields>(read);
-    if constexpr (signs_in)
-        if (which == page::sign_in)
-            return pages::post_to_sign_in(*this, {*state.language, request, form, state.client, state.start.at}, response);
-    return pages::dispatch(*this,
-                           {which, *state.language, request, *state.signed_in, {}, form, query_of(request), state.client,
-                            state.start.at},
-                           response);
 }
 
 }  // namespace tollgate

@@ -186,8 +186,6 @@ private:
     [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response, pages::request_state& state);
     [[nodiscard]] result<http::handle_step> respond_page_request(page which, const http::request& request,
                                                                  http::response& response, pages::request_state& state);
-    [[nodiscard]] result<void> respond_form(page which, const http::request& request, http::response& response,
-                                            const pages::request_state& state);
     void respond_error(const http::request& request, http::response& response, const pages::request_state& state,
                        const error& failure) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
@@ -362,19 +360,26 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     }
     if (posted && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
 
-    auto done = [&]() -> result<void> {
-        if (posted) return respond_form(which, request, response, state);
-        const auto query = query_of(request);
+    http::form_fields form{{}};
+    if (posted) {
+        auto read = web::read_form(request, renderer_.site());
+        if (const auto* refused = std::get_if<http::status>(&read)) {
+            pages_for(state).respond_status(response, *refused);
+            return http::handle_step::done;
+        }
+        form = std::get<http::form_fields>(std::move(read));
+    }
+    const auto query = query_of(request);
+    auto answered = [&] {
         if constexpr (signs_in)
             if (which == page::sign_in)
-                return pages::show_sign_in(*this, {*state.language, request, query, state.client, state.start.at}, response);
+                return pages::respond_sign_in(*this, {*state.language, request, posted ? form : query, state.client, state.start.at},
+                                              response);
         return pages::dispatch(*this,
-                               {which, *state.language, request, *state.signed_in, {}, http::form_fields{{}}, query,
-                                state.client, state.start.at},
+                               {which, *state.language, request, *state.signed_in, {}, form, query, state.client, state.start.at},
                                response);
     }();
-    if (!done) return std::move(done).error();
-    return http::handle_step::done;
+    return std::move(answered).transform([] { return http::handle_step::done; });
 }
 
 /// Counts the request and finds its session. Answers it if there is none, or too many requests came before it.
@@ -403,26 +408,6 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
     if (request.method == http::method::post) return_to.append("?").append(pages::done_name).append("=").append(pages::signed_out_done);
     else if (request.target.has_query) return_to.append("?").append(request.target.query);
     return redirect(response, sessions_.sign_in_url(return_to));
-}
-
-/// A form whose body is complete.
-template <class Users, class Store, class Sessions, class Policies, class Theme>
-result<void> account_pages<Users, Store, Sessions, Policies, Theme>::respond_form(page which, const http::request& request,
-                                                                                  http::response& response,
-                                                                                  const pages::request_state& state) {
-    auto read = web::read_form(request, renderer_.site());
-    if (const auto* refused = std::get_if<http::status>(&read)) {
-        pages_for(state).respond_status(response, *refused);
-        return {};
-    }
-    const auto& form = std::get<http::form_fields>(read);
-    if constexpr (signs_in)
-        if (which == page::sign_in)
-            return pages::post_to_sign_in(*this, {*state.language, request, form, state.client, state.start.at}, response);
-    return pages::dispatch(*this,
-                           {which, *state.language, request, *state.signed_in, {}, form, query_of(request), state.client,
-                            state.start.at},
-                           response);
 }
 
 }  // namespace tollgate

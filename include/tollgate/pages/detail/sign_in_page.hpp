@@ -66,8 +66,8 @@ template <class Pages>
 }
 
 template <class Pages>
-void respond_sign_in(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
-                     const web::form_faults& faults, http::response& response, bool signed_out = false) {
+void show_sign_in_form(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
+                       const web::form_faults& faults, http::response& response, bool signed_out = false) {
     const auto localized = pages.renderer().in(language);
     // The page to return to may redirect to an application.
     const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
@@ -92,7 +92,7 @@ template <class Pages>
     if (!signed_in) return signed_in.error();
     const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
     if (*signed_in) return redirect_after_sign_in(pages, context.language, fresh, response);
-    respond_sign_in(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
+    show_sign_in_form(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
     return {};
 }
 
@@ -104,7 +104,7 @@ template <class Pages>
         .login = typed.login, .password = context.sent.value_of(web::password_name), .client = context.client};
     if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
         response.set_status(http::status::unprocessable_content);
-        respond_sign_in(pages, context.language, typed, faults, response);
+        show_sign_in_form(pages, context.language, typed, faults, response);
         return {};
     }
     const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
@@ -117,8 +117,14 @@ template <class Pages>
     const bool throttled = tried->result == sign_in_result::throttled;
     response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
     if (throttled) http::add_retry_after(response, tried->retry_after);
-    respond_sign_in(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
+    show_sign_in_form(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
     return {};
+}
+
+template <class Pages>
+[[nodiscard]] result<void> respond_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
+    return context.request.method == http::method::post ? post_to_sign_in(pages, context, response)
+                                                        : show_sign_in(pages, context, response);
 }
 
 /// Signs out, or shows the form that does.
