@@ -60,11 +60,11 @@ template <application_store Applications>
 [[nodiscard]] result<judged_request> judge_request(const parameters& sent, Applications& applications,
                                                    const service_catalog& services) {
     const auto client_id = client_id_of(sent);
-    if (!client_id) return judged_request{page_failure::missing_client_id};
+    if (!client_id) return page_failure::missing_client_id;
     auto client = applications.find_application(*client_id);
     if (!client) return std::move(client).error();
     if (!*client || (*client)->type == client_type::resource_server)
-        return judged_request{page_failure::unknown_client};
+        return page_failure::unknown_client;
     return judge_request_of(std::move(**client), sent, services);
 }
 

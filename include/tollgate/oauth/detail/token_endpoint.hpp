@@ -116,14 +116,14 @@ template <grant_store Grants, random_source Random>
                    .refresh_ends_at = context.now + lifetimes.refresh_token_end},
     });
     if (!redeemed) return redeemed.error();
-    if (redeemed->result != redemption_result::redeemed) return judged_exchange{invalid_code(redeemed->result)};
-    return judged_exchange{token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user}};
+    if (redeemed->result != redemption_result::redeemed) return invalid_code(redeemed->result);
+    return token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
 }
 
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
                                                     Grants& grants, const Random& random) {
-    if (const auto failed = check_redirect_uri(exchange, context.client)) return judged_exchange{*failed};
+    if (const auto failed = check_redirect_uri(exchange, context.client)) return *failed;
     return redeem(exchange, context, grants, random);
 }
 
@@ -133,10 +133,10 @@ template <grant_store Grants, random_source Random>
                                                            Grants& grants, const Random& random) {
     const auto found = grants.find_device_code(exchange.device_digest);
     if (!found) return found.error();
-    if (!*found || (*found)->application != context.client.id) return judged_exchange{unknown_device_code()};
+    if (!*found || (*found)->application != context.client.id) return unknown_device_code();
     if ((*found)->state == device_code_state::approved && context.now < (*found)->expires_at)
         return redeem({.code_digest = exchange.device_digest, .redirect_uri = {}, .code_challenge = {}}, context, grants, random);
-    return judged_exchange{unapproved_device_code(**found, context.now)};
+    return unapproved_device_code(**found, context.now);
 }
 
 /// A token for the accounts of the application's owner, if the owner has allowed that.
@@ -144,7 +144,7 @@ template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> issue_owner_token(const owner_exchange& exchange, const exchange_context& context,
                                                         Grants& grants, const Random& random) {
     if (!exchange.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
-        return judged_exchange{unknown_scope()};
+        return unknown_scope();
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto lifetime = context.settings.access_token_lifetime;
@@ -156,9 +156,9 @@ template <grant_store Grants, random_source Random>
                                                     .expires_at = context.now + lifetime});
     if (!created) return created.error();
     if (!*created)
-        return judged_exchange{failure{error_code::unauthorized_client,
-                                       "The owner of the application has not allowed it to access their own account."}};
-    return judged_exchange{token_response{*access, lifetime, exchange.scopes, std::nullopt, context.client.owner}};
+        return failure{error_code::unauthorized_client,
+                       "The owner of the application has not allowed it to access their own account."};
+    return token_response{*access, lifetime, exchange.scopes, std::nullopt, context.client.owner};
 }
 
 /// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
@@ -200,26 +200,25 @@ template <grant_store Grants, random_source Random>
     if (!refreshed) return refreshed.error();
     switch (refreshed->result) {
         case refresh_result::refreshed: break;
-        case refresh_result::unknown: return judged_exchange{invalid_refresh_token()};
+        case refresh_result::unknown: return invalid_refresh_token();
         case refresh_result::too_wide:
-            return judged_exchange{failure{error_code::invalid_scope, "scope exceeds the granted scopes."}};
+            return failure{error_code::invalid_scope, "scope exceeds the granted scopes."};
         case refresh_result::reused:
-            return judged_exchange{failure{error_code::invalid_grant,
-                                           "The refresh token had already been replaced. Since it may have been stolen, the "
-                                           "user's authorization has been revoked."}};
+            return failure{error_code::invalid_grant,
+                           "The refresh token had already been replaced. Since it may have been stolen, the "
+                           "user's authorization has been revoked."};
     }
     token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
     if (refreshed->successor_seed)
         issued.refresh_token = make_successor(exchange.refresh_token, *refreshed->successor_seed);
-    return judged_exchange{issued};
+    return issued;
 }
 
 /// Any grant_type (RFC 6749 section 3.2).
 template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
                                                    Grants& grants, const Random& random) {
-    if (context.client.type == client_type::resource_server)
-        return judged_exchange{no_tokens_for_resource_server()};
+    if (context.client.type == client_type::resource_server) return no_tokens_for_resource_server();
     auto exchange = read_exchange(sent);
     if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);
     if (const auto* refresh = std::get_if<refresh_exchange>(&exchange))
@@ -227,7 +226,7 @@ template <grant_store Grants, random_source Random>
     if (const auto* device = std::get_if<device_exchange>(&exchange))
         return exchange_device_code(*device, context, grants, random);
     if (const auto* owner = std::get_if<owner_exchange>(&exchange)) return issue_owner_token(*owner, context, grants, random);
-    return judged_exchange{std::get<failure>(std::move(exchange))};
+    return std::get<failure>(std::move(exchange));
 }
 
 }  // namespace tollgate::oauth
