@@ -8851,6 +8851,80 @@ inline void require_windows(const char* whose, std::initializer_list<quota_setti
 
 }  // namespace tollgate::detail
 
+// <tollgate/limits/detail/window_set.hpp>
+
+/// The counting tables of `window_limiter` and `sign_in_throttle`.
+namespace tollgate::inline v0::detail {
+
+/// The window of one key.
+struct counted_window {
+    std::int64_t began_at_milliseconds;
+    std::uint32_t requests;  ///< 0 in a free slot
+    std::uint32_t length_seconds;
+
+    /// The start of the window. If the clock went back, a start after `now` is treated as `now`, so that no
+    /// caller waits longer than one window.
+    [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
+        return (std::min)(began_at_milliseconds, now);
+    }
+
+    [[nodiscard]] bool is_open(std::int64_t now, std::uint32_t seconds) const noexcept {
+        return requests != 0 && now < began_by(now) + std::int64_t{seconds} * 1000;
+    }
+
+    /// The requests that would be forgotten if this window were replaced.
+    [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept {
+        return is_open(now, length_seconds) ? requests : 0;
+    }
+};
+
+/// Three cache lines. The first holds all keys, so a lookup touches two.
+struct alignas(64) window_set {
+    static constexpr std::size_t ways = 8;
+    std::uint64_t keys[ways];
+    counted_window windows[ways];
+
+    /// The slot of the key; `ways` if it has none.
+    [[nodiscard]] std::size_t find(std::uint64_t key) const noexcept {
+        std::size_t place = 0;
+        while (place < ways && (keys[place] != key || windows[place].requests == 0)) ++place;
+        return place;
+    }
+
+    /// The slot to replace: free or expired, else with the fewest requests, and of equals the oldest.
+    [[nodiscard]] std::size_t least_worth(std::int64_t now) const noexcept {
+        std::size_t least = 0;
+        for (std::size_t place = 1; place < ways; ++place) {
+            const auto worth = windows[place].worth(now);
+            const auto least_so_far = windows[least].worth(now);
+            if (worth < least_so_far || (worth == least_so_far &&
+                                         windows[place].began_at_milliseconds < windows[least].began_at_milliseconds))
+                least = place;
+        }
+        return least;
+    }
+};
+static_assert(sizeof(window_set) == 192);
+
+/// A quota with its window in 32 bits.
+struct bounded_quota {
+    std::uint32_t requests;
+    std::uint32_t window_seconds;
+
+    explicit bounded_quota(const quota& allowed) noexcept
+        : requests{allowed.requests},
+          window_seconds{static_cast<std::uint32_t>(allowed.bounded_window().count())} {}
+
+    /// The end of a window that began at this time, in milliseconds.
+    [[nodiscard]] std::int64_t end_of(std::int64_t began_at) const noexcept { return began_at + std::int64_t{window_seconds} * 1000; }
+
+    [[nodiscard]] limit_decision to_decision(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
+        return {admitted, requests, counted < requests ? requests - counted : 0, from_unix_milliseconds(end_of(began_at))};
+    }
+};
+
+}  // namespace tollgate::detail
+
 // <tollgate/web/detail/sign_in_throttle.hpp>
 
 namespace tollgate::inline v0 {
@@ -8888,6 +8962,67 @@ struct sign_in_key {
     std::uint64_t browser = 0;
 };
 
+namespace detail {
+
+/// Failures by key: sets of eight as in `window_limiter`.
+class failure_table {
+public:
+    explicit failure_table(std::size_t keys_max)
+        : sets_(std::bit_ceil(((std::max)(keys_max, std::size_t{1}) - 1) / window_set::ways + 1)) {}
+
+    /// When attempts for this key are allowed again, in milliseconds since 1970; empty if they are now.
+    [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, const bounded_quota& allowed,
+                                                         std::int64_t now) noexcept {
+        const std::int64_t length = std::int64_t{allowed.window_seconds} * 1000;
+        const auto* const window = find_open(key, allowed, now);
+        if (allowed.requests == 0) return now + length;
+        if (window == nullptr || window->requests < allowed.requests) return std::nullopt;
+        return window->began_by(now) + length;
+    }
+
+    void count(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now)) {
+            window->began_at_milliseconds = window->began_by(now);
+            ++window->requests;
+            return;
+        }
+        window_set& set = set_of(key);
+        std::size_t place = set.find(key);
+        if (place == window_set::ways) place = set.least_worth(now);
+        set.keys[place] = key;
+        set.windows[place] = {now, 1, allowed.window_seconds};
+    }
+
+    void count_back(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now); window != nullptr && window->requests != 0)
+            --window->requests;
+    }
+
+    void forget(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now)) window->requests = 0;
+    }
+
+    [[nodiscard]] std::size_t memory_bytes() const noexcept { return sets_.size() * sizeof(window_set); }
+
+private:
+    /// The key is a keyed hash, so its low bits are uniformly distributed.
+    [[nodiscard]] window_set& set_of(std::uint64_t key) noexcept {
+        return sets_[key & (sets_.size() - 1)];
+    }
+
+    [[nodiscard]] counted_window* find_open(std::uint64_t key, const bounded_quota& allowed,
+                                            std::int64_t now) noexcept {
+        window_set& set = set_of(key);
+        const std::size_t place = set.find(key);
+        if (place == window_set::ways || !set.windows[place].is_open(now, allowed.window_seconds)) return nullptr;
+        return &set.windows[place];
+    }
+
+    std::vector<window_set> sets_;
+};
+
+}  // namespace detail
+
 /// Counts failed sign-ins in fixed windows that begin with the first failure, and says when there were too many.
 ///
 /// An attempt counts as a failure from `begin` until `succeed` or `forgive`, so that parallel guesses are bounded like
@@ -8903,7 +9038,6 @@ public:
     /// `seed` must be secret; a fixed one is for tests.
     TOLLGATE_DECL sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
                                    const siphash_key& seed);
-    TOLLGATE_DECL ~sign_in_throttle();
 
     /// Empty: the attempt is allowed, and counted. Otherwise the time to wait, at least one second, and nothing is
     /// counted.
@@ -8915,11 +9049,29 @@ public:
     TOLLGATE_DECL void forgive(const sign_in_key& key, instant now) noexcept;
 
     /// The memory of all tables; it never grows.
-    [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
+    [[nodiscard]] std::size_t memory_bytes() const noexcept {
+        return logins_at_addresses_.memory_bytes() + addresses_.memory_bytes() + logins_.memory_bytes();
+    }
 
 private:
-    class tables;
-    std::unique_ptr<tables> tables_;
+    struct counter {
+        detail::failure_table* table = nullptr;
+        std::uint64_t key = 0;
+        detail::bounded_quota allowed{quota{}};
+    };
+    struct counter_list {
+        std::array<counter, 7> all{};
+        std::size_t size = 0;
+        [[nodiscard]] std::span<const counter> used() const noexcept { return {all.data(), size}; }
+    };
+    [[nodiscard]] TOLLGATE_DECL counter_list counters_of(const sign_in_key& key) noexcept;
+
+    siphash_key seed_;
+    sign_in_bounds bounds_;
+    std::mutex mutex_;
+    detail::failure_table logins_at_addresses_;
+    detail::failure_table addresses_;
+    detail::failure_table logins_;
 };
 
 }  // namespace tollgate
@@ -18523,80 +18675,6 @@ private:
 
 }  // namespace tollgate::detail
 
-// <tollgate/limits/detail/window_set.hpp>
-
-/// The counting tables of `window_limiter` and `sign_in_throttle`.
-namespace tollgate::inline v0::detail {
-
-/// The window of one key.
-struct counted_window {
-    std::int64_t began_at_milliseconds;
-    std::uint32_t requests;  ///< 0 in a free slot
-    std::uint32_t length_seconds;
-
-    /// The start of the window. If the clock went back, a start after `now` is treated as `now`, so that no
-    /// caller waits longer than one window.
-    [[nodiscard]] std::int64_t began_by(std::int64_t now) const noexcept {
-        return (std::min)(began_at_milliseconds, now);
-    }
-
-    [[nodiscard]] bool is_open(std::int64_t now, std::uint32_t seconds) const noexcept {
-        return requests != 0 && now < began_by(now) + std::int64_t{seconds} * 1000;
-    }
-
-    /// The requests that would be forgotten if this window were replaced.
-    [[nodiscard]] std::uint32_t worth(std::int64_t now) const noexcept {
-        return is_open(now, length_seconds) ? requests : 0;
-    }
-};
-
-/// Three cache lines. The first holds all keys, so a lookup touches two.
-struct alignas(64) window_set {
-    static constexpr std::size_t ways = 8;
-    std::uint64_t keys[ways];
-    counted_window windows[ways];
-
-    /// The slot of the key; `ways` if it has none.
-    [[nodiscard]] std::size_t find(std::uint64_t key) const noexcept {
-        std::size_t place = 0;
-        while (place < ways && (keys[place] != key || windows[place].requests == 0)) ++place;
-        return place;
-    }
-
-    /// The slot to replace: free or expired, else with the fewest requests, and of equals the oldest.
-    [[nodiscard]] std::size_t least_worth(std::int64_t now) const noexcept {
-        std::size_t least = 0;
-        for (std::size_t place = 1; place < ways; ++place) {
-            const auto worth = windows[place].worth(now);
-            const auto least_so_far = windows[least].worth(now);
-            if (worth < least_so_far || (worth == least_so_far &&
-                                         windows[place].began_at_milliseconds < windows[least].began_at_milliseconds))
-                least = place;
-        }
-        return least;
-    }
-};
-static_assert(sizeof(window_set) == 192);
-
-/// A quota with its window in 32 bits.
-struct bounded_quota {
-    std::uint32_t requests;
-    std::uint32_t window_seconds;
-
-    explicit bounded_quota(const quota& allowed) noexcept
-        : requests{allowed.requests},
-          window_seconds{static_cast<std::uint32_t>(allowed.bounded_window().count())} {}
-
-    /// The end of a window that began at this time, in milliseconds.
-    [[nodiscard]] std::int64_t end_of(std::int64_t began_at) const noexcept { return began_at + std::int64_t{window_seconds} * 1000; }
-
-    [[nodiscard]] limit_decision to_decision(bool admitted, std::uint32_t counted, std::int64_t began_at) const noexcept {
-        return {admitted, requests, counted < requests ? requests - counted : 0, from_unix_milliseconds(end_of(began_at))};
-    }
-};
-
-}  // namespace tollgate::detail
-
 // <tollgate/policy/detail/token_memo.hpp>
 
 namespace tollgate::inline v0 {
@@ -24293,181 +24371,79 @@ TOLLGATE_DECL void metrics_writer::write_sample(std::string_view value, std::ini
 // <tollgate/web/detail/sign_in_throttle.ipp>
 
 namespace tollgate::inline v0 {
-namespace detail {
-
-/// Failures by key: sets of eight as in `window_limiter`.
-class failure_table {
-public:
-    explicit failure_table(std::size_t keys_max)
-        : sets_(std::bit_ceil(((std::max)(keys_max, std::size_t{1}) - 1) / window_set::ways + 1)) {}
-
-    /// When attempts for this key are allowed again, in milliseconds since 1970; empty if they are now.
-    [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, const bounded_quota& allowed,
-                                                         std::int64_t now) noexcept {
-        const std::int64_t length = std::int64_t{allowed.window_seconds} * 1000;
-        const auto* const window = find_open(key, allowed, now);
-        if (allowed.requests == 0) return now + length;
-        if (window == nullptr || window->requests < allowed.requests) return std::nullopt;
-        return window->began_by(now) + length;
-    }
-
-    void count(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
-        if (auto* const window = find_open(key, allowed, now)) {
-            window->began_at_milliseconds = window->began_by(now);
-            ++window->requests;
-            return;
-        }
-        window_set& set = set_of(key);
-        std::size_t place = set.find(key);
-        if (place == window_set::ways) place = set.least_worth(now);
-        set.keys[place] = key;
-        set.windows[place] = {now, 1, allowed.window_seconds};
-    }
-
-    void count_back(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
-        if (auto* const window = find_open(key, allowed, now); window != nullptr && window->requests != 0)
-            --window->requests;
-    }
-
-    void forget(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
-        if (auto* const window = find_open(key, allowed, now)) window->requests = 0;
-    }
-
-    [[nodiscard]] std::size_t memory_bytes() const noexcept { return sets_.size() * sizeof(window_set); }
-
-private:
-    /// The key is a keyed hash, so its low bits are uniformly distributed.
-    [[nodiscard]] window_set& set_of(std::uint64_t key) noexcept {
-        return sets_[key & (sets_.size() - 1)];
-    }
-
-    [[nodiscard]] counted_window* find_open(std::uint64_t key, const bounded_quota& allowed,
-                                            std::int64_t now) noexcept {
-        window_set& set = set_of(key);
-        const std::size_t place = set.find(key);
-        if (place == window_set::ways || !set.windows[place].is_open(now, allowed.window_seconds)) return nullptr;
-        return &set.windows[place];
-    }
-
-    std::vector<window_set> sets_;
-};
-
-}  // namespace detail
-
-class sign_in_throttle::tables {
-public:
-    tables(const sign_in_bounds& bounds, const sign_in_capacity& capacity, const siphash_key& seed)
-        : seed_{seed},
-          bounds_{bounds},
-          logins_at_addresses_{capacity.logins_at_addresses},
-          addresses_{capacity.addresses},
-          logins_{capacity.logins} {}
-
-    [[nodiscard]] std::optional<seconds> begin(const sign_in_key& key, std::int64_t now) noexcept {
-        const auto all = counters_of(key);
-        const std::scoped_lock held{mutex_};
-        std::optional<std::int64_t> until;
-        for (const counter& each : all.used())
-            if (const auto full = each.table->full_until(each.key, each.allowed, now))
-                until = (std::max)(until.value_or(0), *full);
-        if (until) return (std::max)(std::chrono::ceil<seconds>(milliseconds{*until - now}), seconds{1});
-        for (const counter& each : all.used()) each.table->count(each.key, each.allowed, now);
-        return std::nullopt;
-    }
-
-    void succeed(const sign_in_key& key, std::int64_t now) noexcept {
-        const auto all = counters_of(key);
-        const std::scoped_lock held{mutex_};
-        for (const counter& each : all.used()) {
-            if (each.table == &logins_at_addresses_) each.table->forget(each.key, each.allowed, now);
-            else each.table->count_back(each.key, each.allowed, now);
-        }
-    }
-
-    void forgive(const sign_in_key& key, std::int64_t now) noexcept {
-        const auto all = counters_of(key);
-        const std::scoped_lock held{mutex_};
-        for (const counter& each : all.used()) each.table->count_back(each.key, each.allowed, now);
-    }
-
-    [[nodiscard]] std::size_t memory_bytes() const noexcept {
-        return logins_at_addresses_.memory_bytes() + addresses_.memory_bytes() + logins_.memory_bytes();
-    }
-
-private:
-    struct counter {
-        detail::failure_table* table = nullptr;
-        std::uint64_t key = 0;
-        detail::bounded_quota allowed{quota{}};
-    };
-    struct counter_list {
-        std::array<counter, 7> all{};
-        std::size_t size = 0;
-        [[nodiscard]] std::span<const counter> used() const noexcept { return {all.data(), size}; }
-    };
-
-    [[nodiscard]] counter_list counters_of(const sign_in_key& key) noexcept {
-        // Longer logins do not exist, so it does not matter that they share failures by prefix.
-        const auto login = key.login.substr(0, limits::login_bytes_max);
-        counter_list counters;
-        const auto add = [&](detail::failure_table& table, const quota& allowed, char kind, std::uint64_t number,
-                             std::string_view text) {
-            std::array<char, 1 + sizeof number + limits::login_bytes_max> hashed;
-            hashed[0] = kind;
-            std::memcpy(hashed.data() + 1, &number, sizeof number);
-            std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, ascii_lower);
-            const std::string_view all{hashed.data(), 1 + sizeof number + text.size()};
-            counters.all[counters.size++] = {&table, siphash(seed_, all), detail::bounded_quota{allowed}};
-        };
-        if (key.browser != 0) {
-            add(logins_at_addresses_, bounds_.login_on_browser, 'b', key.browser, login);
-            add(logins_, bounds_.login_on_browsers, 'b', 0, login);
-            return counters;
-        }
-        const std::uint64_t address = limit_key::of(key.client).value();
-        add(logins_at_addresses_, bounds_.login_at_address, 'a', address, login);
-        add(addresses_, bounds_.address, 'a', address, {});
-        add(logins_, bounds_.login, 'l', 0, login);
-        if (key.client.is_v4()) return counters;
-        const auto site = limit_key::of(detail::first_of_network(key.client, 7)).value();
-        const auto network = limit_key::of(detail::first_of_network(key.client, 6)).value();
-        add(logins_at_addresses_, bounds_.login_at_site, 's', site, login);
-        add(logins_at_addresses_, bounds_.login_at_network, 'n', network, login);
-        add(addresses_, bounds_.site, 's', site, {});
-        add(addresses_, bounds_.network, 'n', network, {});
-        return counters;
-    }
-
-    siphash_key seed_;
-    sign_in_bounds bounds_;
-    std::mutex mutex_;
-    detail::failure_table logins_at_addresses_;
-    detail::failure_table addresses_;
-    detail::failure_table logins_;
-};
 
 TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity)
     : sign_in_throttle{bounds, capacity, detail::random_key<siphash_key>()} {}
 
 TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
                                                  const siphash_key& seed)
-    : tables_{std::make_unique<tables>(bounds, capacity, seed)} {}
-
-TOLLGATE_DECL sign_in_throttle::~sign_in_throttle() = default;
+    : seed_{seed},
+      bounds_{bounds},
+      logins_at_addresses_{capacity.logins_at_addresses},
+      addresses_{capacity.addresses},
+      logins_{capacity.logins} {}
 
 TOLLGATE_DECL std::optional<seconds> sign_in_throttle::begin(const sign_in_key& key, instant now) noexcept {
-    return tables_->begin(key, to_unix_milliseconds(now));
+    const auto all = counters_of(key);
+    const auto at = to_unix_milliseconds(now);
+    const std::scoped_lock held{mutex_};
+    std::optional<std::int64_t> until;
+    for (const counter& each : all.used())
+        if (const auto full = each.table->full_until(each.key, each.allowed, at))
+            until = (std::max)(until.value_or(0), *full);
+    if (until) return (std::max)(std::chrono::ceil<seconds>(milliseconds{*until - at}), seconds{1});
+    for (const counter& each : all.used()) each.table->count(each.key, each.allowed, at);
+    return std::nullopt;
 }
 
 TOLLGATE_DECL void sign_in_throttle::succeed(const sign_in_key& key, instant now) noexcept {
-    tables_->succeed(key, to_unix_milliseconds(now));
+    const auto all = counters_of(key);
+    const auto at = to_unix_milliseconds(now);
+    const std::scoped_lock held{mutex_};
+    for (const counter& each : all.used()) {
+        if (each.table == &logins_at_addresses_) each.table->forget(each.key, each.allowed, at);
+        else each.table->count_back(each.key, each.allowed, at);
+    }
 }
 
 TOLLGATE_DECL void sign_in_throttle::forgive(const sign_in_key& key, instant now) noexcept {
-    tables_->forgive(key, to_unix_milliseconds(now));
+    const auto all = counters_of(key);
+    const auto at = to_unix_milliseconds(now);
+    const std::scoped_lock held{mutex_};
+    for (const counter& each : all.used()) each.table->count_back(each.key, each.allowed, at);
 }
 
-TOLLGATE_DECL std::size_t sign_in_throttle::memory_bytes() const noexcept { return tables_->memory_bytes(); }
+TOLLGATE_DECL sign_in_throttle::counter_list sign_in_throttle::counters_of(const sign_in_key& key) noexcept {
+    // Longer logins do not exist, so it does not matter that they share failures by prefix.
+    const auto login = key.login.substr(0, limits::login_bytes_max);
+    counter_list counters;
+    const auto add = [&](detail::failure_table& table, const quota& allowed, char kind, std::uint64_t number,
+                         std::string_view text) {
+        std::array<char, 1 + sizeof number + limits::login_bytes_max> hashed;
+        hashed[0] = kind;
+        std::memcpy(hashed.data() + 1, &number, sizeof number);
+        std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, ascii_lower);
+        const std::string_view all{hashed.data(), 1 + sizeof number + text.size()};
+        counters.all[counters.size++] = {&table, siphash(seed_, all), detail::bounded_quota{allowed}};
+    };
+    if (key.browser != 0) {
+        add(logins_at_addresses_, bounds_.login_on_browser, 'b', key.browser, login);
+        add(logins_, bounds_.login_on_browsers, 'b', 0, login);
+        return counters;
+    }
+    const std::uint64_t address = limit_key::of(key.client).value();
+    add(logins_at_addresses_, bounds_.login_at_address, 'a', address, login);
+    add(addresses_, bounds_.address, 'a', address, {});
+    add(logins_, bounds_.login, 'l', 0, login);
+    if (key.client.is_v4()) return counters;
+    const auto site = limit_key::of(detail::first_of_network(key.client, 7)).value();
+    const auto network = limit_key::of(detail::first_of_network(key.client, 6)).value();
+    add(logins_at_addresses_, bounds_.login_at_site, 's', site, login);
+    add(logins_at_addresses_, bounds_.login_at_network, 'n', network, login);
+    add(addresses_, bounds_.site, 's', site, {});
+    add(addresses_, bounds_.network, 'n', network, {});
+    return counters;
+}
 
 }  // namespace tollgate
 

@@ -4,13 +4,19 @@
 #include <tollgate/base/detail/hash.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/limits/detail/window_set.hpp>
 #include <tollgate/model/quota.hpp>
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace tollgate::inline v0 {
 
@@ -47,6 +53,67 @@ struct sign_in_key {
     std::uint64_t browser = 0;
 };
 
+namespace detail {
+
+/// Failures by key: sets of eight as in `window_limiter`.
+class failure_table {
+public:
+    explicit failure_table(std::size_t keys_max)
+        : sets_(std::bit_ceil(((std::max)(keys_max, std::size_t{1}) - 1) / window_set::ways + 1)) {}
+
+    /// When attempts for this key are allowed again, in milliseconds since 1970; empty if they are now.
+    [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, const bounded_quota& allowed,
+                                                         std::int64_t now) noexcept {
+        const std::int64_t length = std::int64_t{allowed.window_seconds} * 1000;
+        const auto* const window = find_open(key, allowed, now);
+        if (allowed.requests == 0) return now + length;
+        if (window == nullptr || window->requests < allowed.requests) return std::nullopt;
+        return window->began_by(now) + length;
+    }
+
+    void count(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now)) {
+            window->began_at_milliseconds = window->began_by(now);
+            ++window->requests;
+            return;
+        }
+        window_set& set = set_of(key);
+        std::size_t place = set.find(key);
+        if (place == window_set::ways) place = set.least_worth(now);
+        set.keys[place] = key;
+        set.windows[place] = {now, 1, allowed.window_seconds};
+    }
+
+    void count_back(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now); window != nullptr && window->requests != 0)
+            --window->requests;
+    }
+
+    void forget(std::uint64_t key, const bounded_quota& allowed, std::int64_t now) noexcept {
+        if (auto* const window = find_open(key, allowed, now)) window->requests = 0;
+    }
+
+    [[nodiscard]] std::size_t memory_bytes() const noexcept { return sets_.size() * sizeof(window_set); }
+
+private:
+    /// The key is a keyed hash, so its low bits are uniformly distributed.
+    [[nodiscard]] window_set& set_of(std::uint64_t key) noexcept {
+        return sets_[key & (sets_.size() - 1)];
+    }
+
+    [[nodiscard]] counted_window* find_open(std::uint64_t key, const bounded_quota& allowed,
+                                            std::int64_t now) noexcept {
+        window_set& set = set_of(key);
+        const std::size_t place = set.find(key);
+        if (place == window_set::ways || !set.windows[place].is_open(now, allowed.window_seconds)) return nullptr;
+        return &set.windows[place];
+    }
+
+    std::vector<window_set> sets_;
+};
+
+}  // namespace detail
+
 /// Counts failed sign-ins in fixed windows that begin with the first failure, and says when there were too many.
 ///
 /// An attempt counts as a failure from `begin` until `succeed` or `forgive`, so that parallel guesses are bounded like
@@ -62,7 +129,6 @@ public:
     /// `seed` must be secret; a fixed one is for tests.
     TOLLGATE_DECL sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
                                    const siphash_key& seed);
-    TOLLGATE_DECL ~sign_in_throttle();
 
     /// Empty: the attempt is allowed, and counted. Otherwise the time to wait, at least one second, and nothing is
     /// counted.
@@ -74,11 +140,29 @@ public:
     TOLLGATE_DECL void forgive(const sign_in_key& key, instant now) noexcept;
 
     /// The memory of all tables; it never grows.
-    [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
+    [[nodiscard]] std::size_t memory_bytes() const noexcept {
+        return logins_at_addresses_.memory_bytes() + addresses_.memory_bytes() + logins_.memory_bytes();
+    }
 
 private:
-    class tables;
-    std::unique_ptr<tables> tables_;
+    struct counter {
+        detail::failure_table* table = nullptr;
+        std::uint64_t key = 0;
+        detail::bounded_quota allowed{quota{}};
+    };
+    struct counter_list {
+        std::array<counter, 7> all{};
+        std::size_t size = 0;
+        [[nodiscard]] std::span<const counter> used() const noexcept { return {all.data(), size}; }
+    };
+    [[nodiscard]] TOLLGATE_DECL counter_list counters_of(const sign_in_key& key) noexcept;
+
+    siphash_key seed_;
+    sign_in_bounds bounds_;
+    std::mutex mutex_;
+    detail::failure_table logins_at_addresses_;
+    detail::failure_table addresses_;
+    detail::failure_table logins_;
 };
 
 }  // namespace tollgate
