@@ -24,6 +24,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace reference {
 
@@ -55,89 +56,84 @@ public:
         auto password = read_password();
         auto hash = hash_password(password);
         tollgate::secure_wipe(password);
-        auto store = database_.store();  // the first user creates the store
-        auto users = database_.users();
-        auto added = users.add_user({arguments.login, std::move(hash), arguments.currency, arguments.balance});
+        tables db{database_};  // the first user creates them
+        auto added = db.users.add_user({arguments.login, std::move(hash), arguments.currency, arguments.balance});
         if (!added && added.error().kind == tollgate::error_kind::conflict)
             throw run_error{"--login: '" + arguments.login + "' is taken; logins ignore case."};
         const auto user = expect(std::move(added), "cannot add the user");
-        record(users, store, activity_kind::user_added, user, arguments.login);
+        db.record(activity_kind::user_added, user, arguments.login);
         return {{"id", user.value()}};
     }
 
     nlohmann::ordered_json operator()(const list_users& arguments) const {
         auto listed = expect(database_.users().users_from(arguments.first, arguments.rows_max + 1), "cannot list the users");
-        nlohmann::ordered_json printed{{"users", nlohmann::ordered_json::array()}};
+        std::optional<tollgate::user_id> next;
         if (listed.size() > arguments.rows_max) {
-            printed["next"] = listed.back().id.value();
+            next = listed.back().id;
             listed.pop_back();
         }
-        for (const user_record& each : listed) printed["users"].push_back(to_json(each));
+        auto printed = list("users", listed);
+        if (next) printed["next"] = next->value();
         return printed;
     }
 
     nlohmann::ordered_json operator()(const change_user& arguments) const {
         using change = change_user::change;
-        auto users = database_.users();
-        auto store = database_.store();
-        find_user(users, arguments.user);
+        tables db{database_};
+        db.find_user(arguments.user);
         if (arguments.kind == change::disable || arguments.kind == change::enable || arguments.kind == change::remove)
-            expect(users.set_disabled(arguments.user, arguments.kind != change::enable), "cannot change the user");
+            expect(db.users.set_disabled(arguments.user, arguments.kind != change::enable), "cannot change the user");
         // After being enabled again, users must sign in again.
-        if (arguments.kind != change::enable) expect(store.end_sessions_of(arguments.user), "cannot end the sessions");
-        if (arguments.kind == change::remove) remove(users, store, arguments.user);
-        record(users, store, kind_of(arguments.kind), arguments.user);
+        if (arguments.kind != change::enable) expect(db.store.end_sessions_of(arguments.user), "cannot end the sessions");
+        if (arguments.kind == change::remove) db.remove(arguments.user);
+        db.record(kind_of(arguments.kind), arguments.user);
         return {{"id", arguments.user.value()}};
     }
 
     nlohmann::ordered_json operator()(const set_password& arguments) const {
-        auto users = database_.users();
-        auto store = database_.store();
-        find_user(users, arguments.user);
+        tables db{database_};
+        db.find_user(arguments.user);
         auto password = read_password();
         const auto hash = hash_password(password);
         tollgate::secure_wipe(password);
-        expect(users.set_password_hash(arguments.user, hash), "cannot set the password");
-        expect(store.end_sessions_of(arguments.user), "cannot end the sessions");
-        record(users, store, activity_kind::password_set, arguments.user);
+        expect(db.users.set_password_hash(arguments.user, hash), "cannot set the password");
+        expect(db.store.end_sessions_of(arguments.user), "cannot end the sessions");
+        db.record(activity_kind::password_set, arguments.user);
         return {{"id", arguments.user.value()}};
     }
 
     nlohmann::ordered_json operator()(const set_quota& arguments) const {
-        auto users = database_.users();
-        auto store = database_.store();
-        auto done = users.set_requests_per_day(arguments.user, arguments.requests_per_day);
+        tables db{database_};
+        auto done = db.users.set_requests_per_day(arguments.user, arguments.requests_per_day);
         if (!done && done.error().kind == tollgate::error_kind::not_found) throw no_such_user(arguments.user);
         expect(std::move(done), "cannot set the quota");
         const auto& per_day = arguments.requests_per_day;
-        record(users, store, activity_kind::quota_set, arguments.user, per_day ? std::to_string(*per_day) : "");
+        db.record(activity_kind::quota_set, arguments.user, per_day ? std::to_string(*per_day) : "");
         nlohmann::ordered_json json{{"id", arguments.user.value()}, {"per_day", nullptr}};
         if (per_day) json["per_day"] = *per_day;
         return json;
     }
 
     nlohmann::ordered_json operator()(const add_account& arguments) const {
-        auto users = database_.users();
-        auto store = database_.store();
-        auto added = users.add_account(arguments.user, arguments.service, arguments.name, arguments.admin);
+        tables db{database_};
+        auto added = db.users.add_account(arguments.user, arguments.service, arguments.name, arguments.admin);
         if (!added && added.error().kind == tollgate::error_kind::conflict)
             throw run_error{"--user: user " + std::to_string(arguments.user.value()) + " already has " + std::to_string(accounts_max) +
                             " accounts at " + std::string{arguments.service.view()} + ", the maximum."};
         if (!added && added.error().kind == tollgate::error_kind::not_found) throw no_such_user(arguments.user);
         const auto account = expect(std::move(added), "cannot add the account");
-        record(users, store, activity_kind::account_added, arguments.user,
+        db.record(activity_kind::account_added, arguments.user,
                std::string{arguments.service.view()} + " " + std::to_string(account.value()));
         return {{"id", account.value()}};
     }
 
     nlohmann::ordered_json operator()(const create_token& arguments) const {
-        auto users = database_.users();
-        expect_user(users, arguments.user);
-        auto store = database_.store();
+        tables db{database_};
+        db.expect_user(arguments.user);
         const auto token =
-            expect(tollgate::issue_personal_token(store, {arguments.user, arguments.description, arguments.scopes}, database_.now(store)),
+            expect(tollgate::issue_personal_token(db.store, {arguments.user, arguments.description, arguments.scopes}, db.now()),
                    "cannot create the token");
-        record(users, store, activity_kind::token_created, arguments.user, arguments.description);
+        db.record(activity_kind::token_created, arguments.user, arguments.description);
         return {{"id", token.id.value()},
                 {"username", token.username.view()},
                 {"secret", token.secret.view()},
@@ -145,55 +141,49 @@ public:
     }
 
     nlohmann::ordered_json operator()(const list_tokens& arguments) const {
-        auto users = database_.users();
-        find_user(users, arguments.user);
-        nlohmann::ordered_json printed{{"tokens", nlohmann::ordered_json::array()}};
-        for (const auto& each : expect(database_.store().personal_tokens_of(arguments.user), "cannot list the tokens"))
-            printed["tokens"].push_back(to_json(each));
-        return printed;
+        tables db{database_};
+        db.find_user(arguments.user);
+        return list("tokens", expect(db.store.personal_tokens_of(arguments.user), "cannot list the tokens"));
     }
 
     nlohmann::ordered_json operator()(const revoke_token& arguments) const {
-        auto users = database_.users();
-        auto store = database_.store();
-        const auto owner = expect(users.owner_of(arguments.token), "cannot look up the token");
+        tables db{database_};
+        const auto owner = expect(db.users.owner_of(arguments.token), "cannot look up the token");
         if (!owner) throw no_such("token", arguments.token);
         std::string description;
-        for (const auto& each : expect(store.personal_tokens_of(*owner), "cannot look up the token"))
+        for (const auto& each : expect(db.store.personal_tokens_of(*owner), "cannot look up the token"))
             if (each.id == arguments.token) description = each.description;
-        if (!expect(store.revoke_personal_token(arguments.token), "cannot revoke the token")) throw no_such("token", arguments.token);
-        record(users, store, activity_kind::token_revoked, *owner, description);
+        if (!expect(db.store.revoke_personal_token(arguments.token), "cannot revoke the token")) throw no_such("token", arguments.token);
+        db.record(activity_kind::token_revoked, *owner, description);
         return {{"id", arguments.token.value()}};
     }
 
     nlohmann::ordered_json operator()(const register_app& arguments) const {
-        auto users = database_.users();
-        expect_user(users, arguments.application.owner);
-        auto store = database_.store();
-        const auto registered = expect(tollgate::register_application(store, arguments.application, database_.now(store)),
+        tables db{database_};
+        db.expect_user(arguments.application.owner);
+        const auto registered = expect(tollgate::register_application(db.store, arguments.application, db.now()),
                                        "cannot register the application");
-        record(users, store, activity_kind::application_registered, arguments.application.owner, arguments.application.name);
+        db.record(activity_kind::application_registered, arguments.application.owner, arguments.application.name);
         nlohmann::ordered_json printed{{"client_id", registered.client_id.view()}};
         if (!registered.client_secret.view().empty()) printed["client_secret"] = registered.client_secret.view();
         return printed;
     }
 
     nlohmann::ordered_json operator()(const list_apps& arguments) const {
-        auto users = database_.users();
-        auto store = database_.store();
+        tables db{database_};
         nlohmann::ordered_json printed{{"applications", nlohmann::ordered_json::array()}};
         const auto add_those_of = [&](tollgate::user_id owner) {
-            for (const auto& each : expect(store.applications_of(owner), "cannot list the applications"))
+            for (const auto& each : expect(db.store.applications_of(owner), "cannot list the applications"))
                 printed["applications"].push_back(to_json(each));
         };
         if (arguments.owner) {
-            find_user(users, *arguments.owner);
+            db.find_user(*arguments.owner);
             add_those_of(*arguments.owner);
             return printed;
         }
         constexpr std::size_t page = 1000;
         for (tollgate::user_id first{1};;) {
-            const auto some = expect(users.users_from(first, page), "cannot list the users");
+            const auto some = expect(db.users.users_from(first, page), "cannot list the users");
             for (const user_record& each : some) add_those_of(each.id);
             if (some.size() < page) return printed;
             first = tollgate::user_id{some.back().id.value() + 1};
@@ -201,62 +191,51 @@ public:
     }
 
     nlohmann::ordered_json operator()(const delete_app& arguments) const {
-        auto users = database_.users();
-        auto store = database_.store();
-        const auto found = expect(store.find_application(arguments.client_id.view()), "cannot look up the application");
-        if (!found || !expect(store.delete_application(found->owner, found->id), "cannot delete the application"))
+        tables db{database_};
+        const auto found = expect(db.store.find_application(arguments.client_id.view()), "cannot look up the application");
+        if (!found || !expect(db.store.delete_application(found->owner, found->id), "cannot delete the application"))
             throw run_error{"there is no application '" + std::string{arguments.client_id.view()} + "'."};
-        record(users, store, activity_kind::application_deleted, found->owner, found->name);
+        db.record(activity_kind::application_deleted, found->owner, found->name);
         return {{"client_id", arguments.client_id.view()}};
     }
 
     nlohmann::ordered_json operator()(const list_hooks& arguments) const {
-        expect_account(arguments.account);
-        nlohmann::ordered_json printed{{"hooks", nlohmann::ordered_json::array()}};
-        for (const auto& each : expect(database_.store().hooks_of(arguments.account), "cannot list the webhooks"))
-            printed["hooks"].push_back(to_json(each));
-        return printed;
+        tables db{database_};
+        db.expect_account(arguments.account);
+        return list("hooks", expect(db.store.hooks_of(arguments.account), "cannot list the webhooks"));
     }
 
     nlohmann::ordered_json operator()(const enable_hook& arguments) const {
-        auto users = database_.users();
-        auto store = database_.store();
-        const auto account = account_of(store, arguments.hook);
-        if (!expect(store.enable_hook(account, arguments.hook, database_.now(store)), "cannot enable the webhook"))
+        tables db{database_};
+        const auto account = db.account_of(arguments.hook);
+        if (!expect(db.store.enable_hook(account, arguments.hook, db.now()), "cannot enable the webhook"))
             throw no_such("webhook", arguments.hook);
-        record_of(account, users, store, activity_kind::hook_enabled, std::to_string(arguments.hook.value()));
+        db.record_of(account, activity_kind::hook_enabled, std::to_string(arguments.hook.value()));
         return {{"id", arguments.hook.value()}};
     }
 
     nlohmann::ordered_json operator()(const list_deliveries& arguments) const {
-        auto store = database_.store();
-        const auto account = account_of(store, arguments.hook);
-        nlohmann::ordered_json printed{{"deliveries", nlohmann::ordered_json::array()}};
-        for (const auto& each : expect(store.deliveries_of(account, arguments.hook, arguments.rows_max, std::nullopt),
-                                       "cannot list the deliveries"))
-            printed["deliveries"].push_back(to_json(each));
-        return printed;
+        tables db{database_};
+        const auto account = db.account_of(arguments.hook);
+        return list("deliveries", expect(db.store.deliveries_of(account, arguments.hook, arguments.rows_max, std::nullopt),
+                                         "cannot list the deliveries"));
     }
 
     nlohmann::ordered_json operator()(const resend_delivery& arguments) const {
-        auto users = database_.users();
-        auto store = database_.store();
-        const auto account = expect(users.account_of_delivery(arguments.delivery), "cannot look up the delivery");
+        tables db{database_};
+        const auto account = expect(db.users.account_of_delivery(arguments.delivery), "cannot look up the delivery");
         if (!account) throw no_such("delivery", arguments.delivery);
-        auto done = store.resend(*account, arguments.delivery, database_.now(store));
+        auto done = db.store.resend(*account, arguments.delivery, db.now());
         if (!done && done.error().kind == tollgate::error_kind::conflict)
             throw run_error{"the webhook of delivery " + std::to_string(arguments.delivery.value()) +
                             " is disabled; `hook enable` sends its held deliveries."};
         if (!expect(std::move(done), "cannot send the delivery again")) throw no_such("delivery", arguments.delivery);
-        record_of(*account, users, store, activity_kind::delivery_resent, std::to_string(arguments.delivery.value()));
+        db.record_of(*account, activity_kind::delivery_resent, std::to_string(arguments.delivery.value()));
         return {{"id", arguments.delivery.value()}};
     }
 
     nlohmann::ordered_json operator()(const list_audit& arguments) const {
-        nlohmann::ordered_json printed{{"activities", nlohmann::ordered_json::array()}};
-        for (const auto& each : expect(database_.users().activities(arguments.user, arguments.rows_max), "cannot read the audit log"))
-            printed["activities"].push_back(to_json(each));
-        return printed;
+        return list("activities", expect(database_.users().activities(arguments.user, arguments.rows_max), "cannot read the audit log"));
     }
 
     nlohmann::ordered_json operator()(const check&) const {
@@ -276,9 +255,8 @@ public:
             if (keys && schema.store.version >= schema.store.newest) check_keys_of(*keys, database_.one_secret_of_each_key());
             printed["directory"] = check_schema(schema.directory);
             if (!schema.needs_migration()) {  // opening them migrates
-                auto store = database_.store();
-                auto users = database_.users();
-                expect(try_request_reads(users, store), "cannot read what requests read");
+                tables db{database_};
+                expect(try_request_reads(db.users, db.store), "cannot read what requests read");
             }
             return printed;
         });
@@ -310,42 +288,96 @@ public:
 
     nlohmann::ordered_json operator()(const emit_event& arguments) const {
         auto event = arguments.event;
-        expect_account(event.account);
-        auto users = database_.users();
-        auto store = database_.store();
-        event.at = database_.now(store);
+        tables db{database_};
+        db.expect_account(event.account);
+        event.at = db.now();
         // A running server notices the new deliveries by itself; otherwise they are sent when a server starts.
         const auto deliveries =
-            expect(tollgate::publish(store, reference_services(), event, event.at), "cannot publish the event");
-        record_of(event.account, users, store, activity_kind::event_reported, event.name);
+            expect(tollgate::publish(db.store, reference_services(), event, event.at), "cannot publish the event");
+        db.record_of(event.account, activity_kind::event_reported, event.name);
         return {{"deliveries", deliveries}};
     }
 
 private:
+    /// Both components, opened. Before a change, so that only the audit log can fail after it.
+    struct tables {
+        explicit tables(const Database& in) : store{in.store()}, users{in.users()} {}
+
+        [[nodiscard]] tollgate::instant now() const { return Database::now(store); }
+
+        user_record find_user(tollgate::user_id user) {
+            auto found = expect(users.users_from(user, 1), "cannot look up the user");
+            if (found.empty() || found.front().id != user) throw no_such_user(user);
+            return std::move(found.front());
+        }
+
+        /// Anything that is created for a disabled user would not work.
+        void expect_user(tollgate::user_id user) {
+            if (find_user(user).disabled) throw run_error{"user " + std::to_string(user.value()) + " is disabled."};
+        }
+
+        /// To the library, an account that does not exist is an account without webhooks.
+        void expect_account(const tollgate::account_ref& account) {
+            if (!expect(users.owner_of(account), "cannot look up the account"))
+                throw run_error{"there is no account " + std::to_string(account.account.value()) + " at " +
+                                std::string{account.service.view()} + "."};
+        }
+
+        tollgate::account_ref account_of(tollgate::hook_id hook) {
+            const auto services = reference_services();
+            for (const auto& each : services.services())
+                if (const auto found = expect(store.account_of_hook(each.name, hook), "cannot look up the webhook")) return *found;
+            throw no_such("webhook", hook);
+        }
+
+        /// Writes an operator's change to the audit log. If that fails, the command warns: the change is made, and its output matters.
+        void record(activity_kind kind, tollgate::user_id user, std::string subject = {}) {
+            if (const auto recorded = users.record({kind, user, std::move(subject), std::nullopt, now()}); !recorded)
+                warn_of(recorded.error());
+        }
+        void record_of(const tollgate::account_ref& account, activity_kind kind, std::string subject) {
+            const auto owner = users.owner_of(account);
+            if (!owner) return warn_of(owner.error());
+            if (*owner) record(kind, **owner, std::move(subject));
+        }
+        static void warn_of(const tollgate::error& failed) {
+            complain("warning: the change was made, but the audit log cannot be written: " + failed.log_text());
+        }
+
+        /// The user is already disabled, so nothing is added meanwhile. An interrupted removal can be repeated.
+        void remove(tollgate::user_id user) {
+            for (const auto& each : expect(store.personal_tokens_of(user), "cannot list the tokens"))
+                expect(store.revoke_personal_token(each.id), "cannot revoke a token");
+            for (const auto& each : expect(store.applications_of(user), "cannot list the applications"))
+                expect(store.delete_application(user, each.id), "cannot delete an application");
+            for (const auto& each : expect(store.grants_of(user), "cannot list the grants"))
+                expect(store.revoke_grant(user, each.application), "cannot revoke a grant");
+            const auto services = reference_services();
+            for (const auto& service : services.services())
+                for (const auto& account : expect(users.accounts_of(user, service.name.view()), "cannot list the accounts")) {
+                    const tollgate::account_ref ref{service.name, account.id};
+                    for (const auto& each : expect(store.hooks_of(ref), "cannot list the webhooks"))
+                        expect(store.delete_hook(ref, each.id), "cannot delete a webhook");
+                }
+            expect(users.delete_user(user), "cannot delete the user");
+        }
+
+        decltype(std::declval<const Database&>().store()) store;
+        decltype(std::declval<const Database&>().users()) users;
+    };
+
     template <class Id>
     static run_error no_such(const std::string& kind, Id id) {
         return run_error{"there is no " + kind + " " + std::to_string(id.value()) + "."};
     }
     static run_error no_such_user(tollgate::user_id user) { return no_such("user", user); }
 
-    template <class Users>
-    static user_record find_user(Users& users, tollgate::user_id user) {
-        auto found = expect(users.users_from(user, 1), "cannot look up the user");
-        if (found.empty() || found.front().id != user) throw no_such_user(user);
-        return std::move(found.front());
-    }
-
-    /// Anything that is created for a disabled user would not work.
-    template <class Users>
-    static void expect_user(Users& users, tollgate::user_id user) {
-        if (find_user(users, user).disabled) throw run_error{"user " + std::to_string(user.value()) + " is disabled."};
-    }
-
-    /// To the library, an account that does not exist is an account without webhooks.
-    void expect_account(const tollgate::account_ref& account) const {
-        if (!expect(database_.users().owner_of(account), "cannot look up the account"))
-            throw run_error{"there is no account " + std::to_string(account.account.value()) + " at " +
-                            std::string{account.service.view()} + "."};
+    /// `{"tokens": [...]}`
+    template <class Row>
+    static nlohmann::ordered_json list(const std::string& name, const std::vector<Row>& rows) {
+        auto printed = nlohmann::ordered_json::array();
+        for (const Row& each : rows) printed.push_back(to_json(each));
+        return {{name, std::move(printed)}};
     }
 
     static activity_kind kind_of(change_user::change change) noexcept {
@@ -356,50 +388,6 @@ private:
             case change_user::change::sign_out: break;
         }
         return activity_kind::sessions_ended;
-    }
-
-    /// Writes an operator's change to the audit log. Open both tables before the change, so that only this can fail after it; then
-    /// the command warns: the change is made, and its output matters.
-    template <class Users, class Store>
-    void record(Users& users, const Store& store, activity_kind kind, tollgate::user_id user, std::string subject = {}) const {
-        if (const auto recorded = users.record({kind, user, std::move(subject), std::nullopt, database_.now(store)}); !recorded)
-            warn_of(recorded.error());
-    }
-    template <class Users, class Store>
-    void record_of(const tollgate::account_ref& account, Users& users, const Store& store, activity_kind kind, std::string subject) const {
-        const auto owner = users.owner_of(account);
-        if (!owner) return warn_of(owner.error());
-        if (*owner) record(users, store, kind, **owner, std::move(subject));
-    }
-    static void warn_of(const tollgate::error& failed) {
-        complain("warning: the change was made, but the audit log cannot be written: " + failed.log_text());
-    }
-
-    template <class Store>
-    static tollgate::account_ref account_of(Store& store, tollgate::hook_id hook) {
-        const auto services = reference_services();
-        for (const auto& each : services.services())
-            if (const auto found = expect(store.account_of_hook(each.name, hook), "cannot look up the webhook")) return *found;
-        throw no_such("webhook", hook);
-    }
-
-    /// The user is already disabled, so nothing is added meanwhile. An interrupted removal can be repeated.
-    template <class Users, class Store>
-    static void remove(Users& users, Store& store, tollgate::user_id user) {
-        for (const auto& each : expect(store.personal_tokens_of(user), "cannot list the tokens"))
-            expect(store.revoke_personal_token(each.id), "cannot revoke a token");
-        for (const auto& each : expect(store.applications_of(user), "cannot list the applications"))
-            expect(store.delete_application(user, each.id), "cannot delete an application");
-        for (const auto& each : expect(store.grants_of(user), "cannot list the grants"))
-            expect(store.revoke_grant(user, each.application), "cannot revoke a grant");
-        const auto services = reference_services();
-        for (const auto& service : services.services())
-            for (const auto& account : expect(users.accounts_of(user, service.name.view()), "cannot list the accounts")) {
-                const tollgate::account_ref ref{service.name, account.id};
-                for (const auto& each : expect(store.hooks_of(ref), "cannot list the webhooks"))
-                    expect(store.delete_hook(ref, each.id), "cannot delete a webhook");
-            }
-        expect(users.delete_user(user), "cannot delete the user");
     }
 
     Database database_;
