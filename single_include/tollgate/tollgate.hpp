@@ -13914,16 +13914,16 @@ TOLLGATE_DECL void end_form_section(html_writer& html);
 /// A new secret, and what belongs to it: shown once.
 struct secret_view {
     struct item {
-        std::string name;  ///< unique on the page
-        std::string label;
-        std::string text;
+        std::string_view name;  ///< unique on the page
+        std::string_view label;
+        std::string_view text;
     };
-    std::string title;
-    std::string about;
-    std::string back;  ///< the text of the link to the list
+    std::string_view title;
+    std::string_view about;
+    std::string_view back;  ///< the text of the link to the list
     std::vector<item> items;
 
-    /// As one text, and back. No part contains a zero byte.
+    /// As one text, and back, as views of it. No part contains a zero byte.
     [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
     [[nodiscard]] static TOLLGATE_DECL std::optional<secret_view> parse(std::string_view text);
 };
@@ -13999,14 +13999,11 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> redirect_to_client(Call& call, std::string title, std::string_view client_id,
+[[nodiscard]] result<void> redirect_to_client(Call& call, std::string_view title, std::string_view client_id,
                                               std::string_view client_secret) {
     const application_texts& texts = call.texts().applications;
-    const secret_view shown{std::move(title),
-                            std::string{texts.made_about},
-                            std::string{texts.back},
-                            {{"client-id", std::string{texts.client_id}, std::string{client_id}},
-                             {"client-secret", std::string{texts.client_secret}, std::string{client_secret}}}};
+    const secret_view shown{title, texts.made_about, texts.back,
+                            {{"client-id", texts.client_id, client_id}, {"client-secret", texts.client_secret, client_secret}}};
     return call.redirect_to_secret(shown.to_text());
 }
 
@@ -14459,13 +14456,10 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> redirect_to_token(Call& call, std::string title, const issued_personal_token& issued) {
+[[nodiscard]] result<void> redirect_to_token(Call& call, std::string_view title, const issued_personal_token& issued) {
     const token_texts& texts = call.texts().tokens;
-    const secret_view shown{std::move(title),
-                            std::string{texts.made_about},
-                            std::string{texts.back},
-                            {{"username", std::string{texts.username}, std::string{issued.username.view()}},
-                             {"secret", std::string{texts.secret}, std::string{issued.secret.view()}}}};
+    const secret_view shown{
+        title, texts.made_about, texts.back, {{"username", texts.username, issued.username}, {"secret", texts.secret, issued.secret}}};
     return call.redirect_to_secret(shown.to_text());
 }
 
@@ -14483,7 +14477,7 @@ template <class Call>
     }
     if (!issued) return issued.error();
     call.report(activity_kind::token_created, typed.description);
-    return redirect_to_token(call, std::string{call.texts().tokens.made_title}, *issued);
+    return redirect_to_token(call, call.texts().tokens.made_title, *issued);
 }
 
 /// Only for a token of the user; otherwise not_found.
@@ -14837,13 +14831,10 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> redirect_to_hook_secret(Call& call, std::string_view title, std::string about,
+[[nodiscard]] result<void> redirect_to_hook_secret(Call& call, std::string_view title, std::string_view about,
                                                    std::string_view secret) {
     const webhook_texts& texts = call.texts().webhooks;
-    const secret_view shown{std::string{title},
-                            std::move(about),
-                            std::string{texts.back},
-                            {{"secret", std::string{texts.secret}, std::string{secret}}}};
+    const secret_view shown{title, about, texts.back, {{"secret", texts.secret, secret}}};
     return call.redirect_to_secret(shown.to_text());
 }
 
@@ -14908,7 +14899,7 @@ template <class Call>
     if (!secret) return secret.error();
     if (!*secret) return not_found();
     call.report(activity_kind::hook_secret_replaced, std::to_string(named.hook.value()));
-    return redirect_to_hook_secret(call, texts.renewed_title, std::string{texts.renewed_about}, **secret);
+    return redirect_to_hook_secret(call, texts.renewed_title, texts.renewed_about, **secret);
 }
 
 template <class Call>
@@ -27966,17 +27957,20 @@ TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, 
 TOLLGATE_DECL void end_form_section(html_writer& html) { html.add("</section>\n"); }
 
 TOLLGATE_DECL std::string secret_view::to_text() const {
-    std::string text = title + '\0' + about + '\0' + back;
+    std::string text{title};
+    const auto append = [&](std::string_view part) { text.append(1, '\0').append(part); };
+    append(about);
+    append(back);
     for (const item& each : items)
-        for (const auto* part : {&each.name, &each.label, &each.text}) text.append(1, '\0').append(*part);
+        for (const auto part : {each.name, each.label, each.text}) append(part);
     return text;
 }
 
 TOLLGATE_DECL std::optional<secret_view> secret_view::parse(std::string_view text) {
-    std::vector<std::string> parts;
+    std::vector<std::string_view> parts;
     for (std::size_t begin = 0; begin <= text.size();) {
         const auto end = (std::min)(text.find('\0', begin), text.size());
-        parts.emplace_back(text.substr(begin, end - begin));
+        parts.push_back(text.substr(begin, end - begin));
         begin = end + 1;
     }
     if (parts.size() < 3 || parts.size() % 3 != 0) return std::nullopt;

@@ -81,14 +81,11 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> redirect_to_client(Call& call, std::string title, std::string_view client_id,
+[[nodiscard]] result<void> redirect_to_client(Call& call, std::string_view title, std::string_view client_id,
                                               std::string_view client_secret) {
     const application_texts& texts = call.texts().applications;
-    const secret_view shown{std::move(title),
-                            std::string{texts.made_about},
-                            std::string{texts.back},
-                            {{"client-id", std::string{texts.client_id}, std::string{client_id}},
-                             {"client-secret", std::string{texts.client_secret}, std::string{client_secret}}}};
+    const secret_view shown{title, texts.made_about, texts.back,
+                            {{"client-id", texts.client_id, client_id}, {"client-secret", texts.client_secret, client_secret}}};
     return call.redirect_to_secret(shown.to_text());
 }
 

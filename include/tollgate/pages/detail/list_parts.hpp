@@ -111,16 +111,16 @@ TOLLGATE_DECL void end_form_section(html_writer& html);
 /// A new secret, and what belongs to it: shown once.
 struct secret_view {
     struct item {
-        std::string name;  ///< unique on the page
-        std::string label;
-        std::string text;
+        std::string_view name;  ///< unique on the page
+        std::string_view label;
+        std::string_view text;
     };
-    std::string title;
-    std::string about;
-    std::string back;  ///< the text of the link to the list
+    std::string_view title;
+    std::string_view about;
+    std::string_view back;  ///< the text of the link to the list
     std::vector<item> items;
 
-    /// As one text, and back. No part contains a zero byte.
+    /// As one text, and back, as views of it. No part contains a zero byte.
     [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
     [[nodiscard]] static TOLLGATE_DECL std::optional<secret_view> parse(std::string_view text);
 };

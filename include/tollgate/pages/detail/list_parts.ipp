@@ -92,17 +92,20 @@ TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, 
 TOLLGATE_DECL void end_form_section(html_writer& html) { html.add("</section>\n"); }
 
 TOLLGATE_DECL std::string secret_view::to_text() const {
-    std::string text = title + '\0' + about + '\0' + back;
+    std::string text{title};
+    const auto append = [&](std::string_view part) { text.append(1, '\0').append(part); };
+    append(about);
+    append(back);
     for (const item& each : items)
-        for (const auto* part : {&each.name, &each.label, &each.text}) text.append(1, '\0').append(*part);
+        for (const auto part : {each.name, each.label, each.text}) append(part);
     return text;
 }
 
 TOLLGATE_DECL std::optional<secret_view> secret_view::parse(std::string_view text) {
-    std::vector<std::string> parts;
+    std::vector<std::string_view> parts;
     for (std::size_t begin = 0; begin <= text.size();) {
         const auto end = (std::min)(text.find('\0', begin), text.size());
-        parts.emplace_back(text.substr(begin, end - begin));
+        parts.push_back(text.substr(begin, end - begin));
         begin = end + 1;
     }
     if (parts.size() < 3 || parts.size() % 3 != 0) return std::nullopt;

@@ -50,13 +50,10 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> redirect_to_token(Call& call, std::string title, const issued_personal_token& issued) {
+[[nodiscard]] result<void> redirect_to_token(Call& call, std::string_view title, const issued_personal_token& issued) {
     const token_texts& texts = call.texts().tokens;
-    const secret_view shown{std::move(title),
-                            std::string{texts.made_about},
-                            std::string{texts.back},
-                            {{"username", std::string{texts.username}, std::string{issued.username.view()}},
-                             {"secret", std::string{texts.secret}, std::string{issued.secret.view()}}}};
+    const secret_view shown{
+        title, texts.made_about, texts.back, {{"username", texts.username, issued.username}, {"secret", texts.secret, issued.secret}}};
     return call.redirect_to_secret(shown.to_text());
 }
 
@@ -74,7 +71,7 @@ template <class Call>
     }
     if (!issued) return issued.error();
     call.report(activity_kind::token_created, typed.description);
-    return redirect_to_token(call, std::string{call.texts().tokens.made_title}, *issued);
+    return redirect_to_token(call, call.texts().tokens.made_title, *issued);
 }
 
 /// Only for a token of the user; otherwise not_found.

@@ -132,13 +132,10 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> redirect_to_hook_secret(Call& call, std::string_view title, std::string about,
+[[nodiscard]] result<void> redirect_to_hook_secret(Call& call, std::string_view title, std::string_view about,
                                                    std::string_view secret) {
     const webhook_texts& texts = call.texts().webhooks;
-    const secret_view shown{std::string{title},
-                            std::move(about),
-                            std::string{texts.back},
-                            {{"secret", std::string{texts.secret}, std::string{secret}}}};
+    const secret_view shown{title, about, texts.back, {{"secret", texts.secret, secret}}};
     return call.redirect_to_secret(shown.to_text());
 }
 
@@ -203,7 +200,7 @@ template <class Call>
     if (!secret) return secret.error();
     if (!*secret) return not_found();
     call.report(activity_kind::hook_secret_replaced, std::to_string(named.hook.value()));
-    return redirect_to_hook_secret(call, texts.renewed_title, std::string{texts.renewed_about}, **secret);
+    return redirect_to_hook_secret(call, texts.renewed_title, texts.renewed_about, **secret);
 }
 
 template <class Call>
