@@ -122,48 +122,55 @@ reading read_log(string_view text, settings& into) {
     return reading::taken;
 }
 
-constexpr string_view a_path = "a path";
 constexpr string_view a_duration = "a duration such as 500ms, 10s, 5m or 2h";
 constexpr string_view a_quota = "a limit such as 60/hour (N/second, N/minute, N/hour or N/day)";
-constexpr string_view true_or_false = "true or false";
+
+template <auto Member>
+constexpr flag path(string_view name, string_view meaning, string_view value = "FILE", string_view fallback = {}) {
+    return {name, value, fallback, meaning, "a path", flag_type::text,
+            [](string_view text, settings& into) { return assign_path(text, into.*Member); }};
+}
+
+template <auto Member>
+constexpr flag toggle(string_view name, string_view meaning) {
+    return {name, {}, {}, meaning, "true or false", flag_type::toggle,
+            [](string_view text, settings& into) { return assign_toggle(text, into.*Member); }};
+}
+
+template <auto Member, std::uint64_t Min, std::uint64_t Max>
+constexpr flag number(string_view name, string_view fallback, string_view meaning) {
+    return {name, "N", fallback, meaning, {}, flag_type::number,
+            [](string_view text, settings& into) { return assign(parse_whole_number(text, Min, Max), into.*Member); }, Min, Max};
+}
 
 constexpr flag flags[] = {
-    {"data", "DIR", "./tollgate-data", "Directory of the SQLite file and the certificate; created by serve, user add and migrate.",
-     a_path, flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.data); }},
+    path<&settings::data>(
+        "data", "Directory of the SQLite file and the certificate; created by serve, user add and migrate.", "DIR", "./tollgate-data"),
     {"store", "STORE", "", "sqlite:FILE (default: tollgate.db in --data), memory: or postgres:CONNINFO.",
      "sqlite:FILE, memory: or postgres:CONNINFO (libpq's `key=value` pairs or URI)", flag_type::text, read_store},
-    {"store-connections", "N", "16",
-     "Maximum number of connections to PostgreSQL; one more listens for changes by other nodes. PostgreSQL only.",
-     "a whole number from 2 to 1000", flag_type::number,
-     [](string_view text, settings& into) { return assign(parse_whole_number(text, 2, 1000), into.store_connections); }},
-    {"cache-seconds", "N", "30",
-     "How long credentials, balances and quotas from PostgreSQL are cached; changes take effect within one "
-     "second. 0: no cache.",
-     "a whole number from 0 to 3600", flag_type::number,
-     [](string_view text, settings& into) { return assign(parse_whole_number(text, 0, 3600), into.cached_for); }},
+    number<&settings::store_connections, 2, 1000>(
+        "store-connections", "16",
+        "Maximum number of connections to PostgreSQL; one more listens for changes by other nodes. PostgreSQL only."),
+    number<&settings::cached_for, 0, 3600>(
+        "cache-seconds", "30",
+        "How long credentials, balances and quotas from PostgreSQL are cached; changes take effect within one second. 0: no cache."),
     {"limits", "LIMITS", "memory:", "Where rate-limit windows are kept: memory:, or redis://HOST:PORT/DB (rediss: with TLS).",
      "memory: or a URL such as redis://user:password@HOST:PORT/DB", flag_type::text, read_limits},
-    {"limit-lease", "N", "1", "How many requests of one caller a node may reserve in Redis at a time.",
-     "a whole number from 1 to 1000000", flag_type::number,
-     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 1'000'000), into.limit_lease); }},
-    {"limits-ca", "FILE", "", "Certificate authorities trusted for rediss:, PEM. Default: the system's.", a_path,
-     flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.limits_ca); }},
+    number<&settings::limit_lease, 1, 1'000'000>(
+        "limit-lease", "1", "How many requests of one caller a node may reserve in Redis at a time."),
+    path<&settings::limits_ca>("limits-ca", "Certificate authorities trusted for rediss:, PEM. Default: the system's."),
     {"listen", "ADDR:PORT", "127.0.0.1:8443", "Address to listen on, or unix:PATH; port 0 is any free port. May be repeated.",
      "an address and a port such as 127.0.0.1:8443 or [::1]:8443, or unix: and a path", flag_type::list,
      [](string_view text, settings& into) { return append(parse_listen_address(text), into.listen); }},
     {"admin-listen", "ADDR:PORT", "", "A plain-HTTP listener for operators: /healthz, /readyz, /metrics. Default: none.",
      "an address and a port such as 127.0.0.1:9464, or unix: and a path", flag_type::text,
      [](string_view text, settings& into) { return assign(parse_listen_address(text), into.admin_listen); }},
-    {"tls-cert", "FILE", "", "Certificate chain, PEM; read again on SIGHUP. Default: self-signed, in --data.", a_path,
-     flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.tls_cert); }},
-    {"tls-key", "FILE", "", "The certificate's private key, PEM.", a_path, flag_type::text,
-     [](string_view text, settings& into) { return assign_path(text, into.tls_key); }},
-    {"tls-ticket-keys", "FILE", "", "Keys of TLS session tickets, for nodes that resume each other's sessions; read again on SIGHUP.",
-     a_path, flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.tls_ticket_keys); }},
-    {"plain", "", "", "HTTP without TLS, for use behind a proxy.", true_or_false, flag_type::toggle,
-     [](string_view text, settings& into) { return assign_toggle(text, into.plain); }},
-    {"threads", "N", "", "I/O threads. Default: one per core.", "a whole number from 1 to 1024", flag_type::number,
-     [](string_view text, settings& into) { return assign(parse_whole_number(text, 1, 1024), into.threads); }},
+    path<&settings::tls_cert>("tls-cert", "Certificate chain, PEM; read again on SIGHUP. Default: self-signed, in --data."),
+    path<&settings::tls_key>("tls-key", "The certificate's private key, PEM."),
+    path<&settings::tls_ticket_keys>(
+        "tls-ticket-keys", "Keys of TLS session tickets, for nodes that resume each other's sessions; read again on SIGHUP."),
+    toggle<&settings::plain>("plain", "HTTP without TLS, for use behind a proxy."),
+    number<&settings::threads, 1, 1024>("threads", "", "I/O threads. Default: one per core."),
     {"base-url", "URL", "",
      "The API's public URL; its path ends in /v1. If given, requests for other hosts get 421. Default: from --listen.",
      "an http or https URL whose path ends in /v1", flag_type::text, read_base_url},
@@ -188,44 +195,27 @@ constexpr flag flags[] = {
      flag_type::text, [](string_view text, settings& into) { return assign(parse_quota(text), into.anonymous_limit); }},
     {"user-limit", "LIMIT", "1000/day", "Limit for a user who has no quota of their own.", a_quota,
      flag_type::text, [](string_view text, settings& into) { return assign(parse_quota(text), into.user_limit); }},
-    {"access-token-seconds", "N", "3600", "How long an OAuth access token is valid.",
-     "a whole number from 1 to 31536000", flag_type::number,
-     [](string_view text, settings& into) {
-         return assign(parse_whole_number(text, 1, 31'536'000), into.access_token_lifetime);
-     }},
-    {"secret-key-file", "FILE", "",
-     "Keys that encrypt webhook secrets in the store: one per line, as 64 hexadecimal digits; the second one is the previous key.", a_path,
-     flag_type::text, [](string_view text, settings& into) { return assign_path(text, into.secret_key_file); }},
-    {"allow-private-targets", "", "", "Webhooks may go to private addresses.", true_or_false, flag_type::toggle,
-     [](string_view text, settings& into) { return assign_toggle(text, into.allow_private_targets); }},
+    number<&settings::access_token_lifetime, 1, 31'536'000>("access-token-seconds", "3600", "How long an OAuth access token is valid."),
+    path<&settings::secret_key_file>(
+        "secret-key-file",
+        "Keys that encrypt webhook secrets in the store: one per line, as 64 hexadecimal digits; the second one is the previous key."),
+    toggle<&settings::allow_private_targets>("allow-private-targets", "Webhooks may go to private addresses."),
     {"webhook-retry", "LIST", "5s,5m,30m,2h,5h,10h,10h", "Planned waits between the attempts of a delivery.",
      "a list of durations such as 5s,5m,30m", flag_type::text,
      [](string_view text, settings& into) { return assign(parse_durations(text), into.webhook_retry); }},
-    {"webhook-minute-limit", "N", "0", "Maximum attempts for one webhook per minute; further ones wait. 0: no limit.",
-     "a whole number from 0 to 1000000", flag_type::number,
-     [](string_view text, settings& into) { return assign(parse_whole_number(text, 0, 1'000'000), into.webhook_minute_limit); }},
-    {"max-header-bytes", "N", "16384", "Maximum size of a request's header section; a larger one gets 431.",
-     "a whole number from 1024 to 1048576", flag_type::number,
-     [](string_view text, settings& into) {
-         return assign(parse_whole_number(text, 1024, 1 << 20), into.header_bytes_max);
-     }},
-    {"max-body-bytes", "N", "65536", "Maximum size of a request body; a larger one gets 413.", "a whole number from 1024 to 16777216",
-     flag_type::number,
-     [](string_view text, settings& into) {
-         return assign(parse_whole_number(text, 1024, 1 << 24), into.body_bytes_max);
-     }},
+    number<&settings::webhook_minute_limit, 0, 1'000'000>(
+        "webhook-minute-limit", "0", "Maximum attempts for one webhook per minute; further ones wait. 0: no limit."),
+    number<&settings::header_bytes_max, 1024, 1 << 20>(
+        "max-header-bytes", "16384", "Maximum size of a request's header section; a larger one gets 431."),
+    number<&settings::body_bytes_max, 1024, 1 << 24>("max-body-bytes", "65536", "Maximum size of a request body; a larger one gets 413."),
     {"header-timeout", "DURATION", "10s", "Time limit for receiving a request's header section; then 408.", a_duration,
      flag_type::text, [](string_view text, settings& into) { return assign_timeout(text, into.header_timeout); }},
     {"idle-timeout", "DURATION", "60s", "How long a connection may be idle between requests before it is closed.", a_duration,
      flag_type::text, [](string_view text, settings& into) { return assign_timeout(text, into.idle_timeout); }},
-    {"max-connections", "N", "10000",
-     "Maximum number of connections. Beyond it, an idle one is closed to admit a new one, which gets 503 if none is idle.",
-     "a whole number from 1 to 1000000", flag_type::number,
-     [](string_view text, settings& into) {
-         return assign(parse_whole_number(text, 1, 1'000'000), into.connections_max);
-     }},
-    {"demo", "", "", "Create a demo user, accounts and a token, once.", true_or_false, flag_type::toggle,
-     [](string_view text, settings& into) { return assign_toggle(text, into.demo); }},
+    number<&settings::connections_max, 1, 1'000'000>(
+        "max-connections", "10000",
+        "Maximum number of connections. Beyond it, an idle one is closed to admit a new one, which gets 503 if none is idle."),
+    toggle<&settings::demo>("demo", "Create a demo user, accounts and a token, once."),
     {"log", "FORMAT", "text", "One line per request on stderr: text, json or off.", "text, json or off", flag_type::text,
      read_log},
 };
@@ -244,12 +234,17 @@ std::string to_shown(const flag& which, const std::string& text) {
     return text.empty() ? "" : "...";
 }
 
+std::string expectation_of(const flag& which) {
+    if (which.type != flag_type::number) return std::string{which.expects};
+    return "a whole number from " + std::to_string(which.min) + " to " + std::to_string(which.max);
+}
+
 void read_texts(const flag& which, const std::vector<std::string>& texts, const std::string& origin, settings& into) {
     for (const std::string& text : texts) {
         const auto complaint = origin + ": '" + to_shown(which, text) + "' ";
         switch (which.read(text, into)) {
             case reading::taken: break;
-            case reading::misfit: throw usage_error{complaint + "is not " + std::string{which.expects} + "."};
+            case reading::misfit: throw usage_error{complaint + "is not " + expectation_of(which) + "."};
             case reading::missing_part: throw usage_error{complaint + "needs a component that is not in this build."};
         }
     }

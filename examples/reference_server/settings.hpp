@@ -83,9 +83,11 @@ struct flag {
     std::string_view value;     ///< the name of its value in `--help`
     std::string_view fallback;  ///< the default as text; empty if it is not a text that `read` accepts
     std::string_view meaning;
-    std::string_view expects;  ///< ends the sentence "'x' is not ..."
+    std::string_view expects;  ///< ends the sentence "'x' is not ..."; empty for a number, whose bounds do
     flag_type type = flag_type::text;
     reading (*read)(std::string_view text, settings& into);
+    std::uint64_t min = 0;  ///< of a number
+    std::uint64_t max = 0;
 };
 
 /// Every flag of `serve`, except `--config` itself.
