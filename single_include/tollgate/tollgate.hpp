@@ -13571,7 +13571,7 @@ struct request_state {
 
 /// A request with a session.
 struct page_context {
-    pages::page page;
+    pages::page which;
     const web::page_language& language;
     const http::request& request;
     const tollgate::session& session;
@@ -13590,15 +13590,12 @@ inline void write_notice(html_writer& html, std::string_view text) {
     html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
 }
 
-/// What the handlers of pages are called with. Lives for the duration of the call.
+/// What the handlers of pages are called with: the request, and how to respond. Lives for the duration of the call.
 template <class Pages>
-class page_call {
+class page_call : public page_context {
 public:
     page_call(Pages& pages, const page_context& context, http::response& response)
-        : pages_{pages},
-          context_{context},
-          response_{response},
-          url_{pages.url_of(context.page, context.language)} {}
+        : page_context{context}, pages_{pages}, response_{response}, url_{pages.url_of(which, language)} {}
 
     [[nodiscard]] auto& users() const noexcept { return pages_.users(); }
     [[nodiscard]] auto& sessions() const noexcept { return pages_.sessions(); }
@@ -13606,24 +13603,16 @@ public:
     [[nodiscard]] const auto& settings() const noexcept { return pages_.settings(); }
     [[nodiscard]] const auto& random() const noexcept { return policy(pages_.policies().random); }
     [[nodiscard]] const auto& target_rule() const noexcept { return policy(pages_.policies().target_rule); }
-    [[nodiscard]] const page_texts& texts() const noexcept { return *context_.language.texts; }
-
-    [[nodiscard]] const http::request& request() const noexcept { return context_.request; }
-    [[nodiscard]] const ip_address& client() const noexcept { return context_.client; }
+    [[nodiscard]] const page_texts& texts() const noexcept { return *language.texts; }
     [[nodiscard]] http::response& response() const noexcept { return response_; }
-    [[nodiscard]] instant now() const noexcept { return context_.now; }
-    [[nodiscard]] const tollgate::session& session() const noexcept { return context_.session; }
-    [[nodiscard]] const http::form_fields& form() const noexcept { return context_.form; }
-    [[nodiscard]] const http::form_fields& query() const noexcept { return context_.query; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), context_.language.scopes, url_, context_.form_token, context_.language.root,
-                context_.query.value_of(done_name), context_.now};
+        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), now};
     }
 
     /// Tells the observer what the user did.
     void report(activity_kind kind, std::string subject) const {
-        report_activity(policy(pages_.policies().observer), {kind, session().user, std::move(subject), context_.client, now()});
+        report_activity(policy(pages_.policies().observer), {kind, session.user, std::move(subject), client, now});
     }
 
     /// Responds with this page; 422 if there are faults.
@@ -13648,35 +13637,35 @@ public:
         });
     }
 
-    /// After an action, so that reloading does not repeat it: to the page, or to the part of it that `query` names.
-    [[nodiscard]] result<void> redirect_to(std::string_view done, std::string_view query = {}) const {
+    /// After an action, so that reloading does not repeat it: to the page, or to the part of it that the query `part` names.
+    [[nodiscard]] result<void> redirect_to(std::string_view done, std::string_view part = {}) const {
         auto url = url_ + "?";
-        if (!query.empty()) url.append(query).append("&");
+        if (!part.empty()) url.append(part).append("&");
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       url.append(done_name).append("=").append(done));
     }
 
     /// Reports what was changed and redirects. not_found if nothing was: the user may have deleted it in another window.
     [[nodiscard]] result<void> finish_change(const result<bool>& changed, activity_kind kind, std::string subject,
-                                             std::string_view done, std::string_view query = {}) const {
+                                             std::string_view done, std::string_view part = {}) const {
         if (!changed) return changed.error();
         if (!*changed) return not_found();
         report(kind, std::move(subject));
-        return redirect_to(done, query);
+        return redirect_to(done, part);
     }
 
     /// Counts an action of this user that has a bound of its own. False: too many; answered with a 429.
     [[nodiscard]] bool admit(std::string_view action, const quota& allowed) const {
-        const auto window = pages_.limiter().take(limit_key::of(session().user).in(action), allowed, now());
+        const auto window = pages_.limiter().take(limit_key::of(session.user).in(action), allowed, now);
         if (window.admitted) return true;
-        http::add_retry_after(response_, window.resets_at - now());
+        http::add_retry_after(response_, window.resets_at - now);
         message(http::status::too_many_requests);
         return false;
     }
     /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
     /// token was used with the same content. A second form of the same page, filled in differently, is another one.
     [[nodiscard]] bool claim_form() {
-        auto claim = std::string{form().value_of(web::form_token_name)}.append(sha256(context_.request.body).raw());
+        auto claim = std::string{form.value_of(web::form_token_name)}.append(sha256(request.body).raw());
         if (pages_.used().claim(claim)) {
             claimed_ = std::move(claim);
             return true;
@@ -13690,7 +13679,7 @@ public:
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
         if (!random().fill(nonce)) return random_source_error();
-        const auto sealed = web::seal(session(), text, nonce, now());
+        const auto sealed = web::seal(session, text, nonce, now);
         if (!sealed) return internal_error("a new secret could not be sealed");
         keep_claim();
         return web::respond_see_other(response_, pages_.renderer().site(),
@@ -13698,10 +13687,10 @@ public:
     }
     /// What the query asks to be shown, the first time; empty otherwise.
     [[nodiscard]] std::optional<std::string> open_secret() {
-        const auto sealed = query().value_of(shown_name);
-        auto text = web::open_sealed(session(), sealed, now());
+        const auto sealed = query.value_of(shown_name);
+        auto text = web::open_sealed(session, sealed, now);
         // HEAD shows nothing.
-        if (!text || context_.request.method != http::method::get || !pages_.used().claim(sealed)) return std::nullopt;
+        if (!text || request.method != http::method::get || !pages_.used().claim(sealed)) return std::nullopt;
         return text;
     }
     [[nodiscard]] result<void> redirect_to_page() const {
@@ -13722,7 +13711,6 @@ private:
 
     std::string claimed_;  ///< empty for none
     Pages& pages_;
-    const page_context& context_;
     http::response& response_;
     std::string url_;
 };
@@ -13732,7 +13720,7 @@ template <class Write>
 void page_call<Pages>::respond(page_frame frame, Write&& write) const {
     const page_texts& texts = this->texts();
     struct entry {
-        pages::page which;
+        pages::page page;
         std::string_view text;
     };
     const entry entries[] = {{pages::page::overview, texts.overview.link},
@@ -13745,24 +13733,24 @@ void page_call<Pages>::respond(page_frame frame, Write&& write) const {
     std::array<std::string, std::size(entries)> urls;
     std::vector<page_link> links;
     for (const entry& each : entries) {
-        if (!pages_.is_served(each.which)) continue;
-        auto& url = urls[links.size()] = pages_.url_of(each.which, context_.language);
-        links.push_back({url, each.text, context_.page == each.which});
+        if (!pages_.is_served(each.page)) continue;
+        auto& url = urls[links.size()] = pages_.url_of(each.page, language);
+        links.push_back({url, each.text, which == each.page});
     }
-    const auto sign_out_url = Pages::signs_in ? pages_.url_of(pages::page::sign_out, context_.language) : std::string{};
+    const auto sign_out_url = Pages::signs_in ? pages_.url_of(pages::page::sign_out, language) : std::string{};
     // A secret that is shown once would be lost in another language.
     std::string path;
-    frame.has_secret = context_.query.find(shown_name) != nullptr;
+    frame.has_secret = query.find(shown_name) != nullptr;
     if (!frame.has_secret) {
-        path = find_path(context_.page).path();
-        if (context_.request.target.has_query) path.append("?").append(context_.request.target.query);
+        path = find_path(which).path();
+        if (request.target.has_query) path.append("?").append(request.target.query);
     }
     frame.navigation = links;
     frame.path = path;
-    frame.login = context_.session.login;
+    frame.login = session.login;
     frame.sign_out_url = sign_out_url;
-    frame.form_token = context_.form_token;
-    pages_.renderer().in(context_.language).respond(response_, frame, std::forward<Write>(write));
+    frame.form_token = form_token;
+    pages_.renderer().in(language).respond(response_, frame, std::forward<Write>(write));
 }
 
 inline page_match find_page(std::string_view path) noexcept {
@@ -13804,7 +13792,7 @@ TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, st
 /// What was done to the user's account, if the directory keeps it.
 template <class Call>
 [[nodiscard]] result<void> show_activities(Call& call) {
-    const auto activities = call.users().activity_of(call.session().user, activities_shown_max);
+    const auto activities = call.users().activity_of(call.session.user, activities_shown_max);
     if (!activities) return activities.error();
     call.page(call.texts().activity.title, {},
               [&](html_writer& html) { write_activities(html, call.view(), *activities); });
@@ -13967,7 +13955,7 @@ template <class Call>
 [[nodiscard]] result<application> find_own_application(Call& call, std::string_view id) {
     const auto which = application_id::parse(id);
     if (!which) return not_found();
-    auto applications = call.store().applications_of(call.session().user);
+    auto applications = call.store().applications_of(call.session.user);
     if (!applications) return std::move(applications).error();
     for (application& each : *applications)
         if (each.id == *which) return std::move(each);
@@ -13986,12 +13974,12 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
                                              const web::form_faults& faults = {}) {
-    if (const auto id = call.query().value_of(edit_name); !id.empty() && faults.empty()) {
+    if (const auto id = call.query.value_of(edit_name); !id.empty() && faults.empty()) {
         const auto application = find_own_application(call, id);
         if (!application) return application.error();
         return show_edit(call, *application, application_form::of(*application), faults);
     }
-    const auto applications = call.store().applications_of(call.session().user);
+    const auto applications = call.store().applications_of(call.session.user);
     if (!applications) return applications.error();
     call.page(call.texts().applications.title, faults,
               [&](html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
@@ -14010,12 +13998,12 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> create_application(Call& call) {
     const application_texts& texts = call.texts().applications;
-    const auto typed = application_form::read(call.form());
-    auto request = typed.wanted_by(call.session().user);
+    const auto typed = application_form::read(call.form);
+    auto request = typed.wanted_by(call.session.user);
     auto faults = typed.faults(request, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
     if (!call.claim_form()) return {};
-    const auto registered = register_application(call.store(), std::move(request), call.now(), call.random(),
+    const auto registered = register_application(call.store(), std::move(request), call.now, call.random(),
                                                  call.settings().applications_per_user_max);
     if (!registered && registered.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
@@ -14032,9 +14020,9 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> edit_application(Call& call, const application& application) {
-    auto typed = application_form::read(call.form());
+    auto typed = application_form::read(call.form);
     typed.type = to_text(application.type);
-    auto request = typed.wanted_by(call.session().user);
+    auto request = typed.wanted_by(call.session.user);
     request.type = application.type;
     if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, application, typed, faults);
     return call.finish_change(update_application(call.store(), application.id, std::move(request), typed.acts_for_owner),
@@ -14048,7 +14036,7 @@ template <class Call>
     if (!call.claim_form()) return {};
     const auto secret = new_secret(secret_kind::client_secret, call.random());
     if (!secret) return random_source_error();
-    const auto added = call.store().add_client_secret(call.session().user, application.id, digest_of(*secret));
+    const auto added = call.store().add_client_secret(call.session.user, application.id, digest_of(*secret));
     if (!added) return added.error();
     if (!*added) return not_found();
     call.report(activity_kind::client_secret_replaced, application.name);
@@ -14058,25 +14046,25 @@ template <class Call>
 /// If the application has users, its owner must type its name to delete it.
 template <class Call>
 [[nodiscard]] result<void> delete_application(Call& call, const application& application) {
-    if (application.users > 0 && call.form().value_of("confirm_name") != application.name) {
+    if (application.users > 0 && call.form.value_of("confirm_name") != application.name) {
         web::form_faults faults;
         faults.add("confirm_name", fill_in(call.texts().applications.wrong_name, application.name));
         return show_applications(call, {.deleted = application.id}, faults);
     }
-    return call.finish_change(call.store().delete_application(call.session().user, application.id),
+    return call.finish_change(call.store().delete_application(call.session.user, application.id),
                               activity_kind::application_deleted, application.name, removal_done);
 }
 
 template <class Call>
 [[nodiscard]] result<void> post_to_applications(Call& call) {
-    const auto action = call.form().value_of(action_name);
+    const auto action = call.form.value_of(action_name);
     if (action.empty()) return create_application(call);
-    const auto application = find_own_application(call, call.form().value_of("application"));
+    const auto application = find_own_application(call, call.form.value_of("application"));
     if (!application) return application.error();
     if (action == edit_action) return edit_application(call, *application);
     if (action == new_secret_action) return renew_client_secret(call, *application);
     if (action == remove_secret_action)
-        return call.finish_change(call.store().remove_older_secret(call.session().user, application->id),
+        return call.finish_change(call.store().remove_older_secret(call.session.user, application->id),
                                   activity_kind::client_secret_removed, application->name, secret_removal_done);
     if (action == delete_action) return delete_application(call, *application);
     return not_found();
@@ -14093,7 +14081,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
 /// The list of authorized applications.
 template <class Call>
 [[nodiscard]] result<void> show_authorizations(Call& call) {
-    const auto grants = call.store().grants_of(call.session().user);
+    const auto grants = call.store().grants_of(call.session.user);
     if (!grants) return grants.error();
     call.page(call.texts().authorizations.title, {},
               [&](html_writer& html) { write_authorizations(html, call.view(), *grants); });
@@ -14103,15 +14091,15 @@ template <class Call>
 /// Revokes an application's access to the user's account only.
 template <class Call>
 [[nodiscard]] result<void> post_to_authorizations(Call& call) {
-    const auto action = call.form().value_of(action_name);
-    const auto which = application_id::parse(call.form().value_of("application"));
+    const auto action = call.form.value_of(action_name);
+    const auto which = application_id::parse(call.form.value_of("application"));
     if ((!action.empty() && action != revoke_action) || !which) return not_found();
-    const auto grants = call.store().grants_of(call.session().user);
+    const auto grants = call.store().grants_of(call.session.user);
     if (!grants) return grants.error();
     const auto found =
         std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
     if (found == grants->end()) return not_found();
-    return call.finish_change(call.store().revoke_grant(call.session().user, *which), activity_kind::access_revoked,
+    return call.finish_change(call.store().revoke_grant(call.session.user, *which), activity_kind::access_revoked,
                               found->application_name, removal_done);
 }
 
@@ -14149,7 +14137,7 @@ TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, cons
 template <class Call>
 [[nodiscard]] result<void> read_accounts(Call& call, account_overview& into) {
     for (const service& at : call.settings().services.services()) {
-        auto accounts = call.users().accounts_of(call.session().user, at.name.view());
+        auto accounts = call.users().accounts_of(call.session.user, at.name.view());
         if (!accounts) return std::move(accounts).error();
         into.accounts_count += accounts->size();
         for (account& each : *accounts)
@@ -14169,14 +14157,14 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
 
 template <class Call>
 [[nodiscard]] result<void> read_access(Call& call, account_overview& into) {
-    auto tokens = call.store().personal_tokens_of(call.session().user);
+    auto tokens = call.store().personal_tokens_of(call.session.user);
     if (!tokens) return std::move(tokens).error();
     for (personal_token& each : *tokens)
-        if (!each.expires_at || call.now() < *each.expires_at) {
+        if (!each.expires_at || call.now < *each.expires_at) {
             add_access(into.access, {std::move(each.description), true, each.last_used_at});
             ++into.tokens_count;
         }
-    auto grants = call.store().grants_of(call.session().user);
+    auto grants = call.store().grants_of(call.session.user);
     if (!grants) return std::move(grants).error();
     into.grants_count = grants->size();
     for (grant& each : *grants) add_access(into.access, {std::move(each.application_name), false, each.last_used_at});
@@ -14185,7 +14173,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> show_overview(Call& call) {
-    const auto owned = call.users().balance_of(call.session().user);
+    const auto owned = call.users().balance_of(call.session.user);
     if (!owned) return owned.error();
     account_overview shown{.owned = *owned};
     if (auto read = read_accounts(call, shown); !read) return read;
@@ -14193,7 +14181,7 @@ template <class Call>
     if constexpr (shows_activity<Call>) {
         // The rest of the page is useful without them, and their own page reports the failure.
         shown.keeps_activities = true;
-        if (auto activities = call.users().activity_of(call.session().user, overview_activities_max))
+        if (auto activities = call.users().activity_of(call.session.user, overview_activities_max))
             shown.activities = *std::move(activities);
     }
     call.page(call.texts().overview.title, {}, [&](html_writer& html) { write_overview(html, call.view(), shown); });
@@ -14237,9 +14225,9 @@ template <class Call>
     using sessions = std::remove_reference_t<decltype(call.sessions())>;
     security_view shown{.lists_sessions = session_manager<sessions>,
                         .changes_password = password_changer<sessions>,
-                        .login = call.session().login};
+                        .login = call.session.login};
     if constexpr (session_manager<sessions>) {
-        auto listed = call.sessions().sessions_of(call.request(), call.session(), call.now());
+        auto listed = call.sessions().sessions_of(call.request, call.session, call.now);
         if (!listed) return std::move(listed).error();
         shown.sessions = *std::move(listed);
     }
@@ -14250,7 +14238,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> end_other_sessions(Call& call) {
-    if (auto ended = call.sessions().end_other_sessions(call.request(), call.session()); !ended) return ended;
+    if (auto ended = call.sessions().end_other_sessions(call.request, call.session); !ended) return ended;
     call.report(activity_kind::other_sessions_ended, {});
     return call.redirect_to(others_ended_done);
 }
@@ -14259,10 +14247,10 @@ template <class Call>
 [[nodiscard]] result<void> change_password(Call& call) {
     using enum password_change_response::outcome;
     const security_texts& texts = call.texts().security;
-    auto faults = faults_of(call.form(), call.texts());
+    auto faults = faults_of(call.form, call.texts());
     if (!faults.empty()) return show_security(call, faults);
-    const password_change change{call.form().value_of("current_password"), call.form().value_of("new_password"), call.client()};
-    const auto done = call.sessions().change_password(call.request(), call.session(), change, call.now(), call.response());
+    const password_change change{call.form.value_of("current_password"), call.form.value_of("new_password"), call.client};
+    const auto done = call.sessions().change_password(call.request, call.session, change, call.now, call.response());
     if (!done) return done.error();
     switch (done->result) {
         case changed: break;
@@ -14280,10 +14268,10 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> post_to_security(Call& call) {
     using sessions = std::remove_reference_t<decltype(call.sessions())>;
-    const auto action = call.form().value_of(action_name);
+    const auto action = call.form.value_of(action_name);
     if constexpr (session_manager<sessions>) {
         if (action == end_session_action)
-            return call.finish_change(call.sessions().end_session(call.session(), call.form().value_of("session")),
+            return call.finish_change(call.sessions().end_session(call.session, call.form.value_of("session")),
                                       activity_kind::session_ended, {}, session_ended_done);
         if (action == end_others_action) return end_other_sessions(call);
     }
@@ -14448,7 +14436,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
 /// The list, and the form of a new token.
 template <class Call>
 [[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {}, const web::form_faults& faults = {}) {
-    const auto tokens = call.store().personal_tokens_of(call.session().user);
+    const auto tokens = call.store().personal_tokens_of(call.session.user);
     if (!tokens) return tokens.error();
     call.page(call.texts().tokens.title, faults,
               [&](html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
@@ -14465,12 +14453,12 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> create_token(Call& call) {
-    const auto typed = token_form::read(call.form());
+    const auto typed = token_form::read(call.form);
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
     if (!call.claim_form()) return {};
-    const personal_token_request request{call.session().user, typed.description, typed.chosen(), typed.expires_at(call.now())};
-    const auto issued = issue_personal_token(call.store(), request, call.now(), call.random(), call.settings().tokens_per_user_max);
+    const personal_token_request request{call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)};
+    const auto issued = issue_personal_token(call.store(), request, call.now, call.random(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().tokens.too_many);
         return show_tokens(call, typed, faults);
@@ -14484,7 +14472,7 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> renew_token(Call& call, token_id which) {
     if (!call.claim_form()) return {};
-    const auto renewed = renew_personal_token(call.store(), call.session().user, which, call.now(), call.random());
+    const auto renewed = renew_personal_token(call.store(), call.session.user, which, call.now, call.random());
     if (!renewed) return renewed.error();
     if (!*renewed) return not_found();
     call.report(activity_kind::token_renewed, (*renewed)->description);
@@ -14494,7 +14482,7 @@ template <class Call>
 /// Only for a token of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> revoke_token(Call& call, token_id which) {
-    const auto tokens = call.store().personal_tokens_of(call.session().user);
+    const auto tokens = call.store().personal_tokens_of(call.session.user);
     if (!tokens) return tokens.error();
     const auto found = std::find_if(tokens->begin(), tokens->end(),
                                     [&](const personal_token& each) { return each.id == which; });
@@ -14507,9 +14495,9 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> post_to_tokens(Call& call) {
-    const auto action = call.form().value_of(action_name);
+    const auto action = call.form.value_of(action_name);
     if (action.empty()) return create_token(call);
-    const auto which = token_id::parse(call.form().value_of("token"));
+    const auto which = token_id::parse(call.form.value_of("token"));
     if (!which) return not_found();
     if (action == renew_action) return renew_token(call, *which);
     if (action == revoke_action) return revoke_token(call, *which);
@@ -14547,7 +14535,7 @@ template <class Call>
     const auto account = parse_account(fields.value_of(account_name));
     const auto which = hook_id::parse(fields.value_of(hook_name));
     if (!account || !which || call.settings().services.find(account->service) == nullptr) return not_found();
-    if (const auto allowed = require_account(call.users(), call.session().user, *account); !allowed) return allowed.error();
+    if (const auto allowed = require_account(call.users(), call.session.user, *account); !allowed) return allowed.error();
     return named_hook{*account, *which};
 }
 
@@ -14655,11 +14643,11 @@ template <class Call>
 /// The hook and the first delivery to show are in the query.
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call) {
-    const auto named = require_hook(call, call.query());
+    const auto named = require_hook(call, call.query);
     if (!named) return named.error();
-    const auto text = call.query().value_of(before_name);
+    const auto text = call.query.value_of(before_name);
     const auto before = delivery_id::parse(text);
-    const auto state = call.query().value_of(state_name);
+    const auto state = call.query.value_of(state_name);
     const auto only = parse_state(state);
     if ((!before && !text.empty()) || (!only && !state.empty())) return not_found();
     return show_deliveries(call, *named, before, only, {});
@@ -14672,18 +14660,18 @@ template <class Call>
     message_seed seed;
     if (!call.random().fill(seed)) return random_source_error();
     const auto hook = std::to_string(named.hook.value());
-    const event ping{named.account, std::string{test_event_name}, "{\"hook\": " + hook + "}", call.now()};
-    return call.finish_change(call.store().append_event_to(named.hook, ping, seed, call.now()), activity_kind::hook_tested, hook,
+    const event ping{named.account, std::string{test_event_name}, "{\"hook\": " + hook + "}", call.now};
+    return call.finish_change(call.store().append_event_to(named.hook, ping, seed, call.now), activity_kind::hook_tested, hook,
                               tested_done, query_of(named));
 }
 
 /// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
 template <class Call>
 [[nodiscard]] result<void> resend_failed(Call& call, const named_hook& named) {
-    const auto since = parse_since(call.form().value_of(since_name));
+    const auto since = parse_since(call.form.value_of(since_name));
     if (!since) return not_found();
-    const auto sent = call.store().resend_given_up(named.account, named.hook, call.now() - *since, limits::resent_deliveries_max,
-                                                   call.now());
+    const auto sent = call.store().resend_given_up(named.account, named.hook, call.now - *since, limits::resent_deliveries_max,
+                                                   call.now);
     if (!sent) return sent.error();
     if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named.hook.value()));
     return call.redirect_to(std::string{resent_done} + std::to_string(*sent), query_of(named));
@@ -14692,18 +14680,18 @@ template <class Call>
 /// Only for a delivery of the user's hooks; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> send_again(Call& call, const named_hook& named) {
-    const auto which = delivery_id::parse(call.form().value_of(delivery_name));
+    const auto which = delivery_id::parse(call.form.value_of(delivery_name));
     if (!which) return not_found();
-    return call.finish_change(call.store().resend(named.account, *which, call.now()), activity_kind::delivery_resent,
+    return call.finish_change(call.store().resend(named.account, *which, call.now), activity_kind::delivery_resent,
                               std::to_string(which->value()), sent_again_done, query_of(named));
 }
 
 /// The page says if nothing can be sent because the hook is disabled.
 template <class Call>
 [[nodiscard]] result<void> post_to_deliveries(Call& call, const named_hook& named) {
-    const auto action = call.form().value_of(action_name);
+    const auto action = call.form.value_of(action_name);
     if (action == enable_action)
-        return call.finish_change(call.store().enable_hook(named.account, named.hook, call.now()), activity_kind::hook_enabled,
+        return call.finish_change(call.store().enable_hook(named.account, named.hook, call.now), activity_kind::hook_enabled,
                                   std::to_string(named.hook.value()), enabled_done, query_of(named));
     auto sent = action == test_action            ? send_test(call, named)
                 : action == resend_failed_action ? resend_failed(call, named)
@@ -14768,7 +14756,7 @@ template <class Call>
 [[nodiscard]] result<hook_list> list_accounts(Call& call) {
     hook_list list{.has_deliveries = stores_deliveries<Call>};
     for (const service& at : call.settings().services.services()) {
-        auto accounts = call.users().accounts_of(call.session().user, at.name.view());
+        auto accounts = call.users().accounts_of(call.session.user, at.name.view());
         if (!accounts) return std::move(accounts).error();
         for (account& each : *accounts) list.accounts.push_back({{at.name, each.id}, std::move(each.name)});
     }
@@ -14811,19 +14799,19 @@ template <class Call>
 /// The list and the form of a new hook; or, for the hook in the query, its deliveries or the form to edit it.
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
-    if (call.query().find(edit_name) != nullptr) {
+    if (call.query.find(edit_name) != nullptr) {
         const auto hook =
-            require_hook(call, call.query()).and_then([&](const named_hook& named) { return find_hook(call, named); });
+            require_hook(call, call.query).and_then([&](const named_hook& named) { return find_hook(call, named); });
         if (!hook) return hook.error();
         return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
     }
-    if (call.query().find(hook_name) != nullptr) {
+    if (call.query.find(hook_name) != nullptr) {
         if constexpr (stores_deliveries<Call>) return show_deliveries(call);
         else return not_found();
     }
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
-    if (const auto account = call.query().value_of(account_name); !account.empty()) {
+    if (const auto account = call.query.value_of(account_name); !account.empty()) {
         list->chosen = list->named(account);
         if (!list->chosen) return not_found();
     }
@@ -14849,7 +14837,7 @@ void check_typed_target(const Call& call, const hook_form& typed, web::form_faul
 template <class Call>
 [[nodiscard]] result<void> create_hook(Call& call) {
     const webhook_texts& texts = call.texts().webhooks;
-    auto typed = hook_form::read(call.form());
+    auto typed = hook_form::read(call.form);
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
     if (const auto account = list->named(typed.account)) typed.account = account_text(*account);
@@ -14863,7 +14851,7 @@ template <class Call>
                                                               .event = typed.event,
                                                               .target_url = typed.target_url,
                                                               .source = hook_source::manual},
-                                                             call.now(), call.random(), call.settings().hooks_per_event_max);
+                                                             call.now, call.random(), call.settings().hooks_per_event_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
         return show_hooks(call, std::move(*list), typed, faults);
@@ -14877,7 +14865,7 @@ template <class Call>
 [[nodiscard]] result<void> edit_hook(Call& call, const named_hook& named) {
     const auto hook = find_hook(call, named);
     if (!hook) return hook.error();
-    const auto typed = hook_form::read(call.form());
+    const auto typed = hook_form::read(call.form);
     const hook_list alone{.accounts = {{hook->account, {}, {}}}};
     auto faults = typed.faults(alone, call.settings().services, call.texts());
     if (typed.target_url != hook->target_url) check_typed_target(call, typed, faults);
@@ -14895,7 +14883,7 @@ template <class Call>
 [[nodiscard]] result<void> renew_secret_of_hook(Call& call, const named_hook& named) {
     const webhook_texts& texts = call.texts().webhooks;
     if (!call.claim_form()) return {};
-    const auto secret = renew_hook_secret(call.store(), named.account, named.hook, call.now(), call.random());
+    const auto secret = renew_hook_secret(call.store(), named.account, named.hook, call.now, call.random());
     if (!secret) return secret.error();
     if (!*secret) return not_found();
     call.report(activity_kind::hook_secret_replaced, std::to_string(named.hook.value()));
@@ -14904,9 +14892,9 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> post_to_hooks(Call& call) {
-    const auto action = call.form().value_of(action_name);
+    const auto action = call.form.value_of(action_name);
     if (action.empty()) return create_hook(call);
-    const auto named = require_hook(call, call.form());
+    const auto named = require_hook(call, call.form);
     if (!named) return named.error();
     if (action == new_secret_action) return renew_secret_of_hook(call, *named);
     if (action == edit_action) return edit_hook(call, *named);
@@ -14925,16 +14913,16 @@ namespace tollgate::inline v0::pages {
 
 /// The page's response to a form whose token was checked, or to another request.
 template <class Pages>
-[[nodiscard]] result<void> respond_call(Pages& pages, const page_context& context, page_call<Pages>& call) {
-    const bool posted = context.request.method == http::method::post;
-    if (!posted && context.query.find(shown_name) != nullptr) {
+[[nodiscard]] result<void> respond_call(Pages& pages, page_call<Pages>& call) {
+    const bool posted = call.request.method == http::method::post;
+    if (!posted && call.query.find(shown_name) != nullptr) {
         const auto text = call.open_secret();
         const auto shown = text ? secret_view::parse(*text) : std::nullopt;
         if (!shown) return call.redirect_to_page();
         call.page(shown->title, {}, [&](html_writer& html) { write_secret(html, call.view(), *shown); });
         return {};
     }
-    switch (context.page) {
+    switch (call.which) {
         case page::overview: return show_overview(call);
         case page::tokens: return posted ? post_to_tokens(call) : show_tokens(call);
         case page::applications: return posted ? post_to_applications(call) : show_applications(call);
@@ -14947,7 +14935,7 @@ template <class Pages>
             if constexpr (shows_security<decltype(pages.sessions())>) return posted ? post_to_security(call) : show_security(call);
             break;
         case page::sign_out:
-            if constexpr (Pages::signs_in) return respond_sign_out(pages, context, call.response());
+            if constexpr (Pages::signs_in) return respond_sign_out(pages, call, call.response());
             break;
         case page::sign_in:
         case page::start:
@@ -14963,12 +14951,12 @@ template <class Pages>
     if (!token) return token.error();
     context.form_token = *token;
     page_call<Pages> call{pages, context, response};
-    if (context.request.method != http::method::post) return respond_call(pages, context, call);
+    if (context.request.method != http::method::post) return respond_call(pages, call);
     if (!web::check_form_token(form_binding_of(context.session), context.form.value_of(web::form_token_name))) {
         call.message(http::status::forbidden);
         return {};
     }
-    auto answered = respond_call(pages, context, call);
+    auto answered = respond_call(pages, call);
     // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
         call.message(http::status::not_found, call.texts().errors.gone);

@@ -29,7 +29,7 @@ TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, st
 /// What was done to the user's account, if the directory keeps it.
 template <class Call>
 [[nodiscard]] result<void> show_activities(Call& call) {
-    const auto activities = call.users().activity_of(call.session().user, activities_shown_max);
+    const auto activities = call.users().activity_of(call.session.user, activities_shown_max);
     if (!activities) return activities.error();
     call.page(call.texts().activity.title, {},
               [&](html_writer& html) { write_activities(html, call.view(), *activities); });

@@ -49,7 +49,7 @@ template <class Call>
 [[nodiscard]] result<application> find_own_application(Call& call, std::string_view id) {
     const auto which = application_id::parse(id);
     if (!which) return not_found();
-    auto applications = call.store().applications_of(call.session().user);
+    auto applications = call.store().applications_of(call.session.user);
     if (!applications) return std::move(applications).error();
     for (application& each : *applications)
         if (each.id == *which) return std::move(each);
@@ -68,12 +68,12 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
                                              const web::form_faults& faults = {}) {
-    if (const auto id = call.query().value_of(edit_name); !id.empty() && faults.empty()) {
+    if (const auto id = call.query.value_of(edit_name); !id.empty() && faults.empty()) {
         const auto application = find_own_application(call, id);
         if (!application) return application.error();
         return show_edit(call, *application, application_form::of(*application), faults);
     }
-    const auto applications = call.store().applications_of(call.session().user);
+    const auto applications = call.store().applications_of(call.session.user);
     if (!applications) return applications.error();
     call.page(call.texts().applications.title, faults,
               [&](html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
@@ -92,12 +92,12 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> create_application(Call& call) {
     const application_texts& texts = call.texts().applications;
-    const auto typed = application_form::read(call.form());
-    auto request = typed.wanted_by(call.session().user);
+    const auto typed = application_form::read(call.form);
+    auto request = typed.wanted_by(call.session.user);
     auto faults = typed.faults(request, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
     if (!call.claim_form()) return {};
-    const auto registered = register_application(call.store(), std::move(request), call.now(), call.random(),
+    const auto registered = register_application(call.store(), std::move(request), call.now, call.random(),
                                                  call.settings().applications_per_user_max);
     if (!registered && registered.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
@@ -114,9 +114,9 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> edit_application(Call& call, const application& application) {
-    auto typed = application_form::read(call.form());
+    auto typed = application_form::read(call.form);
     typed.type = to_text(application.type);
-    auto request = typed.wanted_by(call.session().user);
+    auto request = typed.wanted_by(call.session.user);
     request.type = application.type;
     if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, application, typed, faults);
     return call.finish_change(update_application(call.store(), application.id, std::move(request), typed.acts_for_owner),
@@ -130,7 +130,7 @@ template <class Call>
     if (!call.claim_form()) return {};
     const auto secret = new_secret(secret_kind::client_secret, call.random());
     if (!secret) return random_source_error();
-    const auto added = call.store().add_client_secret(call.session().user, application.id, digest_of(*secret));
+    const auto added = call.store().add_client_secret(call.session.user, application.id, digest_of(*secret));
     if (!added) return added.error();
     if (!*added) return not_found();
     call.report(activity_kind::client_secret_replaced, application.name);
@@ -140,25 +140,25 @@ template <class Call>
 /// If the application has users, its owner must type its name to delete it.
 template <class Call>
 [[nodiscard]] result<void> delete_application(Call& call, const application& application) {
-    if (application.users > 0 && call.form().value_of("confirm_name") != application.name) {
+    if (application.users > 0 && call.form.value_of("confirm_name") != application.name) {
         web::form_faults faults;
         faults.add("confirm_name", fill_in(call.texts().applications.wrong_name, application.name));
         return show_applications(call, {.deleted = application.id}, faults);
     }
-    return call.finish_change(call.store().delete_application(call.session().user, application.id),
+    return call.finish_change(call.store().delete_application(call.session.user, application.id),
                               activity_kind::application_deleted, application.name, removal_done);
 }
 
 template <class Call>
 [[nodiscard]] result<void> post_to_applications(Call& call) {
-    const auto action = call.form().value_of(action_name);
+    const auto action = call.form.value_of(action_name);
     if (action.empty()) return create_application(call);
-    const auto application = find_own_application(call, call.form().value_of("application"));
+    const auto application = find_own_application(call, call.form.value_of("application"));
     if (!application) return application.error();
     if (action == edit_action) return edit_application(call, *application);
     if (action == new_secret_action) return renew_client_secret(call, *application);
     if (action == remove_secret_action)
-        return call.finish_change(call.store().remove_older_secret(call.session().user, application->id),
+        return call.finish_change(call.store().remove_older_secret(call.session.user, application->id),
                                   activity_kind::client_secret_removed, application->name, secret_removal_done);
     if (action == delete_action) return delete_application(call, *application);
     return not_found();

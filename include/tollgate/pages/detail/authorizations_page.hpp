@@ -16,7 +16,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
 /// The list of authorized applications.
 template <class Call>
 [[nodiscard]] result<void> show_authorizations(Call& call) {
-    const auto grants = call.store().grants_of(call.session().user);
+    const auto grants = call.store().grants_of(call.session.user);
     if (!grants) return grants.error();
     call.page(call.texts().authorizations.title, {},
               [&](html_writer& html) { write_authorizations(html, call.view(), *grants); });
@@ -26,15 +26,15 @@ template <class Call>
 /// Revokes an application's access to the user's account only.
 template <class Call>
 [[nodiscard]] result<void> post_to_authorizations(Call& call) {
-    const auto action = call.form().value_of(action_name);
-    const auto which = application_id::parse(call.form().value_of("application"));
+    const auto action = call.form.value_of(action_name);
+    const auto which = application_id::parse(call.form.value_of("application"));
     if ((!action.empty() && action != revoke_action) || !which) return not_found();
-    const auto grants = call.store().grants_of(call.session().user);
+    const auto grants = call.store().grants_of(call.session.user);
     if (!grants) return grants.error();
     const auto found =
         std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
     if (found == grants->end()) return not_found();
-    return call.finish_change(call.store().revoke_grant(call.session().user, *which), activity_kind::access_revoked,
+    return call.finish_change(call.store().revoke_grant(call.session.user, *which), activity_kind::access_revoked,
                               found->application_name, removal_done);
 }
 

@@ -49,7 +49,7 @@ template <class Call>
     const auto account = parse_account(fields.value_of(account_name));
     const auto which = hook_id::parse(fields.value_of(hook_name));
     if (!account || !which || call.settings().services.find(account->service) == nullptr) return not_found();
-    if (const auto allowed = require_account(call.users(), call.session().user, *account); !allowed) return allowed.error();
+    if (const auto allowed = require_account(call.users(), call.session.user, *account); !allowed) return allowed.error();
     return named_hook{*account, *which};
 }
 
@@ -157,11 +157,11 @@ template <class Call>
 /// The hook and the first delivery to show are in the query.
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call) {
-    const auto named = require_hook(call, call.query());
+    const auto named = require_hook(call, call.query);
     if (!named) return named.error();
-    const auto text = call.query().value_of(before_name);
+    const auto text = call.query.value_of(before_name);
     const auto before = delivery_id::parse(text);
-    const auto state = call.query().value_of(state_name);
+    const auto state = call.query.value_of(state_name);
     const auto only = parse_state(state);
     if ((!before && !text.empty()) || (!only && !state.empty())) return not_found();
     return show_deliveries(call, *named, before, only, {});
@@ -174,18 +174,18 @@ template <class Call>
     message_seed seed;
     if (!call.random().fill(seed)) return random_source_error();
     const auto hook = std::to_string(named.hook.value());
-    const event ping{named.account, std::string{test_event_name}, "{\"hook\": " + hook + "}", call.now()};
-    return call.finish_change(call.store().append_event_to(named.hook, ping, seed, call.now()), activity_kind::hook_tested, hook,
+    const event ping{named.account, std::string{test_event_name}, "{\"hook\": " + hook + "}", call.now};
+    return call.finish_change(call.store().append_event_to(named.hook, ping, seed, call.now), activity_kind::hook_tested, hook,
                               tested_done, query_of(named));
 }
 
 /// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
 template <class Call>
 [[nodiscard]] result<void> resend_failed(Call& call, const named_hook& named) {
-    const auto since = parse_since(call.form().value_of(since_name));
+    const auto since = parse_since(call.form.value_of(since_name));
     if (!since) return not_found();
-    const auto sent = call.store().resend_given_up(named.account, named.hook, call.now() - *since, limits::resent_deliveries_max,
-                                                   call.now());
+    const auto sent = call.store().resend_given_up(named.account, named.hook, call.now - *since, limits::resent_deliveries_max,
+                                                   call.now);
     if (!sent) return sent.error();
     if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named.hook.value()));
     return call.redirect_to(std::string{resent_done} + std::to_string(*sent), query_of(named));
@@ -194,18 +194,18 @@ template <class Call>
 /// Only for a delivery of the user's hooks; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> send_again(Call& call, const named_hook& named) {
-    const auto which = delivery_id::parse(call.form().value_of(delivery_name));
+    const auto which = delivery_id::parse(call.form.value_of(delivery_name));
     if (!which) return not_found();
-    return call.finish_change(call.store().resend(named.account, *which, call.now()), activity_kind::delivery_resent,
+    return call.finish_change(call.store().resend(named.account, *which, call.now), activity_kind::delivery_resent,
                               std::to_string(which->value()), sent_again_done, query_of(named));
 }
 
 /// The page says if nothing can be sent because the hook is disabled.
 template <class Call>
 [[nodiscard]] result<void> post_to_deliveries(Call& call, const named_hook& named) {
-    const auto action = call.form().value_of(action_name);
+    const auto action = call.form.value_of(action_name);
     if (action == enable_action)
-        return call.finish_change(call.store().enable_hook(named.account, named.hook, call.now()), activity_kind::hook_enabled,
+        return call.finish_change(call.store().enable_hook(named.account, named.hook, call.now), activity_kind::hook_enabled,
                                   std::to_string(named.hook.value()), enabled_done, query_of(named));
     auto sent = action == test_action            ? send_test(call, named)
                 : action == resend_failed_action ? resend_failed(call, named)

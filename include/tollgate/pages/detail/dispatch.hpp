@@ -19,16 +19,16 @@ namespace tollgate::inline v0::pages {
 
 /// The page's response to a form whose token was checked, or to another request.
 template <class Pages>
-[[nodiscard]] result<void> respond_call(Pages& pages, const page_context& context, page_call<Pages>& call) {
-    const bool posted = context.request.method == http::method::post;
-    if (!posted && context.query.find(shown_name) != nullptr) {
+[[nodiscard]] result<void> respond_call(Pages& pages, page_call<Pages>& call) {
+    const bool posted = call.request.method == http::method::post;
+    if (!posted && call.query.find(shown_name) != nullptr) {
         const auto text = call.open_secret();
         const auto shown = text ? secret_view::parse(*text) : std::nullopt;
         if (!shown) return call.redirect_to_page();
         call.page(shown->title, {}, [&](html_writer& html) { write_secret(html, call.view(), *shown); });
         return {};
     }
-    switch (context.page) {
+    switch (call.which) {
         case page::overview: return show_overview(call);
         case page::tokens: return posted ? post_to_tokens(call) : show_tokens(call);
         case page::applications: return posted ? post_to_applications(call) : show_applications(call);
@@ -41,7 +41,7 @@ template <class Pages>
             if constexpr (shows_security<decltype(pages.sessions())>) return posted ? post_to_security(call) : show_security(call);
             break;
         case page::sign_out:
-            if constexpr (Pages::signs_in) return respond_sign_out(pages, context, call.response());
+            if constexpr (Pages::signs_in) return respond_sign_out(pages, call, call.response());
             break;
         case page::sign_in:
         case page::start:
@@ -57,12 +57,12 @@ template <class Pages>
     if (!token) return token.error();
     context.form_token = *token;
     page_call<Pages> call{pages, context, response};
-    if (context.request.method != http::method::post) return respond_call(pages, context, call);
+    if (context.request.method != http::method::post) return respond_call(pages, call);
     if (!web::check_form_token(form_binding_of(context.session), context.form.value_of(web::form_token_name))) {
         call.message(http::status::forbidden);
         return {};
     }
-    auto answered = respond_call(pages, context, call);
+    auto answered = respond_call(pages, call);
     // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
         call.message(http::status::not_found, call.texts().errors.gone);

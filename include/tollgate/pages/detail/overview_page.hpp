@@ -46,7 +46,7 @@ TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, cons
 template <class Call>
 [[nodiscard]] result<void> read_accounts(Call& call, account_overview& into) {
     for (const service& at : call.settings().services.services()) {
-        auto accounts = call.users().accounts_of(call.session().user, at.name.view());
+        auto accounts = call.users().accounts_of(call.session.user, at.name.view());
         if (!accounts) return std::move(accounts).error();
         into.accounts_count += accounts->size();
         for (account& each : *accounts)
@@ -66,14 +66,14 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
 
 template <class Call>
 [[nodiscard]] result<void> read_access(Call& call, account_overview& into) {
-    auto tokens = call.store().personal_tokens_of(call.session().user);
+    auto tokens = call.store().personal_tokens_of(call.session.user);
     if (!tokens) return std::move(tokens).error();
     for (personal_token& each : *tokens)
-        if (!each.expires_at || call.now() < *each.expires_at) {
+        if (!each.expires_at || call.now < *each.expires_at) {
             add_access(into.access, {std::move(each.description), true, each.last_used_at});
             ++into.tokens_count;
         }
-    auto grants = call.store().grants_of(call.session().user);
+    auto grants = call.store().grants_of(call.session.user);
     if (!grants) return std::move(grants).error();
     into.grants_count = grants->size();
     for (grant& each : *grants) add_access(into.access, {std::move(each.application_name), false, each.last_used_at});
@@ -82,7 +82,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> show_overview(Call& call) {
-    const auto owned = call.users().balance_of(call.session().user);
+    const auto owned = call.users().balance_of(call.session.user);
     if (!owned) return owned.error();
     account_overview shown{.owned = *owned};
     if (auto read = read_accounts(call, shown); !read) return read;
@@ -90,7 +90,7 @@ template <class Call>
     if constexpr (shows_activity<Call>) {
         // The rest of the page is useful without them, and their own page reports the failure.
         shown.keeps_activities = true;
-        if (auto activities = call.users().activity_of(call.session().user, overview_activities_max))
+        if (auto activities = call.users().activity_of(call.session.user, overview_activities_max))
             shown.activities = *std::move(activities);
     }
     call.page(call.texts().overview.title, {}, [&](html_writer& html) { write_overview(html, call.view(), shown); });

@@ -154,7 +154,7 @@ struct request_state {
 
 /// A request with a session.
 struct page_context {
-    pages::page page;
+    pages::page which;
     const web::page_language& language;
     const http::request& request;
     const tollgate::session& session;
@@ -173,15 +173,12 @@ inline void write_notice(html_writer& html, std::string_view text) {
     html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
 }
 
-/// What the handlers of pages are called with. Lives for the duration of the call.
+/// What the handlers of pages are called with: the request, and how to respond. Lives for the duration of the call.
 template <class Pages>
-class page_call {
+class page_call : public page_context {
 public:
     page_call(Pages& pages, const page_context& context, http::response& response)
-        : pages_{pages},
-          context_{context},
-          response_{response},
-          url_{pages.url_of(context.page, context.language)} {}
+        : page_context{context}, pages_{pages}, response_{response}, url_{pages.url_of(which, language)} {}
 
     [[nodiscard]] auto& users() const noexcept { return pages_.users(); }
     [[nodiscard]] auto& sessions() const noexcept { return pages_.sessions(); }
@@ -189,24 +186,16 @@ public:
     [[nodiscard]] const auto& settings() const noexcept { return pages_.settings(); }
     [[nodiscard]] const auto& random() const noexcept { return policy(pages_.policies().random); }
     [[nodiscard]] const auto& target_rule() const noexcept { return policy(pages_.policies().target_rule); }
-    [[nodiscard]] const page_texts& texts() const noexcept { return *context_.language.texts; }
-
-    [[nodiscard]] const http::request& request() const noexcept { return context_.request; }
-    [[nodiscard]] const ip_address& client() const noexcept { return context_.client; }
+    [[nodiscard]] const page_texts& texts() const noexcept { return *language.texts; }
     [[nodiscard]] http::response& response() const noexcept { return response_; }
-    [[nodiscard]] instant now() const noexcept { return context_.now; }
-    [[nodiscard]] const tollgate::session& session() const noexcept { return context_.session; }
-    [[nodiscard]] const http::form_fields& form() const noexcept { return context_.form; }
-    [[nodiscard]] const http::form_fields& query() const noexcept { return context_.query; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), context_.language.scopes, url_, context_.form_token, context_.language.root,
-                context_.query.value_of(done_name), context_.now};
+        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), now};
     }
 
     /// Tells the observer what the user did.
     void report(activity_kind kind, std::string subject) const {
-        report_activity(policy(pages_.policies().observer), {kind, session().user, std::move(subject), context_.client, now()});
+        report_activity(policy(pages_.policies().observer), {kind, session.user, std::move(subject), client, now});
     }
 
     /// Responds with this page; 422 if there are faults.
@@ -231,35 +220,35 @@ public:
         });
     }
 
-    /// After an action, so that reloading does not repeat it: to the page, or to the part of it that `query` names.
-    [[nodiscard]] result<void> redirect_to(std::string_view done, std::string_view query = {}) const {
+    /// After an action, so that reloading does not repeat it: to the page, or to the part of it that the query `part` names.
+    [[nodiscard]] result<void> redirect_to(std::string_view done, std::string_view part = {}) const {
         auto url = url_ + "?";
-        if (!query.empty()) url.append(query).append("&");
+        if (!part.empty()) url.append(part).append("&");
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       url.append(done_name).append("=").append(done));
     }
 
     /// Reports what was changed and redirects. not_found if nothing was: the user may have deleted it in another window.
     [[nodiscard]] result<void> finish_change(const result<bool>& changed, activity_kind kind, std::string subject,
-                                             std::string_view done, std::string_view query = {}) const {
+                                             std::string_view done, std::string_view part = {}) const {
         if (!changed) return changed.error();
         if (!*changed) return not_found();
         report(kind, std::move(subject));
-        return redirect_to(done, query);
+        return redirect_to(done, part);
     }
 
     /// Counts an action of this user that has a bound of its own. False: too many; answered with a 429.
     [[nodiscard]] bool admit(std::string_view action, const quota& allowed) const {
-        const auto window = pages_.limiter().take(limit_key::of(session().user).in(action), allowed, now());
+        const auto window = pages_.limiter().take(limit_key::of(session.user).in(action), allowed, now);
         if (window.admitted) return true;
-        http::add_retry_after(response_, window.resets_at - now());
+        http::add_retry_after(response_, window.resets_at - now);
         message(http::status::too_many_requests);
         return false;
     }
     /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
     /// token was used with the same content. A second form of the same page, filled in differently, is another one.
     [[nodiscard]] bool claim_form() {
-        auto claim = std::string{form().value_of(web::form_token_name)}.append(sha256(context_.request.body).raw());
+        auto claim = std::string{form.value_of(web::form_token_name)}.append(sha256(request.body).raw());
         if (pages_.used().claim(claim)) {
             claimed_ = std::move(claim);
             return true;
@@ -273,7 +262,7 @@ public:
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
         if (!random().fill(nonce)) return random_source_error();
-        const auto sealed = web::seal(session(), text, nonce, now());
+        const auto sealed = web::seal(session, text, nonce, now);
         if (!sealed) return internal_error("a new secret could not be sealed");
         keep_claim();
         return web::respond_see_other(response_, pages_.renderer().site(),
@@ -281,10 +270,10 @@ public:
     }
     /// What the query asks to be shown, the first time; empty otherwise.
     [[nodiscard]] std::optional<std::string> open_secret() {
-        const auto sealed = query().value_of(shown_name);
-        auto text = web::open_sealed(session(), sealed, now());
+        const auto sealed = query.value_of(shown_name);
+        auto text = web::open_sealed(session, sealed, now);
         // HEAD shows nothing.
-        if (!text || context_.request.method != http::method::get || !pages_.used().claim(sealed)) return std::nullopt;
+        if (!text || request.method != http::method::get || !pages_.used().claim(sealed)) return std::nullopt;
         return text;
     }
     [[nodiscard]] result<void> redirect_to_page() const {
@@ -305,7 +294,6 @@ private:
 
     std::string claimed_;  ///< empty for none
     Pages& pages_;
-    const page_context& context_;
     http::response& response_;
     std::string url_;
 };
@@ -315,7 +303,7 @@ template <class Write>
 void page_call<Pages>::respond(page_frame frame, Write&& write) const {
     const page_texts& texts = this->texts();
     struct entry {
-        pages::page which;
+        pages::page page;
         std::string_view text;
     };
     const entry entries[] = {{pages::page::overview, texts.overview.link},
@@ -328,24 +316,24 @@ void page_call<Pages>::respond(page_frame frame, Write&& write) const {
     std::array<std::string, std::size(entries)> urls;
     std::vector<page_link> links;
     for (const entry& each : entries) {
-        if (!pages_.is_served(each.which)) continue;
-        auto& url = urls[links.size()] = pages_.url_of(each.which, context_.language);
-        links.push_back({url, each.text, context_.page == each.which});
+        if (!pages_.is_served(each.page)) continue;
+        auto& url = urls[links.size()] = pages_.url_of(each.page, language);
+        links.push_back({url, each.text, which == each.page});
     }
-    const auto sign_out_url = Pages::signs_in ? pages_.url_of(pages::page::sign_out, context_.language) : std::string{};
+    const auto sign_out_url = Pages::signs_in ? pages_.url_of(pages::page::sign_out, language) : std::string{};
     // A secret that is shown once would be lost in another language.
     std::string path;
-    frame.has_secret = context_.query.find(shown_name) != nullptr;
+    frame.has_secret = query.find(shown_name) != nullptr;
     if (!frame.has_secret) {
-        path = find_path(context_.page).path();
-        if (context_.request.target.has_query) path.append("?").append(context_.request.target.query);
+        path = find_path(which).path();
+        if (request.target.has_query) path.append("?").append(request.target.query);
     }
     frame.navigation = links;
     frame.path = path;
-    frame.login = context_.session.login;
+    frame.login = session.login;
     frame.sign_out_url = sign_out_url;
-    frame.form_token = context_.form_token;
-    pages_.renderer().in(context_.language).respond(response_, frame, std::forward<Write>(write));
+    frame.form_token = form_token;
+    pages_.renderer().in(language).respond(response_, frame, std::forward<Write>(write));
 }
 
 inline page_match find_page(std::string_view path) noexcept {

@@ -47,9 +47,9 @@ template <class Call>
     using sessions = std::remove_reference_t<decltype(call.sessions())>;
     security_view shown{.lists_sessions = session_manager<sessions>,
                         .changes_password = password_changer<sessions>,
-                        .login = call.session().login};
+                        .login = call.session.login};
     if constexpr (session_manager<sessions>) {
-        auto listed = call.sessions().sessions_of(call.request(), call.session(), call.now());
+        auto listed = call.sessions().sessions_of(call.request, call.session, call.now);
         if (!listed) return std::move(listed).error();
         shown.sessions = *std::move(listed);
     }
@@ -60,7 +60,7 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> end_other_sessions(Call& call) {
-    if (auto ended = call.sessions().end_other_sessions(call.request(), call.session()); !ended) return ended;
+    if (auto ended = call.sessions().end_other_sessions(call.request, call.session); !ended) return ended;
     call.report(activity_kind::other_sessions_ended, {});
     return call.redirect_to(others_ended_done);
 }
@@ -69,10 +69,10 @@ template <class Call>
 [[nodiscard]] result<void> change_password(Call& call) {
     using enum password_change_response::outcome;
     const security_texts& texts = call.texts().security;
-    auto faults = faults_of(call.form(), call.texts());
+    auto faults = faults_of(call.form, call.texts());
     if (!faults.empty()) return show_security(call, faults);
-    const password_change change{call.form().value_of("current_password"), call.form().value_of("new_password"), call.client()};
-    const auto done = call.sessions().change_password(call.request(), call.session(), change, call.now(), call.response());
+    const password_change change{call.form.value_of("current_password"), call.form.value_of("new_password"), call.client};
+    const auto done = call.sessions().change_password(call.request, call.session, change, call.now, call.response());
     if (!done) return done.error();
     switch (done->result) {
         case changed: break;
@@ -90,10 +90,10 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> post_to_security(Call& call) {
     using sessions = std::remove_reference_t<decltype(call.sessions())>;
-    const auto action = call.form().value_of(action_name);
+    const auto action = call.form.value_of(action_name);
     if constexpr (session_manager<sessions>) {
         if (action == end_session_action)
-            return call.finish_change(call.sessions().end_session(call.session(), call.form().value_of("session")),
+            return call.finish_change(call.sessions().end_session(call.session, call.form.value_of("session")),
                                       activity_kind::session_ended, {}, session_ended_done);
         if (action == end_others_action) return end_other_sessions(call);
     }

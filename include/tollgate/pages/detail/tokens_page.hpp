@@ -42,7 +42,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
 /// The list, and the form of a new token.
 template <class Call>
 [[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {}, const web::form_faults& faults = {}) {
-    const auto tokens = call.store().personal_tokens_of(call.session().user);
+    const auto tokens = call.store().personal_tokens_of(call.session.user);
     if (!tokens) return tokens.error();
     call.page(call.texts().tokens.title, faults,
               [&](html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
@@ -59,12 +59,12 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> create_token(Call& call) {
-    const auto typed = token_form::read(call.form());
+    const auto typed = token_form::read(call.form);
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
     if (!call.claim_form()) return {};
-    const personal_token_request request{call.session().user, typed.description, typed.chosen(), typed.expires_at(call.now())};
-    const auto issued = issue_personal_token(call.store(), request, call.now(), call.random(), call.settings().tokens_per_user_max);
+    const personal_token_request request{call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)};
+    const auto issued = issue_personal_token(call.store(), request, call.now, call.random(), call.settings().tokens_per_user_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().tokens.too_many);
         return show_tokens(call, typed, faults);
@@ -78,7 +78,7 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> renew_token(Call& call, token_id which) {
     if (!call.claim_form()) return {};
-    const auto renewed = renew_personal_token(call.store(), call.session().user, which, call.now(), call.random());
+    const auto renewed = renew_personal_token(call.store(), call.session.user, which, call.now, call.random());
     if (!renewed) return renewed.error();
     if (!*renewed) return not_found();
     call.report(activity_kind::token_renewed, (*renewed)->description);
@@ -88,7 +88,7 @@ template <class Call>
 /// Only for a token of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> revoke_token(Call& call, token_id which) {
-    const auto tokens = call.store().personal_tokens_of(call.session().user);
+    const auto tokens = call.store().personal_tokens_of(call.session.user);
     if (!tokens) return tokens.error();
     const auto found = std::find_if(tokens->begin(), tokens->end(),
                                     [&](const personal_token& each) { return each.id == which; });
@@ -101,9 +101,9 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> post_to_tokens(Call& call) {
-    const auto action = call.form().value_of(action_name);
+    const auto action = call.form.value_of(action_name);
     if (action.empty()) return create_token(call);
-    const auto which = token_id::parse(call.form().value_of("token"));
+    const auto which = token_id::parse(call.form.value_of("token"));
     if (!which) return not_found();
     if (action == renew_action) return renew_token(call, *which);
     if (action == revoke_action) return revoke_token(call, *which);

@@ -69,7 +69,7 @@ template <class Call>
 [[nodiscard]] result<hook_list> list_accounts(Call& call) {
     hook_list list{.has_deliveries = stores_deliveries<Call>};
     for (const service& at : call.settings().services.services()) {
-        auto accounts = call.users().accounts_of(call.session().user, at.name.view());
+        auto accounts = call.users().accounts_of(call.session.user, at.name.view());
         if (!accounts) return std::move(accounts).error();
         for (account& each : *accounts) list.accounts.push_back({{at.name, each.id}, std::move(each.name)});
     }
@@ -112,19 +112,19 @@ template <class Call>
 /// The list and the form of a new hook; or, for the hook in the query, its deliveries or the form to edit it.
 template <class Call>
 [[nodiscard]] result<void> show_hooks(Call& call) {
-    if (call.query().find(edit_name) != nullptr) {
+    if (call.query.find(edit_name) != nullptr) {
         const auto hook =
-            require_hook(call, call.query()).and_then([&](const named_hook& named) { return find_hook(call, named); });
+            require_hook(call, call.query).and_then([&](const named_hook& named) { return find_hook(call, named); });
         if (!hook) return hook.error();
         return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
     }
-    if (call.query().find(hook_name) != nullptr) {
+    if (call.query.find(hook_name) != nullptr) {
         if constexpr (stores_deliveries<Call>) return show_deliveries(call);
         else return not_found();
     }
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
-    if (const auto account = call.query().value_of(account_name); !account.empty()) {
+    if (const auto account = call.query.value_of(account_name); !account.empty()) {
         list->chosen = list->named(account);
         if (!list->chosen) return not_found();
     }
@@ -150,7 +150,7 @@ void check_typed_target(const Call& call, const hook_form& typed, web::form_faul
 template <class Call>
 [[nodiscard]] result<void> create_hook(Call& call) {
     const webhook_texts& texts = call.texts().webhooks;
-    auto typed = hook_form::read(call.form());
+    auto typed = hook_form::read(call.form);
     auto list = list_accounts(call);
     if (!list) return std::move(list).error();
     if (const auto account = list->named(typed.account)) typed.account = account_text(*account);
@@ -164,7 +164,7 @@ template <class Call>
                                                               .event = typed.event,
                                                               .target_url = typed.target_url,
                                                               .source = hook_source::manual},
-                                                             call.now(), call.random(), call.settings().hooks_per_event_max);
+                                                             call.now, call.random(), call.settings().hooks_per_event_max);
     if (!issued && issued.error().kind == error_kind::invalid) {
         faults.add({}, texts.too_many);
         return show_hooks(call, std::move(*list), typed, faults);
@@ -178,7 +178,7 @@ template <class Call>
 [[nodiscard]] result<void> edit_hook(Call& call, const named_hook& named) {
     const auto hook = find_hook(call, named);
     if (!hook) return hook.error();
-    const auto typed = hook_form::read(call.form());
+    const auto typed = hook_form::read(call.form);
     const hook_list alone{.accounts = {{hook->account, {}, {}}}};
     auto faults = typed.faults(alone, call.settings().services, call.texts());
     if (typed.target_url != hook->target_url) check_typed_target(call, typed, faults);
@@ -196,7 +196,7 @@ template <class Call>
 [[nodiscard]] result<void> renew_secret_of_hook(Call& call, const named_hook& named) {
     const webhook_texts& texts = call.texts().webhooks;
     if (!call.claim_form()) return {};
-    const auto secret = renew_hook_secret(call.store(), named.account, named.hook, call.now(), call.random());
+    const auto secret = renew_hook_secret(call.store(), named.account, named.hook, call.now, call.random());
     if (!secret) return secret.error();
     if (!*secret) return not_found();
     call.report(activity_kind::hook_secret_replaced, std::to_string(named.hook.value()));
@@ -205,9 +205,9 @@ template <class Call>
 
 template <class Call>
 [[nodiscard]] result<void> post_to_hooks(Call& call) {
-    const auto action = call.form().value_of(action_name);
+    const auto action = call.form.value_of(action_name);
     if (action.empty()) return create_hook(call);
-    const auto named = require_hook(call, call.form());
+    const auto named = require_hook(call, call.form);
     if (!named) return named.error();
     if (action == new_secret_action) return renew_secret_of_hook(call, *named);
     if (action == edit_action) return edit_hook(call, *named);
