@@ -15348,19 +15348,6 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
 
 }  // namespace tollgate
 
-// <tollgate/manual/detail/oauth_pages.hpp>
-
-namespace tollgate::inline v0 {
-
-namespace manual {
-
-/// The page to which every error of the authorization server leads: what an application does from its registration on.
-TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_settings& oauth);
-
-}  // namespace manual
-
-}  // namespace tollgate
-
 // <tollgate/manual/documentation.hpp>
 
 namespace tollgate::inline v0 {
@@ -29114,300 +29101,6 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
 
 }  // namespace tollgate::pages
 
-// <tollgate/manual/detail/writer.hpp>
-
-namespace tollgate::inline v0::manual {
-
-// It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard, and named for screen readers.
-inline void begin_table(html_writer& html, std::initializer_list<std::string_view> columns) {
-    std::string name;
-    for (const auto each : columns) name.append(name.empty() ? "Table: " : ", ").append(each);
-    html.add(R"(<div class="table" tabindex="0" role="region" aria-label="{}"><table>
-<thead><tr>)", name);
-    for (const auto each : columns) html.add(R"(<th scope="col">{}</th>)", each);
-    html.add("</tr></thead>\n<tbody>\n");
-}
-
-inline void end_table(html_writer& html) { html.add("</tbody>\n</table></div>\n"); }
-
-}  // namespace tollgate::manual
-
-// Values in the form in which people write them.
-namespace tollgate::inline v0::manual {
-
-/// `1,000`.
-[[nodiscard]] inline std::string with_separators(std::uint64_t number) {
-    auto digits = std::to_string(number);
-    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-        digits.insert(static_cast<std::size_t>(at), ",");
-    return digits;
-}
-
-[[nodiscard]] inline std::string describe_window(seconds window) {
-    switch (window.count()) {
-        case 1: return "second";
-        case 60: return "minute";
-        case 60 * 60: return "hour";
-        case 24 * 60 * 60: return "day";
-        default: return with_separators(static_cast<std::uint64_t>(window.count())) + " seconds";
-    }
-}
-
-/// `1 hour`, `30 days`: in the largest unit that leaves no remainder.
-[[nodiscard]] inline std::string describe_duration(seconds duration) {
-    struct unit {
-        std::int64_t length;
-        std::string_view name;
-    };
-    constexpr unit units[] = {{24 * 60 * 60, " day"}, {60 * 60, " hour"}, {60, " minute"}, {1, " second"}};
-    const auto* fits = units;
-    while (fits->length > 1 && (duration.count() == 0 || duration.count() % fits->length != 0)) ++fits;
-    const auto count = duration.count() / fits->length;
-    return with_separators(static_cast<std::uint64_t>(count)).append(fits->name).append(count == 1 ? "" : "s");
-}
-
-[[nodiscard]] inline std::string describe(const quota& quota) {
-    return with_separators(quota.requests) + (quota.requests == 1 ? " request per " : " requests per ") + describe_window(quota.window);
-}
-
-/// An example path that can be requested as it is: real services, and numbers for ids.
-[[nodiscard]] inline std::string sample_path(const route& route, const service_catalog& services) {
-    std::string path{route.path};
-    for (const auto& each : route.parameters) {
-        const auto place = std::string{"{"}.append(each.name).append("}");
-        std::string_view value = "name";
-        if (each.kind == route::parameter_kind::id) value = "1";
-        if (each.kind == route::parameter_kind::service && !services.services().empty())
-            value = services.services().front().name;
-        path.replace(path.find(place), place.size(), value);
-    }
-    return path;
-}
-
-[[nodiscard]] inline std::string lower_case(std::string_view text) {
-    std::string lower{text};
-    for (char& c : lower) c = ascii_lower(c);
-    return lower;
-}
-
-/// The anchor of a route on its page. Unique: no two routes of a table have the same method and path.
-[[nodiscard]] inline std::string anchor_of(const route& route) {
-    if (!route.notes.operation.empty()) return std::string{route.notes.operation};
-    return lower_case(http::to_text(route.method)).append(route.path);
-}
-
-}  // namespace tollgate::manual
-
-// <tollgate/manual/detail/oauth_pages.ipp>
-
-namespace tollgate::inline v0::manual {
-
-namespace detail {
-
-inline void write_authorization(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
-    html.add(R"(<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
-<pre tabindex="0" role="group"
-aria-label="Example"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
-)",
-             settings.auth_url, balance_scope);
-    begin_table(html, {"Parameter", "Required", "Value"});
-    html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>The application's client ID</td></tr>
-<tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
-<tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
-<tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless exactly one
-is registered. If none is registered, any URL with the website's scheme, host and port</td></tr>
-<tr><td><code>state</code></td><td>no</td><td>A random string that you keep with the user's session</td></tr>
-<tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
-<tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
-)");
-    end_table(html);
-    html.add(R"(<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
-accepted, so that a program can listen on any free port.</p>
-<p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
-the application is not asked again, unless it is a <a href="#public">public client</a>.</p>
-)");
-    for (const auto& service : oauth.one_page_services)
-        html.add(R"(<p>For users of {}, <code>{}/en/{}/oauth/</code> takes the same parameters, combines sign-in and consent
-on one page, and asks the user each time.</p>
-)",
-                 service, settings.auth_url, service);
-    html.add(R"(<h2 id="answer">2. Read the response</h2>
-<p>The browser returns to the redirect URL with these query parameters:</p>
-)");
-    begin_table(html, {"Parameter", "Value"});
-    html.add(R"(<tr><td><code>code</code></td><td>Sent if the user allowed access; valid once, for {}</td></tr>
-<tr><td><code>error</code>, <code>error_description</code></td><td>Sent instead of a code; see <a
-href="#errors">Errors</a></td></tr>
-<tr><td><code>state</code></td><td>As you sent it. If it differs from the one that you stored, stop: the response is not for your
-request</td></tr>
-<tr><td><code>iss</code></td><td><code>{}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
-)",
-             describe_duration(oauth.code_lifetime), settings.auth_url);
-    end_table(html);
-    html.add(R"(<p>For an unknown <code>client_id</code> or an unregistered <code>redirect_uri</code>, the user sees an error
-page and is not redirected.</p>
-)");
-}
-
-inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
-    html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_token/ \
-  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
-  -d grant_type=authorization_code -d code="$CODE"</code></pre>
-<pre class="answer" tabindex="0" role="group"
-aria-label="Response"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
- "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
-<p>Send the parameters as a form or as a JSON object, and the client credentials in the same body or with HTTP Basic.
-<code>redirect_uri</code> is optional if the application has exactly one registered redirect URL, and required otherwise. If sent,
-it must be the URL to which the browser returned.
-<code>state</code> is ignored here.</p>
-<p>A wrong client secret leaves the code valid. If a code is exchanged twice, the tokens that were issued for it are
-revoked.</p>
-<p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
-<h2 id="refresh">4. Get another access token</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_token/ \
-  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
-  -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
-<p>Add <code>scope</code> to get a token with fewer scopes.</p>
-)",
-             settings.auth_url, oauth.access_token_lifetime.count(), balance_scope, settings.auth_url);
-    if (oauth.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces the old one.</p>\n");
-    else
-        html.add(R"(<p>The response has no <code>refresh_token</code>: the old one stays valid. Only a <a href="#public">public
-client</a> gets a new one, which replaces the old one.</p>
-)");
-    html.add(R"(<p>A refresh token that was replaced returns the same new one for another {}, in case a response was lost. If it is
-used after that, it may have been stolen, so everything that the user granted to the application is revoked.</p>
-)",
-             describe_duration(oauth.rotation_grace));
-    html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
-    begin_table(html, {"Credential", "Valid for"});
-    html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
-<tr><th scope="row">Access token</th><td>{}; see <code>expires_in</code></td></tr>
-<tr><th scope="row">Refresh token</th><td>{} since its last use, at most {}</td></tr>
-)",
-             describe_duration(oauth.code_lifetime), describe_duration(oauth.access_token_lifetime),
-             describe_duration(oauth.refresh_token_lifetime), describe_duration(oauth.refresh_token_end));
-    end_table(html);
-    html.add(R"(<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
-)");
-}
-
-inline void write_other_grants(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
-    html.add(R"(<h2 id="public">Public clients</h2>
-<p>Mobile, desktop, command-line and single-page applications cannot keep a secret. Register them as public clients: they send
-their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must register every redirect URL; schemes such as
-<code>com.example.app:/back</code> are allowed. Without a redirect URL, they can only use the device flow below. Users are asked
-each time.</p>
-<h2 id="devices">Devices</h2>
-<p>A device without a browser requests a code (RFC 8628), shows it to its user, and polls the token endpoint:</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
-curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
-  -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
-<p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
-each <code>slow_down</code>, add 5 seconds to the interval.</p>
-<h2 id="client-credentials">Access to your own account</h2>
-<p>If you allow it on the application's edit page, the application gets tokens for your own accounts with
-<code>grant_type=client_credentials</code> and a <code>scope</code>, without a consent page.</p>
-<h2 id="introspection">Introspection</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_introspect/ \
-  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
-<p>Returns what a token of the application grants (RFC 7662), or <code>&#123;"active": false&#125;</code>. The operator's
-resource servers may ask about every access token.</p>
-)",
-             settings.auth_url, balance_scope, settings.auth_url, settings.auth_url,
-             describe_duration(oauth.device_code_lifetime), describe_duration(oauth.device_poll_interval), settings.auth_url);
-}
-
-inline void write_more(html_writer& html, const api_settings& settings) {
-    html.add(R"(<h2 id="pkce">PKCE</h2>
-<p>Send the base64url-encoded SHA-256 hash of a random string as <code>code_challenge</code> in the authorization request, and the
-string itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
-verifier; if it had none, the exchange must not have one.</p>
-<h2 id="revocation">Revocation</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_revoke/ \
-  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
-<p>Revokes a token of the application (RFC 7009). Revoking a refresh token also revokes the access tokens issued with it.
-The response is 200 and <code>&#123;&#125;</code> whether or not the token existed.</p>
-)",
-             settings.auth_url);
-}
-
-inline void write_failures(html_writer& html) {
-    html.add(R"(<h2 id="errors">Errors</h2>
-<p>Errors of the token endpoint have the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
-<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>&#123;"error": "invalid_grant", "error_description": "...",
- "message": "...", "documentation_url": "..."&#125;</code></pre>
-)");
-
-    struct row {
-        std::string_view code;
-        std::string_view sent_as;
-        std::string_view meaning;
-    };
-    constexpr row rows[] = {
-        {"invalid_request", "both", "A parameter is missing, repeated or invalid; the description names it."},
-        {"invalid_scope", "both", "An unknown scope or, on a refresh, a scope that was not granted."},
-        {"access_denied", "redirect", "The user denied access."},
-        {"unsupported_response_type", "redirect", "Only code is supported."},
-        {"invalid_client", "401 or 429", "No application has this client_id and client_secret; 429 after too many attempts."},
-        {"invalid_grant", "400", "The code or refresh token is unknown, expired, used, revoked or another application's, "
-                                 "or redirect_uri or code_verifier is wrong. Send the user to the authorization page "
-                                 "again."},
-        {"authorization_pending", "400", "The user has not answered yet. Poll again after the interval."},
-        {"slow_down", "400", "The device polls too often."},
-        {"expired_token", "400", "The device code has expired. Request a new one."},
-        {"unauthorized_client", "400", "The application may not use this grant_type."},
-        {"unsupported_grant_type", "400", "grant_type is not one of those above."},
-        {"temporarily_unavailable", "both, 429 or 503", "Try again later, after Retry-After if it is sent."},
-        {"server_error", "both, 500", "A server error."},
-    };
-    begin_table(html, {"error", "Sent as", "Meaning"});
-    for (const row& each : rows)
-        html.add(R"(<tr id="error-{}"><td><code>{}</code></td><td>{}</td><td>{}</td></tr>
-)",
-                 each.code, each.code, each.sent_as, each.meaning);
-    end_table(html);
-    html.add(R"(<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
-<h2 id="limits">Limits</h2>
-<p>Code exchanges are not limited. An application that refreshes too often for one user gets a <strong>429</strong> with
-<code>Retry-After</code>. Wrong client credentials count against the <a href="../rate-limits/">rate
-limit</a> of the client's address. When it is exceeded, wrong credentials get a <strong>429</strong>, and valid ones still
-work.</p>
-)");
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
-    html.add(R"(<h1>OAuth 2.0</h1>
-<p class="lead">Applications use the authorization code grant of RFC 6749 to access users' accounts without seeing their
-passwords.</p>
-<dl class="facts">
-<dt>Authorization page</dt><dd><code>{}/en/user/oauth/</code></dd>
-<dt>Token endpoint</dt><dd><code>{}/user/oauth_token/</code></dd>
-<dt>Revocation</dt><dd><code>{}/user/oauth_revoke/</code></dd>
-<dt>Introspection</dt><dd><code>{}/user/oauth_introspect/</code></dd>
-<dt>Device authorization</dt><dd><code>{}/user/oauth_device/</code></dd>
-<dt>Metadata</dt><dd><a href="{}/.well-known/oauth-authorization-server">RFC 8414</a></dd>
-</dl>
-<h2 id="register">Register the application</h2>
-<p>Go to your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
-required; redirect URLs are recommended. You get a client ID and a client secret. The secret is shown once; keep it on a
-server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
-secret, the old one stays valid until you remove it.</p>
-)",
-             settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url,
-             settings.auth_url, settings.auth_url);
-    detail::write_authorization(html, settings, oauth);
-    detail::write_tokens(html, settings, oauth);
-    detail::write_other_grants(html, settings, oauth);
-    detail::write_more(html, settings);
-    detail::write_failures(html);
-}
-
-}  // namespace tollgate::manual
-
 // <tollgate/manual/detail/api_pages.hpp>
 
 namespace tollgate::inline v0::manual {
@@ -34088,6 +33781,90 @@ TOLLGATE_DECL void epoll_loop_group::close() noexcept {
 
 #endif  // __linux__
 
+// <tollgate/manual/detail/writer.hpp>
+
+namespace tollgate::inline v0::manual {
+
+// It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard, and named for screen readers.
+inline void begin_table(html_writer& html, std::initializer_list<std::string_view> columns) {
+    std::string name;
+    for (const auto each : columns) name.append(name.empty() ? "Table: " : ", ").append(each);
+    html.add(R"(<div class="table" tabindex="0" role="region" aria-label="{}"><table>
+<thead><tr>)", name);
+    for (const auto each : columns) html.add(R"(<th scope="col">{}</th>)", each);
+    html.add("</tr></thead>\n<tbody>\n");
+}
+
+inline void end_table(html_writer& html) { html.add("</tbody>\n</table></div>\n"); }
+
+}  // namespace tollgate::manual
+
+// Values in the form in which people write them.
+namespace tollgate::inline v0::manual {
+
+/// `1,000`.
+[[nodiscard]] inline std::string with_separators(std::uint64_t number) {
+    auto digits = std::to_string(number);
+    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+        digits.insert(static_cast<std::size_t>(at), ",");
+    return digits;
+}
+
+[[nodiscard]] inline std::string describe_window(seconds window) {
+    switch (window.count()) {
+        case 1: return "second";
+        case 60: return "minute";
+        case 60 * 60: return "hour";
+        case 24 * 60 * 60: return "day";
+        default: return with_separators(static_cast<std::uint64_t>(window.count())) + " seconds";
+    }
+}
+
+/// `1 hour`, `30 days`: in the largest unit that leaves no remainder.
+[[nodiscard]] inline std::string describe_duration(seconds duration) {
+    struct unit {
+        std::int64_t length;
+        std::string_view name;
+    };
+    constexpr unit units[] = {{24 * 60 * 60, " day"}, {60 * 60, " hour"}, {60, " minute"}, {1, " second"}};
+    const auto* fits = units;
+    while (fits->length > 1 && (duration.count() == 0 || duration.count() % fits->length != 0)) ++fits;
+    const auto count = duration.count() / fits->length;
+    return with_separators(static_cast<std::uint64_t>(count)).append(fits->name).append(count == 1 ? "" : "s");
+}
+
+[[nodiscard]] inline std::string describe(const quota& quota) {
+    return with_separators(quota.requests) + (quota.requests == 1 ? " request per " : " requests per ") + describe_window(quota.window);
+}
+
+/// An example path that can be requested as it is: real services, and numbers for ids.
+[[nodiscard]] inline std::string sample_path(const route& route, const service_catalog& services) {
+    std::string path{route.path};
+    for (const auto& each : route.parameters) {
+        const auto place = std::string{"{"}.append(each.name).append("}");
+        std::string_view value = "name";
+        if (each.kind == route::parameter_kind::id) value = "1";
+        if (each.kind == route::parameter_kind::service && !services.services().empty())
+            value = services.services().front().name;
+        path.replace(path.find(place), place.size(), value);
+    }
+    return path;
+}
+
+[[nodiscard]] inline std::string lower_case(std::string_view text) {
+    std::string lower{text};
+    for (char& c : lower) c = ascii_lower(c);
+    return lower;
+}
+
+/// The anchor of a route on its page. Unique: no two routes of a table have the same method and path.
+[[nodiscard]] inline std::string anchor_of(const route& route) {
+    if (!route.notes.operation.empty()) return std::string{route.notes.operation};
+    return lower_case(http::to_text(route.method)).append(route.path);
+}
+
+}  // namespace tollgate::manual
+
 // <tollgate/manual/detail/api_pages.ipp>
 
 namespace tollgate::inline v0::manual {
@@ -34287,10 +34064,6 @@ the endpoint requires none. The <code>WWW-Authenticate</code> fields name the sc
 <li>Two <code>Authorization</code> fields get a <strong>400</strong>. Credentials in the URL are ignored.</li>
 </ul>
 )");
-}
-
-TOLLGATE_DECL void page_writer::write_oauth() {
-    if (oauth_) write_oauth_page(html_, settings_, *oauth_);
 }
 
 TOLLGATE_DECL void page_writer::write_scopes() {
@@ -34558,6 +34331,218 @@ TOLLGATE_DECL void page_writer::write_example(const route& route) {
         html_.add("HTTP/1.1 {} {}\n{}: ...\n\n", http::to_number(notes.success_status), http::to_reason(notes.success_status),
                   notes.success_field);
     html_.add("{}</code></pre>\n", fill_example(notes.success_body, settings_.services));
+}
+
+}  // namespace tollgate::manual
+
+// <tollgate/manual/detail/oauth_page.ipp>
+
+namespace tollgate::inline v0::manual {
+
+namespace detail {
+
+inline void write_authorization(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
+    html.add(R"(<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
+<pre tabindex="0" role="group"
+aria-label="Example"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
+)",
+             settings.auth_url, balance_scope);
+    begin_table(html, {"Parameter", "Required", "Value"});
+    html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>The application's client ID</td></tr>
+<tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
+<tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
+<tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless exactly one
+is registered. If none is registered, any URL with the website's scheme, host and port</td></tr>
+<tr><td><code>state</code></td><td>no</td><td>A random string that you keep with the user's session</td></tr>
+<tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
+<tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
+)");
+    end_table(html);
+    html.add(R"(<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
+accepted, so that a program can listen on any free port.</p>
+<p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
+the application is not asked again, unless it is a <a href="#public">public client</a>.</p>
+)");
+    for (const auto& service : oauth.one_page_services)
+        html.add(R"(<p>For users of {}, <code>{}/en/{}/oauth/</code> takes the same parameters, combines sign-in and consent
+on one page, and asks the user each time.</p>
+)",
+                 service, settings.auth_url, service);
+    html.add(R"(<h2 id="answer">2. Read the response</h2>
+<p>The browser returns to the redirect URL with these query parameters:</p>
+)");
+    begin_table(html, {"Parameter", "Value"});
+    html.add(R"(<tr><td><code>code</code></td><td>Sent if the user allowed access; valid once, for {}</td></tr>
+<tr><td><code>error</code>, <code>error_description</code></td><td>Sent instead of a code; see <a
+href="#errors">Errors</a></td></tr>
+<tr><td><code>state</code></td><td>As you sent it. If it differs from the one that you stored, stop: the response is not for your
+request</td></tr>
+<tr><td><code>iss</code></td><td><code>{}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
+)",
+             describe_duration(oauth.code_lifetime), settings.auth_url);
+    end_table(html);
+    html.add(R"(<p>For an unknown <code>client_id</code> or an unregistered <code>redirect_uri</code>, the user sees an error
+page and is not redirected.</p>
+)");
+}
+
+inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
+    html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_token/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
+  -d grant_type=authorization_code -d code="$CODE"</code></pre>
+<pre class="answer" tabindex="0" role="group"
+aria-label="Response"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
+ "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
+<p>Send the parameters as a form or as a JSON object, and the client credentials in the same body or with HTTP Basic.
+<code>redirect_uri</code> is optional if the application has exactly one registered redirect URL, and required otherwise. If sent,
+it must be the URL to which the browser returned.
+<code>state</code> is ignored here.</p>
+<p>A wrong client secret leaves the code valid. If a code is exchanged twice, the tokens that were issued for it are
+revoked.</p>
+<p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
+<h2 id="refresh">4. Get another access token</h2>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_token/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
+  -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
+<p>Add <code>scope</code> to get a token with fewer scopes.</p>
+)",
+             settings.auth_url, oauth.access_token_lifetime.count(), balance_scope, settings.auth_url);
+    if (oauth.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces the old one.</p>\n");
+    else
+        html.add(R"(<p>The response has no <code>refresh_token</code>: the old one stays valid. Only a <a href="#public">public
+client</a> gets a new one, which replaces the old one.</p>
+)");
+    html.add(R"(<p>A refresh token that was replaced returns the same new one for another {}, in case a response was lost. If it is
+used after that, it may have been stolen, so everything that the user granted to the application is revoked.</p>
+)",
+             describe_duration(oauth.rotation_grace));
+    html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
+    begin_table(html, {"Credential", "Valid for"});
+    html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
+<tr><th scope="row">Access token</th><td>{}; see <code>expires_in</code></td></tr>
+<tr><th scope="row">Refresh token</th><td>{} since its last use, at most {}</td></tr>
+)",
+             describe_duration(oauth.code_lifetime), describe_duration(oauth.access_token_lifetime),
+             describe_duration(oauth.refresh_token_lifetime), describe_duration(oauth.refresh_token_end));
+    end_table(html);
+    html.add(R"(<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
+)");
+}
+
+inline void write_other_grants(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
+    html.add(R"(<h2 id="public">Public clients</h2>
+<p>Mobile, desktop, command-line and single-page applications cannot keep a secret. Register them as public clients: they send
+their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must register every redirect URL; schemes such as
+<code>com.example.app:/back</code> are allowed. Without a redirect URL, they can only use the device flow below. Users are asked
+each time.</p>
+<h2 id="devices">Devices</h2>
+<p>A device without a browser requests a code (RFC 8628), shows it to its user, and polls the token endpoint:</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
+curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
+  -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
+<p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
+each <code>slow_down</code>, add 5 seconds to the interval.</p>
+<h2 id="client-credentials">Access to your own account</h2>
+<p>If you allow it on the application's edit page, the application gets tokens for your own accounts with
+<code>grant_type=client_credentials</code> and a <code>scope</code>, without a consent page.</p>
+<h2 id="introspection">Introspection</h2>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_introspect/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
+<p>Returns what a token of the application grants (RFC 7662), or <code>&#123;"active": false&#125;</code>. The operator's
+resource servers may ask about every access token.</p>
+)",
+             settings.auth_url, balance_scope, settings.auth_url, settings.auth_url,
+             describe_duration(oauth.device_code_lifetime), describe_duration(oauth.device_poll_interval), settings.auth_url);
+}
+
+inline void write_more(html_writer& html, const api_settings& settings) {
+    html.add(R"(<h2 id="pkce">PKCE</h2>
+<p>Send the base64url-encoded SHA-256 hash of a random string as <code>code_challenge</code> in the authorization request, and the
+string itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
+verifier; if it had none, the exchange must not have one.</p>
+<h2 id="revocation">Revocation</h2>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_revoke/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
+<p>Revokes a token of the application (RFC 7009). Revoking a refresh token also revokes the access tokens issued with it.
+The response is 200 and <code>&#123;&#125;</code> whether or not the token existed.</p>
+)",
+             settings.auth_url);
+}
+
+inline void write_failures(html_writer& html) {
+    html.add(R"(<h2 id="errors">Errors</h2>
+<p>Errors of the token endpoint have the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
+<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>&#123;"error": "invalid_grant", "error_description": "...",
+ "message": "...", "documentation_url": "..."&#125;</code></pre>
+)");
+
+    struct row {
+        std::string_view code;
+        std::string_view sent_as;
+        std::string_view meaning;
+    };
+    constexpr row rows[] = {
+        {"invalid_request", "both", "A parameter is missing, repeated or invalid; the description names it."},
+        {"invalid_scope", "both", "An unknown scope or, on a refresh, a scope that was not granted."},
+        {"access_denied", "redirect", "The user denied access."},
+        {"unsupported_response_type", "redirect", "Only code is supported."},
+        {"invalid_client", "401 or 429", "No application has this client_id and client_secret; 429 after too many attempts."},
+        {"invalid_grant", "400", "The code or refresh token is unknown, expired, used, revoked or another application's, "
+                                 "or redirect_uri or code_verifier is wrong. Send the user to the authorization page "
+                                 "again."},
+        {"authorization_pending", "400", "The user has not answered yet. Poll again after the interval."},
+        {"slow_down", "400", "The device polls too often."},
+        {"expired_token", "400", "The device code has expired. Request a new one."},
+        {"unauthorized_client", "400", "The application may not use this grant_type."},
+        {"unsupported_grant_type", "400", "grant_type is not one of those above."},
+        {"temporarily_unavailable", "both, 429 or 503", "Try again later, after Retry-After if it is sent."},
+        {"server_error", "both, 500", "A server error."},
+    };
+    begin_table(html, {"error", "Sent as", "Meaning"});
+    for (const row& each : rows)
+        html.add(R"(<tr id="error-{}"><td><code>{}</code></td><td>{}</td><td>{}</td></tr>
+)",
+                 each.code, each.code, each.sent_as, each.meaning);
+    end_table(html);
+    html.add(R"(<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
+<h2 id="limits">Limits</h2>
+<p>Code exchanges are not limited. An application that refreshes too often for one user gets a <strong>429</strong> with
+<code>Retry-After</code>. Wrong client credentials count against the <a href="../rate-limits/">rate
+limit</a> of the client's address. When it is exceeded, wrong credentials get a <strong>429</strong>, and valid ones still
+work.</p>
+)");
+}
+
+}  // namespace detail
+
+/// The page to which every error of the authorization server leads: what an application does from its registration on.
+TOLLGATE_DECL void page_writer::write_oauth() {
+    if (oauth_ == nullptr) return;
+    html_.add(R"(<h1>OAuth 2.0</h1>
+<p class="lead">Applications use the authorization code grant of RFC 6749 to access users' accounts without seeing their
+passwords.</p>
+<dl class="facts">
+<dt>Authorization page</dt><dd><code>{}/en/user/oauth/</code></dd>
+<dt>Token endpoint</dt><dd><code>{}/user/oauth_token/</code></dd>
+<dt>Revocation</dt><dd><code>{}/user/oauth_revoke/</code></dd>
+<dt>Introspection</dt><dd><code>{}/user/oauth_introspect/</code></dd>
+<dt>Device authorization</dt><dd><code>{}/user/oauth_device/</code></dd>
+<dt>Metadata</dt><dd><a href="{}/.well-known/oauth-authorization-server">RFC 8414</a></dd>
+</dl>
+<h2 id="register">Register the application</h2>
+<p>Go to your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
+required; redirect URLs are recommended. You get a client ID and a client secret. The secret is shown once; keep it on a
+server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
+secret, the old one stays valid until you remove it.</p>
+)",
+              settings_.auth_url, settings_.auth_url, settings_.auth_url, settings_.auth_url, settings_.auth_url,
+              settings_.auth_url, settings_.auth_url);
+    detail::write_authorization(html_, settings_, *oauth_);
+    detail::write_tokens(html_, settings_, *oauth_);
+    detail::write_other_grants(html_, settings_, *oauth_);
+    detail::write_more(html_, settings_);
+    detail::write_failures(html_);
 }
 
 }  // namespace tollgate::manual

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <tollgate/pipeline/detail/api_settings.hpp>
+#include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/manual/detail/oauth_pages.hpp>
 
 #include <string>
 #include <string_view>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <tollgate/pipeline/detail/api_settings.hpp>
+#include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/config.hpp>
-#include <tollgate/manual/detail/oauth_pages.hpp>
 #include <tollgate/web/detail/html_writer.hpp>
 
 #include <array>
@@ -89,4 +89,5 @@ inline constexpr std::array page_entries = {
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/manual/detail/api_pages.ipp>
+#include <tollgate/manual/detail/oauth_page.ipp>
 #endif

@@ -211,10 +211,6 @@ the endpoint requires none. The <code>WWW-Authenticate</code> fields name the sc
 )");
 }
 
-TOLLGATE_DECL void page_writer::write_oauth() {
-    if (oauth_) write_oauth_page(html_, settings_, *oauth_);
-}
-
 TOLLGATE_DECL void page_writer::write_scopes() {
     html_.add(R"(<h1>Scopes</h1>
 <p class="lead">Scopes limit what a token can do.</p>

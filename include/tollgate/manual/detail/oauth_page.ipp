@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/manual/detail/oauth_pages.hpp>
+#include <tollgate/manual/detail/api_pages.hpp>
 #include <tollgate/manual/detail/writer.hpp>
 
 #include <string_view>
@@ -184,8 +184,10 @@ work.</p>
 
 }  // namespace detail
 
-TOLLGATE_DECL void write_oauth_page(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
-    html.add(R"(<h1>OAuth 2.0</h1>
+/// The page to which every error of the authorization server leads: what an application does from its registration on.
+TOLLGATE_DECL void page_writer::write_oauth() {
+    if (oauth_ == nullptr) return;
+    html_.add(R"(<h1>OAuth 2.0</h1>
 <p class="lead">Applications use the authorization code grant of RFC 6749 to access users' accounts without seeing their
 passwords.</p>
 <dl class="facts">
@@ -202,13 +204,13 @@ required; redirect URLs are recommended. You get a client ID and a client secret
 server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
 secret, the old one stays valid until you remove it.</p>
 )",
-             settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url, settings.auth_url,
-             settings.auth_url, settings.auth_url);
-    detail::write_authorization(html, settings, oauth);
-    detail::write_tokens(html, settings, oauth);
-    detail::write_other_grants(html, settings, oauth);
-    detail::write_more(html, settings);
-    detail::write_failures(html);
+              settings_.auth_url, settings_.auth_url, settings_.auth_url, settings_.auth_url, settings_.auth_url,
+              settings_.auth_url, settings_.auth_url);
+    detail::write_authorization(html_, settings_, *oauth_);
+    detail::write_tokens(html_, settings_, *oauth_);
+    detail::write_other_grants(html_, settings_, *oauth_);
+    detail::write_more(html_, settings_);
+    detail::write_failures(html_);
 }
 
 }  // namespace tollgate::manual
