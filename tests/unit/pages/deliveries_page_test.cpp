@@ -182,7 +182,8 @@ TEST_CASE("deliveries of the same second have distinct buttons") {
         shop.worker.send(answered(200), delivery_outcome::delivered);
     }
     const auto page = shop.get(shop.place());
-    for (const delivery& each : *shop.store.deliveries_of(anns_site, shop.hook, 2))
+    const auto listed = shop.store.deliveries_of(anns_site, shop.hook, 2);
+    for (const delivery& each : *listed)
         CHECK(has(page, "<span class=\"unseen\"> 14 Nov 2023, 22:13:20 UTC " + std::string{each.message_id.view()} + "</span>"));
 }
 
