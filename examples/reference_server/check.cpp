@@ -4,7 +4,7 @@
 #include "data_directory.hpp"
 #include "failure.hpp"
 
-#include <tollgate/server/server.hpp>
+#include <tollgate/server/tls.hpp>
 
 #if defined(TOLLGATE_WITH_REDIS)
 #include <tollgate/limits/redis_limiter.hpp>
@@ -39,7 +39,7 @@ ordered_json check_certificate(const settings& settings) {
         configured ? certificate_files{settings.tls_cert, settings.tls_key} : self_signed_files(settings.data);
     tollgate::tls_settings tls{.ticket_key_file = settings.tls_ticket_keys.string()};
     const auto check = [&tls] {
-        if (const auto read = tollgate::server::check_tls(tls); !read) throw run_error{read.error().message};
+        if (const auto read = tollgate::check_tls(tls); !read) throw run_error{read.error().message};
     };
     // `serve` creates a self-signed certificate if there is none, and replaces one that is no longer valid.
     if (!configured && !file_exists(files.certificate, "--data")) {

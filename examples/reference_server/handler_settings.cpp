@@ -3,6 +3,7 @@
 #include "certificate.hpp"
 
 #include <tollgate/http/url.hpp>
+#include <tollgate/server/tls.hpp>
 
 #include <algorithm>
 #include <string>
@@ -61,12 +62,10 @@ server_settings to_server_settings(const settings& settings) {
     result.port = first.port;
     for (std::size_t i = 1; i < settings.listen.size(); ++i) result.more_addresses.push_back(to_server_address(settings.listen[i]));
     if (!settings.plain) {
-        result.tls = {.certificate_file = settings.tls_cert.string(), .key_file = settings.tls_key.string()};
-        if (settings.tls_cert.empty()) {
-            const auto files = self_signed_certificate(settings.data);
-            result.tls = {.certificate_file = files.certificate.string(), .key_file = files.key.string()};
-        }
-        result.tls.ticket_key_file = settings.tls_ticket_keys.string();
+        const certificate_files files = settings.tls_cert.empty() ? self_signed_certificate(settings.data)
+                                                                  : certificate_files{settings.tls_cert, settings.tls_key};
+        result.tls = tollgate::tls_from({.certificate_file = files.certificate.string(), .key_file = files.key.string(),
+                                         .ticket_key_file = settings.tls_ticket_keys.string()});
     }
     result.threads = settings.threads;
     // Workers on a database mostly wait for it: more workers than connections would only wait for a connection.

@@ -6,7 +6,7 @@
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/policy/public_targets.hpp>
 #include <tollgate/server/server_settings.hpp>
-#include <tollgate/webhooks/dispatcher_settings.hpp>
+#include <tollgate/webhooks/hook_dispatcher.hpp>
 
 #include <cstdint>
 #include <string>

@@ -74,7 +74,6 @@
 #include <tollgate/web/page_theme.hpp>
 #include <tollgate/web/texts.hpp>
 
-#include <tollgate/webhooks/dispatcher_settings.hpp>
 #include <tollgate/webhooks/publish.hpp>
 #include <tollgate/webhooks/verify.hpp>
 
@@ -93,6 +92,7 @@
 
 #include <tollgate/server/server.hpp>
 #include <tollgate/server/server_settings.hpp>
+#include <tollgate/server/tls.hpp>
 
 #if defined(TOLLGATE_WITH_ASIO)
 #include <tollgate/server/asio_server.hpp>

@@ -10242,363 +10242,6 @@ static_assert(page_theme<plain_theme>);
 
 }  // namespace tollgate
 
-// <tollgate/http/detail/chunk_framing.hpp>
-
-namespace tollgate::inline v0::http::detail {
-
-/// What the next byte of a chunked body belongs to.
-enum class chunk_part : std::uint8_t { framing, data, trailers, refused };
-
-/// Reads the framing of the chunked coding (RFC 9112 section 7.1), for requests and responses: the chunk lines and the CRLF
-/// behind the data of a chunk. The caller reads data and trailers. Chunk extensions are checked and discarded.
-class chunk_framing {
-public:
-    /// Reads one byte of framing and returns what follows it: after `data`, the next byte of framing comes behind
-    /// `chunk_bytes()` bytes; after `refused`, see `refused_reason()`.
-    [[nodiscard]] TOLLGATE_DECL chunk_part read(char c) noexcept;
-
-    /// The size of the current chunk.
-    [[nodiscard]] std::uint64_t chunk_bytes() const noexcept { return chunk_bytes_; }
-    /// The bytes read so far, at most `limits::chunk_overhead_bytes_max` unless they were refused for that.
-    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-    /// A message with static storage.
-    [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
-
-private:
-    /// What the next byte of framing belongs to.
-    enum class state : std::uint8_t {
-        size_first,         // start of a chunk line
-        size_more,
-        before_semicolon,   // blanks, which only an extension may follow
-        extension_begin,    // after a semicolon: blanks, then a name
-        extension_name,
-        before_equals,      // blanks after a name
-        value_begin,        // after an equals sign: blanks, then a value
-        value_token,
-        value_quoted,
-        value_escaped,      // after a backslash in a quoted value
-        value_end,          // after the closing quote
-        line_lf,
-        data_cr,            // behind the data
-        data_lf,
-    };
-
-    [[nodiscard]] bool read_line_byte(char c) noexcept;
-    [[nodiscard]] chunk_part refuse(std::string_view reason) noexcept;
-
-    // Narrow, because each connection has one.
-    std::uint64_t chunk_bytes_ = 0;
-    std::string_view refused_reason_;
-    std::uint32_t bytes_ = 0;
-    std::uint16_t line_bytes_ = 0;  // of the current chunk line
-    std::uint8_t size_digits_ = 0;
-    state state_ = state::size_first;
-};
-
-}  // namespace tollgate::http::detail
-
-// <tollgate/http/detail/response_parser.hpp>
-
-namespace tollgate::inline v0::http {
-
-/// Bounds of one response. The parser never keeps more than `line_bytes_max` and `kept_bytes_max` bytes.
-struct response_settings {
-    std::size_t line_bytes_max = 8 * 1024;  ///< of the status line, and of a field line
-    /// Of all sections together, including those of interim responses and trailers.
-    std::size_t header_bytes_max = limits::header_bytes_default;
-    std::size_t field_count_max = limits::field_count_max;          ///< of the same sections
-    std::size_t kept_bytes_max = limits::attempt_response_bytes_max;  ///< of the body; further bytes are dropped
-    /// Of the body, kept or not. Beyond it, the result is `complete` with `body_cut()`.
-    std::size_t body_bytes_max = 64 * 1024;
-};
-
-enum class response_step : std::uint8_t {
-    needs_more,  ///< call again with the following bytes
-    complete,    ///< the response is complete; `consumed()` is how many of the last bytes belong to it
-    refused,     ///< not HTTP, or over a bound; see `refused_reason()`
-};
-
-/// Parses one final HTTP/1.1 or HTTP/1.0 response (RFC 9112), for a client that needs the status and the start of the
-/// body. No input or output, no clock.
-///
-/// The rules between a parser and its host:
-///
-/// 1. `step` gets each byte once, in pieces of any size; it keeps no reference to a piece.
-/// 2. When the peer closes the connection cleanly, `finish` tells whether that was the end of the response.
-/// 3. The outcome does not depend on how the bytes are split.
-/// 4. Interim responses (1xx) are skipped; 101 is refused, because no upgrade was requested.
-/// 5. Anything that two implementations could read differently is refused, never repaired: repeated or unusual lengths,
-///    bare CR or LF, folded lines, blanks around names, any coding but a single `chunked`. One exception: a status line
-///    may end right after the status.
-/// 6. The connection may be reused exactly if `keep_alive()` and the host has no bytes left after `consumed()`: those
-///    would be an unrequested response.
-///
-/// Only `step` may throw, std::bad_alloc; `start` then resets the parser.
-class response_parser {
-public:
-    response_parser() = default;
-    TOLLGATE_DECL explicit response_parser(const response_settings& settings);
-
-    /// Prepares for the first byte of a response, to HEAD or to another method. Keeps its memory.
-    TOLLGATE_DECL void start(bool to_head = false) noexcept;
-
-    [[nodiscard]] TOLLGATE_DECL response_step step(std::string_view bytes);
-    /// The peer closed the connection: `complete` or `refused`.
-    [[nodiscard]] TOLLGATE_DECL response_step finish() noexcept;
-
-    /// After `complete` or `refused`: how many bytes of the last step belonged to the response.
-    [[nodiscard]] std::size_t consumed() const noexcept { return consumed_; }
-
-    /// Whether a byte of the response has arrived. A reused connection may close without one; the request can then be
-    /// sent again on a new connection (RFC 9112 section 9.3.1).
-    [[nodiscard]] bool begun() const noexcept { return begun_; }
-
-    // Valid after any step once `head_complete()`. A later `refused` is about the body: the values remain valid.
-    [[nodiscard]] bool head_complete() const noexcept { return head_complete_; }
-    [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
-    /// The value of `Retry-After` as sent; empty if there is none, more than one, or one that is too long.
-    [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
-    /// The first `kept_bytes_max` bytes of the body, decoded.
-    [[nodiscard]] std::string_view body() const noexcept { return body_; }
-    /// Whether the body was longer than `body()`.
-    [[nodiscard]] bool body_cut() const noexcept { return body_cut_; }
-
-    /// After `complete`: whether the connection may carry another request (RFC 9112 section 9.3).
-    [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
-
-    /// After `refused`: a message for the operator, with static storage.
-    [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
-
-private:
-    /// What the next byte belongs to.
-    enum class stage : std::uint8_t {
-        status_line, fields, known_length, until_close, chunk_framing, chunk_data, trailers, complete, refused,
-    };
-
-    /// What the fields of one response say about its end.
-    struct framing_fields {
-        std::uint64_t content_length = 0;
-        unsigned content_lengths = 0;
-        unsigned transfer_encodings = 0;
-        unsigned retry_afters = 0;
-        bool close = false;
-        bool keep_alive = false;
-        std::string_view fault{};  // the error in them, if any
-    };
-
-    [[nodiscard]] bool take_line(std::string_view& bytes, std::string_view& line);
-    void read_line(std::string_view line);
-    void read_status_line(std::string_view line);
-    void read_field_line(std::string_view line);
-    void judge_field(std::string_view name, std::string_view value);
-    void judge_head();
-    void read_chunk_framing(std::string_view& bytes);
-    void read_body(std::string_view& bytes);
-    void complete() noexcept { stage_ = stage::complete; }
-    void cut() noexcept;
-    void refuse(std::string_view reason) noexcept;
-
-    response_settings settings_;
-    stage stage_ = stage::status_line;
-    bool to_head_ = false;
-    bool begun_ = false;
-    bool head_complete_ = false;  // of the final response
-    bool older_ = false;  // HTTP/1.0
-    bool keep_alive_ = false;
-    bool body_cut_ = false;
-    unsigned status_ = 0;
-    std::size_t consumed_ = 0;
-    std::size_t header_bytes_ = 0;
-    std::size_t field_count_ = 0;
-    std::uint64_t body_bytes_ = 0;   // received, kept or not
-    std::uint64_t left_bytes_ = 0;   // of the body or the chunk
-    framing_fields framing_;
-    detail::chunk_framing chunks_;
-    std::string line_;  // the start of an incomplete line
-    std::string body_;
-    inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
-    std::string_view refused_reason_;
-};
-
-}  // namespace tollgate::http
-
-// <tollgate/webhooks/detail/name_lookup.hpp>
-
-namespace tollgate::inline v0 {
-
-/// Resolves a host name to its addresses; none if the name does not exist. May block. Called from several threads at
-/// once, possibly even after a dispatcher has stopped: it must own all that it uses.
-///
-/// An exception counts as no addresses, with two exceptions. A std::system_error of `timed_out` or
-/// `resource_unavailable_try_again` means that no name server responded: the attempt is retried like a timeout. Any
-/// other std::system_error, and std::bad_alloc, mean that this machine could not send the query: no attempt is counted.
-using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
-
-/// The system's resolver (`getaddrinfo`), without its search list: every name is fully qualified.
-[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
-
-namespace webhooks {
-
-namespace detail {
-
-/// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
-[[nodiscard]] TOLLGATE_DECL std::string domain_of(std::string_view host);
-
-}  // namespace detail
-
-enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
-
-struct lookup_result {
-    lookup_end end = lookup_end::resolved;
-    std::vector<ip_address> addresses{};
-    std::string reason{};
-};
-
-/// Looks names up on its own threads, because the system's resolver blocks. Threads are started on demand, up to a
-/// bound, and not joined at the end: a thread that waits for a name server cannot be interrupted.
-///
-/// The owner of a domain controls how long its lookup takes. So that names known to be quick always find a thread, all others together
-/// use at most half of the threads, slow domains a quarter, and one domain an eighth (a quarter if the name is quick).
-class lookup_pool {
-public:
-    using on_result = std::function<void(const lookup_result&)>;
-
-    TOLLGATE_DECL lookup_pool(name_lookup look_up, std::size_t threads_max);
-    lookup_pool(const lookup_pool&) = delete;
-    lookup_pool& operator=(const lookup_pool&) = delete;
-    TOLLGATE_DECL ~lookup_pool();
-
-    /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent lookups of
-    /// one name share one query. `done` is called with the pool's lock held: it must return quickly and not use the
-    /// pool. May throw std::bad_alloc; then `done` is not called. Returns a number for `withdraw`.
-    TOLLGATE_DECL std::uint64_t resolve(const std::string& host, on_result done);
-
-    /// For a caller that has timed out. If the name still waits for a thread, this lookup is removed, and the name with
-    /// its last lookup. False if a thread is resolving the name now.
-    [[nodiscard]] TOLLGATE_DECL bool withdraw(const std::string& host, std::uint64_t number);
-
-    /// After this has returned, no callback is called.
-    TOLLGATE_DECL void stop() noexcept;
-
-private:
-    class state;
-    const std::shared_ptr<state> state_;
-};
-
-}  // namespace webhooks
-}  // namespace tollgate
-
-// <tollgate/webhooks/detail/retry_schedule.hpp>
-
-namespace tollgate::inline v0 {
-
-/// When a delivery that failed is retried, and when it is given up.
-struct retry_schedule {
-    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once.
-    std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
-                                    std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
-                                    std::chrono::hours{10}};
-    /// Each wait is randomly shortened or lengthened by up to this much, so that deliveries that failed together are
-    /// not retried together. At most 100.
-    unsigned jitter_percent = 20;
-    /// A hook with failures and no success for this long is disabled. 0: by its first failure.
-    milliseconds disable_after = default_disable_after;
-    /// The longest wait that a receiver can ask for with `Retry-After`. 0: it has no effect.
-    milliseconds retry_after_max = std::chrono::hours{24};
-};
-
-/// The randomness with which a wait is as long as planned.
-inline constexpr std::uint32_t chance_without_jitter = 0x8000'0000U;
-
-/// How an attempt ended, for `judge_attempt`.
-struct attempt_report {
-    tollgate::attempt attempt;
-    std::string_view retry_after;  ///< of the response, or empty; a view
-};
-
-/// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
-/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honored, up to
-/// `retry_after_max`; the attempt is made then or by chance up to `jitter_percent` later, but no later than the next attempt
-/// of the plan. A shorter one does not shorten the wait. `chance` is uniform over all values.
-[[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
-                                                     attempt_report report, instant now, std::uint32_t chance);
-
-}  // namespace tollgate
-
-// <tollgate/webhooks/dispatcher_settings.hpp>
-
-namespace tollgate::inline v0 {
-
-/// Settings of the client that posts webhooks; comments give the reasons for the defaults. For their bounds, see
-/// `hook_dispatch_settings`.
-struct hook_client_settings {
-    std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
-
-    milliseconds attempt_timeout = default_attempt_timeout;  ///< for the whole attempt: 15 s
-    /// for looking up the name; the system's resolver tries a second server after 5 s
-    milliseconds lookup_timeout = seconds{5};
-    milliseconds connect_timeout = seconds{5};   ///< for connecting, over all addresses together
-    milliseconds handshake_timeout = seconds{5};  ///< for the TLS handshake: two round trips
-
-    /// For the body, once the status is known. Only the status counts, so the body must not occupy a slot for long.
-    milliseconds body_timeout = seconds{2};
-
-    /// PEM of the trusted certificate authorities; empty: the system's.
-    std::string authorities_file = {};
-    name_lookup look_up = {};              ///< empty: `system_lookup`
-    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once; 0 and 1 count as 2
-    std::size_t addresses_max = 8;         ///< addresses of a host that are tried
-
-    /// Idle connections kept for reuse; 16 MB if all of them use TLS. If this or one of the next three is 0, each connection is used only
-    /// once.
-    std::size_t idle_connections_max = 256;
-    std::size_t idle_per_host_max = 8;       ///< as many as attempts at once
-    milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
-    milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is resolved again
-
-    http::response_settings response = {};  ///< bounds of a response
-};
-
-/// Settings of a dispatcher; comments give the reasons for the defaults. Bounds are per dispatcher unless a comment
-/// says otherwise.
-///
-/// `hook_dispatcher::start` refuses settings outside their bounds: timeouts, intervals and the margin are 1 ms to 24 hours, other times at
-/// most 36,500 days, and counts 1 to 1,000,000. A comment says what 0 means where it is allowed.
-struct hook_dispatch_settings {
-    retry_schedule retry = {};
-    hook_client_settings client = {};
-
-    /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
-    std::size_t attempts_max = 2048;
-    std::size_t slow_attempts_max = 1024;  ///< of these, to webhooks whose last attempt took a second or longer
-    std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
-    /// Of these, to the slow or new webhooks of one account (last attempt took a second or longer, or no attempt yet); and one more to a
-    /// webhook that has no attempt in progress.
-    std::size_t per_slow_host_max = 2;
-    /// Attempts that one hook gets in a minute. The minute begins with the first of these attempts; further attempts
-    /// wait for the next minute. 0: no bound, the default, because a bound also delays receivers that keep up.
-    /// `per_host_max` already limits how much a receiver gets at once, and a receiver that wants less can respond with
-    /// 429 or 503 and `Retry-After`.
-    std::size_t per_hook_minute_max = 0;
-    /// Bound on the data of all deliveries in flight. If this is 0, or less than the largest event: one delivery at a
-    /// time.
-    std::size_t data_bytes_max = 64 * 1024 * 1024;
-    std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
-
-    /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and for reaching the socket, the
-    /// rest to record the result. The rest is longer than `sqlite_store` waits for other writers (`sqlite_settings::busy_wait_max`). When a
-    /// process dies, its leased deliveries are sent again when their lease has ended.
-    milliseconds lease_margin = seconds{15};
-    /// How often to check whether another process has appended events: in a store that detects it cheaply
-    /// (`shared_outbox`), and in any other store. Events published through the dispatcher are sent at once.
-    milliseconds poll_interval{50};
-    milliseconds claim_interval = seconds{1};
-    /// How long ended deliveries and their attempts are kept. 0: until the next sweep, which runs once a minute.
-    milliseconds history = std::chrono::hours{24 * 30};
-};
-
-}  // namespace tollgate
-
 // <tollgate/webhooks/publish.hpp>
 
 namespace tollgate::inline v0 {
@@ -17448,6 +17091,10 @@ struct server_counters {
 
 namespace tollgate::inline v0 {
 
+namespace server_detail {
+class tls_context;
+}
+
 /// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free one. Or `unix:` and the path of a
 /// Unix domain socket, with port 0: its file is created with mode `server_settings::unix_socket_mode` and removed at the end; a file
 /// left by a crash is replaced if no process listens on it. Its connections have the peer 127.0.0.1: if a proxy connects there, list
@@ -17457,26 +17104,9 @@ struct listen_address {
     std::uint16_t port = 0;
 };
 
-/// A certificate chain (leaf first) and its key, PEM: each as a file, which `server::reload_certificates` reads again, or as text, not
-/// both. All empty: no TLS.
-struct tls_settings {
-    std::string certificate_file = {};
-    std::string key_file = {};
-    std::string certificate_pem = {};
-    std::string key_pem = {};
-    /// A file with the secrets of session tickets: at most 16 lines of 32 random bytes in base64. The first encrypts, and all decrypt;
-    /// blank lines and lines that start with `#` are ignored. Servers with the same file resume each other's sessions;
-    /// `server::reload_certificates` reads it again. Empty: a random secret, replaced every 2 hours.
-    std::string ticket_key_file = {};
-    /// The ciphers of TLS 1.2, as OpenSSL lists them. Empty: ECDHE with AES-GCM or ChaCha20-Poly1305 (RFC 9325 section 4.2),
-    /// which all clients of the last ten years have. TLS 1.3 has no other ciphers.
-    std::string tls12_ciphers = {};
-
-    /// Whether a certificate and key are given.
-    [[nodiscard]] bool enabled() const noexcept {
-        return !certificate_file.empty() || !key_file.empty() || !certificate_pem.empty() || !key_pem.empty();
-    }
-};
+/// Reads a certificate and its key: `tls_from` (tollgate/server/tls.hpp) returns one. It is there so that programs without TLS do not
+/// compile it.
+using tls_source = std::function<result<std::shared_ptr<const server_detail::tls_context>>()>;
 
 /// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
 /// `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
@@ -17489,7 +17119,7 @@ struct server_settings {
     /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
     std::vector<int> listening_sockets = {};
     unsigned unix_socket_mode = 0660;  ///< of the file of a Unix domain socket: its owner and group may connect
-    tls_settings tls = {};
+    tls_source tls = {};                   ///< such as `tls_from({"cert.pem", "key.pem"})`; empty: no TLS
 
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
     /// Worker threads for blocking handlers, which wait more than they compute: at most this many for each `http::work_kind`, started when
@@ -17550,7 +17180,7 @@ using loop_group_factory =
 
 /// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
 ///
-///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
+///     tollgate::server server{api, {.port = 8443, .tls = tollgate::tls_from({"cert.pem", "key.pem"})}};
 ///     return server.run();
 ///
 /// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.
@@ -17599,9 +17229,6 @@ public:
     /// again, for instance with an earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads the certificate, key and ticket keys as `start` does, but changes nothing; without a certificate, only the ticket keys. An
-    /// error names the file and says what is wrong with it.
-    static TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
     /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use. If only the file of
     /// ticket keys cannot be used, that is not an error: the old keys stay in use, and `server_settings::on_warning` is called.
     TOLLGATE_DECL result<void> reload_certificates();
@@ -17620,6 +17247,36 @@ private:
 
     std::unique_ptr<core> core_;
 };
+
+}  // namespace tollgate
+
+// <tollgate/server/tls.hpp>
+
+namespace tollgate::inline v0 {
+
+/// A certificate chain (leaf first) and its key, PEM: each as a file, which `server::reload_certificates` reads again, or as text, not
+/// both.
+struct tls_settings {
+    std::string certificate_file = {};
+    std::string key_file = {};
+    std::string certificate_pem = {};
+    std::string key_pem = {};
+    /// A file with the secrets of session tickets: at most 16 lines of 32 random bytes in base64. The first encrypts, and all decrypt;
+    /// blank lines and lines that start with `#` are ignored. Servers with the same file resume each other's sessions;
+    /// `server::reload_certificates` reads it again. Empty: a random secret, replaced every 2 hours.
+    std::string ticket_key_file = {};
+    /// The ciphers of TLS 1.2, as OpenSSL lists them. Empty: ECDHE with AES-GCM or ChaCha20-Poly1305 (RFC 9325 section 4.2),
+    /// which all clients of the last ten years have. TLS 1.3 has no other ciphers.
+    std::string tls12_ciphers = {};
+};
+
+/// For `server_settings::tls`: TLS 1.2 and 1.3 by OpenSSL, without compression and renegotiation, with `http/1.1` and `http/1.0` by ALPN
+/// and with stateless session tickets. Nothing is read before `server::start`, whose errors name the file and say what is wrong with it.
+[[nodiscard]] TOLLGATE_DECL tls_source tls_from(tls_settings settings);
+
+/// Reads the certificate, key and ticket keys as `server::start` does, but changes nothing; without a certificate, only the ticket keys. An
+/// error names the file and says what is wrong with it.
+[[nodiscard]] TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
 
 }  // namespace tollgate
 
@@ -18286,6 +17943,61 @@ private:
 
 }  // namespace tollgate::detail
 
+// <tollgate/http/detail/chunk_framing.hpp>
+
+namespace tollgate::inline v0::http::detail {
+
+/// What the next byte of a chunked body belongs to.
+enum class chunk_part : std::uint8_t { framing, data, trailers, refused };
+
+/// Reads the framing of the chunked coding (RFC 9112 section 7.1), for requests and responses: the chunk lines and the CRLF
+/// behind the data of a chunk. The caller reads data and trailers. Chunk extensions are checked and discarded.
+class chunk_framing {
+public:
+    /// Reads one byte of framing and returns what follows it: after `data`, the next byte of framing comes behind
+    /// `chunk_bytes()` bytes; after `refused`, see `refused_reason()`.
+    [[nodiscard]] TOLLGATE_DECL chunk_part read(char c) noexcept;
+
+    /// The size of the current chunk.
+    [[nodiscard]] std::uint64_t chunk_bytes() const noexcept { return chunk_bytes_; }
+    /// The bytes read so far, at most `limits::chunk_overhead_bytes_max` unless they were refused for that.
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+    /// A message with static storage.
+    [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
+
+private:
+    /// What the next byte of framing belongs to.
+    enum class state : std::uint8_t {
+        size_first,         // start of a chunk line
+        size_more,
+        before_semicolon,   // blanks, which only an extension may follow
+        extension_begin,    // after a semicolon: blanks, then a name
+        extension_name,
+        before_equals,      // blanks after a name
+        value_begin,        // after an equals sign: blanks, then a value
+        value_token,
+        value_quoted,
+        value_escaped,      // after a backslash in a quoted value
+        value_end,          // after the closing quote
+        line_lf,
+        data_cr,            // behind the data
+        data_lf,
+    };
+
+    [[nodiscard]] bool read_line_byte(char c) noexcept;
+    [[nodiscard]] chunk_part refuse(std::string_view reason) noexcept;
+
+    // Narrow, because each connection has one.
+    std::uint64_t chunk_bytes_ = 0;
+    std::string_view refused_reason_;
+    std::uint32_t bytes_ = 0;
+    std::uint16_t line_bytes_ = 0;  // of the current chunk line
+    std::uint8_t size_digits_ = 0;
+    state state_ = state::size_first;
+};
+
+}  // namespace tollgate::http::detail
+
 // <tollgate/http/detail/chunked_body.hpp>
 
 namespace tollgate::inline v0::http::detail {
@@ -18582,20 +18294,6 @@ inline char* write_response(const response& sent, const framing& framing, char* 
     to = detail::put(to, "\r\n"sv);
     return lengthless || framing.head_only ? to : detail::put(to, sent.body());
 }
-
-}  // namespace tollgate::http
-
-// <tollgate/http/detail/retry_after.hpp>
-
-namespace tollgate::inline v0::http {
-
-/// Parses a date in any of the three forms that RFC 9110 section 5.6.7 requires recipients to accept; empty for
-/// anything else. The weekday is not compared with the date. `now` determines the century of a two-digit year.
-[[nodiscard]] TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept;
-
-/// The time that a `Retry-After` (RFC 9110 section 10.2.3) asks to wait: whole seconds or a date, which may be past
-/// (zero). At most one year. Empty for anything else.
-[[nodiscard]] TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept;
 
 }  // namespace tollgate::http
 
@@ -19190,141 +18888,135 @@ TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket);
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/ticket_keys.hpp>
+// <tollgate/server/detail/page_buffer.hpp>
 
 namespace tollgate::inline v0::server_detail {
 
-/// What session tickets are encrypted with (RFC 5077 section 4), derived from one secret of 32 bytes.
-struct ticket_key {
-    std::array<unsigned char, 16> name;        ///< is in each ticket
-    std::array<unsigned char, 32> cipher_key;  ///< AES-256-CBC
-    std::array<unsigned char, 32> mac_key;     ///< HMAC-SHA-256
-
-    [[nodiscard]] static ticket_key from(std::string_view secret) {
-        const auto derive = [secret](std::string_view purpose, auto& into) {
-            const digest derived = hmac_sha256({.key = secret, .message = purpose});
-            std::memcpy(into.data(), derived.bytes().data(), into.size());
-        };
-        ticket_key key;
-        derive("session ticket: name", key.name);
-        derive("session ticket: cipher", key.cipher_key);
-        derive("session ticket: mac", key.mac_key);
-        return key;
-    }
-};
-
-/// The keys of session tickets. The first encrypts, all decrypt. May be used by several threads at the same time.
-///
-/// Anyone who learns a key can decrypt recorded TLS 1.2 connections whose tickets it encrypted, so none is used for long
-/// (RFC 9325 section 4.3.3): generated keys are replaced after `lifetime`, those of a file by the operator.
-class ticket_keys {
+/// Memory in whole pages from the system, returned as soon as it is released. A heap would keep the peak of thousands
+/// of connections, because long-lived small allocations lie between their buffers.
+class page_buffer {
 public:
-    using time_point = std::chrono::steady_clock::time_point;
-
-    static constexpr std::chrono::hours lifetime{2};  ///< of a ticket, and of a key that encrypts
-    static constexpr std::size_t secret_bytes = 32;
-    static constexpr std::size_t keys_max = 16;  ///< of a file; each is compared with each ticket
-
-    /// Generates its keys.
-    ticket_keys() noexcept = default;
-
-    /// The keys of a file: each line is one secret in base64; blank lines and those that start with `#` are ignored. The error names
-    /// the line, never the key.
-    [[nodiscard]] static result<std::shared_ptr<ticket_keys>> parse(std::string_view text) {
-        auto keys = std::make_shared<ticket_keys>();
-        tollgate::detail::key_file_lines lines{text};
-        while (const auto line = lines.next()) {
-            const auto secret = base64_decode(*line);
-            if (!secret || secret->size() != secret_bytes)
-                return invalid("line " + std::to_string(lines.number()) + " is not the base64 text of 32 bytes");
-            if (keys->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
-            keys->keys_[keys->count_++] = ticket_key::from(*secret);
-        }
-        if (keys->count_ == 0) return invalid("it has no key");
-        keys->from_file_ = true;
-        return keys;
+    page_buffer() noexcept = default;
+    /// At least `bytes`; throws `std::bad_alloc`.
+    explicit page_buffer(std::size_t bytes) : data_{static_cast<char*>(allocate(bytes))}, bytes_{rounded(bytes)} {}
+    page_buffer(page_buffer&& other) noexcept
+        : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)} {}
+    page_buffer& operator=(page_buffer&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~page_buffer() {
+        if (data_ != nullptr) release(data_, bytes_);
     }
 
-    /// The key that encrypts now. Empty if a new one is due and `random.fill` fails.
-    template <class Random>
-    [[nodiscard]] std::optional<ticket_key> newest(time_point now, const Random& random) {
-        const std::lock_guard hold{mutex_};
-        if (!from_file_ && (count_ == 0 || now - made_at_ >= lifetime)) {
-            std::array<std::byte, secret_bytes> secret;
-            if (!random.fill(secret)) return std::nullopt;
-            // Throws without memory: nothing is changed before.
-            const ticket_key fresh = ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()});
-            count_ = count_ == 0 || now - made_at_ >= 2 * lifetime ? 1 : 2;
-            keys_[1] = count_ == 2 ? keys_[0] : ticket_key{};
-            keys_[0] = fresh;
-            made_at_ = now;
-        }
-        return keys_[0];
-    }
+    [[nodiscard]] char* data() const noexcept { return data_; }
+    [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
 
-    struct found_key {
-        ticket_key key;
-        bool is_newest;  ///< otherwise the client should get a new ticket
-    };
-
-    /// The key with this name; empty if no key has it, or the key is too old.
-    [[nodiscard]] std::optional<found_key> find(std::span<const unsigned char, 16> name, time_point now) const {
-        const std::lock_guard hold{mutex_};
-        for (std::size_t i = 0; i < count_; ++i) {
-            if (!std::equal(name.begin(), name.end(), keys_[i].name.begin())) continue;
-            // A ticket that the key before the newest has encrypted is older than the newest.
-            if (!from_file_ && now - made_at_ >= (i == 0 ? 2 * lifetime : lifetime)) return std::nullopt;
-            return found_key{keys_[i], i == 0 && (from_file_ || now - made_at_ < lifetime)};
-        }
-        return std::nullopt;
+    static void* allocate(std::size_t bytes) {
+        void* const data = ::mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (data == MAP_FAILED) throw std::bad_alloc{};
+        return data;
     }
+    static void release(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
 
 private:
-    mutable std::mutex mutex_;
-    std::array<ticket_key, keys_max> keys_{};  // newest first
-    std::size_t count_ = 0;
-    time_point made_at_{};          // the first of them, if they are its own
-    bool from_file_ = false;
+    static constexpr std::size_t page_bytes = 4096;  // the smallest page; larger ones waste more at the end
+    static constexpr std::size_t rounded(std::size_t bytes) noexcept {
+        return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+    }
+
+    char* data_ = nullptr;
+    std::size_t bytes_ = 0;
 };
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/tls_context.hpp>
+// <tollgate/server/detail/tls_stream.hpp>
 
-struct ssl_ctx_st;
-struct bio_method_st;
-
+// What a connection needs of TLS. `tollgate/server/tls.hpp` implements it, for programs that use TLS.
 namespace tollgate::inline v0::server_detail {
 
-/// Shared by all TLS connections of one certificate: TLS 1.2 and 1.3, no compression, no renegotiation, `http/1.1` or
-/// `http/1.0` by ALPN, stateless tickets. Connections keep their context alive, so a reload affects only new ones.
+inline constexpr std::size_t tls_record_bytes_max = 16 * 1024;  // RFC 8446 section 5.1
+
+/// Ciphertext between a socket and a `tls_stream`. Needed only while there is some.
+struct tls_wire {
+    static constexpr std::size_t input_bytes = tls_record_bytes_max + 4 * 1024;  // one record with its overhead
+
+    /// Space for ciphertext from the socket. Precondition: all earlier input has been read.
+    [[nodiscard]] std::span<char> input_space() {
+        if (input.data() == nullptr) input = page_buffer{input_bytes};
+        begin = end = 0;
+        return {input.data(), input.size()};
+    }
+    [[nodiscard]] bool empty() const noexcept { return begin == end && output.empty(); }
+
+    page_buffer input;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string output;
+    std::size_t sent = 0;
+};
+
+enum class tls_step : std::uint8_t {
+    done,
+    wants_bytes,  ///< of ciphertext from the client
+    closed,       ///< the client has sent close_notify
+    failed,       ///< the client violated TLS; the alert is in the output
+    plain_http,   ///< the client sent HTTP without TLS
+};
+
+/// The TLS side of one connection, over bytes in memory, never over a socket. Used by one thread at a time.
+class tls_stream {
+public:
+    tls_stream() = default;
+    tls_stream(const tls_stream&) = delete;
+    tls_stream& operator=(const tls_stream&) = delete;
+    virtual ~tls_stream() = default;
+
+    [[nodiscard]] bool handshake_done() const noexcept { return handshake_done_; }
+    virtual tls_step handshake(tls_wire& wire) = 0;
+
+    struct reading {
+        tls_step step = tls_step::wants_bytes;
+        std::size_t bytes = 0;
+    };
+    /// Decrypts into `into` as much as fits. `done` means that it is full or that a record ended.
+    virtual reading read(tls_wire& wire, std::span<char> into) = 0;
+    /// Whether `read` can return more without input from the socket.
+    [[nodiscard]] virtual bool has_input(const tls_wire& wire) const noexcept = 0;
+
+    /// Whether the client has sent close_notify: it may still wait for responses but sends nothing more.
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+
+    /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
+    virtual bool write(tls_wire& wire, std::string_view plain) = 0;
+    /// Frees the record buffers (33 KiB), which the next record allocates again; nothing while a part of a record is in them.
+    virtual void release_buffers() noexcept = 0;
+
+    /// Appends a close_notify.
+    virtual void close_notify(tls_wire& wire) noexcept = 0;
+
+protected:
+    bool handshake_done_ = false;
+    bool ended_ = false;
+};
+
+/// Shared by all TLS connections of one certificate. Thread-safe. Streams do not need it after they are made, so a reload affects only
+/// new connections.
 class tls_context {
 public:
-    /// Forward secrecy and authenticated encryption (RFC 9325 section 4.2).
-    static constexpr std::string_view default_tls12_ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
-
-    /// Reads the certificate chain, the key and the ticket keys. An error names the file and says what is wrong with it.
-    /// `own_tickets` are used without a file of ticket keys; contexts that share them resume each other's sessions.
-    static TOLLGATE_DECL result<std::shared_ptr<const tls_context>> make(const tls_settings& settings,
-                                                                         std::shared_ptr<ticket_keys> own_tickets);
-
-    TOLLGATE_DECL explicit tls_context(std::shared_ptr<ticket_keys> tickets);
+    tls_context() = default;
     tls_context(const tls_context&) = delete;
     tls_context& operator=(const tls_context&) = delete;
-    TOLLGATE_DECL ~tls_context();
+    virtual ~tls_context() = default;
 
-    [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_; }
-    [[nodiscard]] const std::shared_ptr<ticket_keys>& tickets() const noexcept { return tickets_; }
-    /// The transport of a connection for OpenSSL; see `tls_stream`. The first call throws `std::bad_alloc` if there is no memory;
-    /// `make` makes it.
-    [[nodiscard]] static TOLLGATE_DECL const bio_method_st* transport();
+    /// For a new connection. Throws `std::bad_alloc`.
+    [[nodiscard]] virtual std::unique_ptr<tls_stream> new_stream() const = 0;
 
-    /// An error names the file and says what is wrong with it.
-    static TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> read_ticket_keys(const std::string& file);
-
-private:
-    std::shared_ptr<ticket_keys> tickets_;
-    ssl_ctx_st* context_ = nullptr;
+    /// A context with the files as they are now, which resumes the sessions of this one. If the ticket keys cannot be read, those of
+    /// this context remain in use, and `warning` says so.
+    [[nodiscard]] virtual result<std::shared_ptr<const tls_context>> reload(std::string& warning) const = 0;
 };
 
 }  // namespace tollgate::server_detail
@@ -19472,7 +19164,6 @@ public:
     worker_pool workers;
     server_counters counters;
     std::atomic<bool> stopping = false;
-    const std::shared_ptr<ticket_keys> own_tickets = std::make_shared<ticket_keys>();  // a reload keeps them
 
     [[nodiscard]] http::parser_settings parsing() const noexcept {
         http::parser_settings parser;
@@ -19559,50 +19250,6 @@ inline constexpr milliseconds for_ever = std::chrono::hours{24 * 365};
 
 /// Marks the calling thread as serving a server.
 using serving_scope = tollgate::detail::thread_mark<server_context>;
-
-}  // namespace tollgate::server_detail
-
-// <tollgate/server/detail/page_buffer.hpp>
-
-namespace tollgate::inline v0::server_detail {
-
-/// Memory in whole pages from the system, returned as soon as it is released. A heap would keep the peak of thousands
-/// of connections, because long-lived small allocations lie between their buffers.
-class page_buffer {
-public:
-    page_buffer() noexcept = default;
-    /// At least `bytes`; throws `std::bad_alloc`.
-    explicit page_buffer(std::size_t bytes) : data_{static_cast<char*>(allocate(bytes))}, bytes_{rounded(bytes)} {}
-    page_buffer(page_buffer&& other) noexcept
-        : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)} {}
-    page_buffer& operator=(page_buffer&& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(bytes_, other.bytes_);
-        return *this;
-    }
-    ~page_buffer() {
-        if (data_ != nullptr) release(data_, bytes_);
-    }
-
-    [[nodiscard]] char* data() const noexcept { return data_; }
-    [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
-
-    static void* allocate(std::size_t bytes) {
-        void* const data = ::mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (data == MAP_FAILED) throw std::bad_alloc{};
-        return data;
-    }
-    static void release(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
-
-private:
-    static constexpr std::size_t page_bytes = 4096;  // the smallest page; larger ones waste more at the end
-    static constexpr std::size_t rounded(std::size_t bytes) noexcept {
-        return (bytes + page_bytes - 1) / page_bytes * page_bytes;
-    }
-
-    char* data_ = nullptr;
-    std::size_t bytes_ = 0;
-};
 
 }  // namespace tollgate::server_detail
 
@@ -19715,87 +19362,6 @@ private:
     http::response response_;
     http::request request_;
     http::handler_state handler_state_;
-};
-
-}  // namespace tollgate::server_detail
-
-// <tollgate/server/detail/tls_stream.hpp>
-
-struct ssl_st;
-
-namespace tollgate::inline v0::server_detail {
-
-class tls_context;
-
-inline constexpr std::size_t tls_record_bytes_max = 16 * 1024;  // RFC 8446 section 5.1
-
-/// Ciphertext between a socket and a `tls_stream`. Needed only while there is some.
-struct tls_wire {
-    static constexpr std::size_t input_bytes = tls_record_bytes_max + 4 * 1024;  // one record with its overhead
-
-    /// Space for ciphertext from the socket. Precondition: all earlier input has been read.
-    [[nodiscard]] std::span<char> input_space() {
-        if (input.data() == nullptr) input = page_buffer{input_bytes};
-        begin = end = 0;
-        return {input.data(), input.size()};
-    }
-    [[nodiscard]] bool empty() const noexcept { return begin == end && output.empty(); }
-
-    page_buffer input;
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    std::string output;
-    std::size_t sent = 0;
-};
-
-enum class tls_step : std::uint8_t {
-    done,
-    wants_bytes,  ///< of ciphertext from the client
-    closed,       ///< the client has sent close_notify
-    failed,       ///< the client violated TLS; the alert is in the output
-    plain_http,   ///< the client sent HTTP without TLS
-};
-
-/// The TLS side of one connection: OpenSSL over bytes in memory, never over a socket. Used by one thread at a time.
-class tls_stream {
-public:
-    /// Throws `std::bad_alloc`.
-    TOLLGATE_DECL explicit tls_stream(std::shared_ptr<const tls_context> context);
-    tls_stream(const tls_stream&) = delete;
-    tls_stream& operator=(const tls_stream&) = delete;
-    TOLLGATE_DECL ~tls_stream();
-
-    [[nodiscard]] bool handshake_done() const noexcept { return handshake_done_; }
-    TOLLGATE_DECL tls_step handshake(tls_wire& wire);
-
-    struct reading {
-        tls_step step = tls_step::wants_bytes;
-        std::size_t bytes = 0;
-    };
-    /// Decrypts into `into` as much as fits. `done` means that it is full or that a record ended.
-    TOLLGATE_DECL reading read(tls_wire& wire, std::span<char> into);
-    /// Whether `read` can return more without input from the socket.
-    [[nodiscard]] TOLLGATE_DECL bool has_input(const tls_wire& wire) const noexcept;
-
-    /// Whether the client has sent close_notify: it may still wait for responses but sends nothing more.
-    [[nodiscard]] bool ended() const noexcept { return ended_; }
-
-    /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
-    TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
-    /// Frees OpenSSL's record buffers (33 KiB), which the next record allocates again; nothing while a part of a record is in them.
-    TOLLGATE_DECL void release_buffers() noexcept;
-
-    /// Appends a close_notify.
-    TOLLGATE_DECL void close_notify(tls_wire& wire) noexcept;
-
-private:
-    TOLLGATE_DECL tls_step failure(int returned) noexcept;
-
-    std::shared_ptr<const tls_context> context_;
-    ssl_st* ssl_ = nullptr;
-    bool handshake_done_ = false;
-    bool ended_ = false;
-    bool broken_ = false;
 };
 
 }  // namespace tollgate::server_detail
@@ -21328,7 +20894,6 @@ namespace tollgate::inline v0 {
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <poll.h>
-#include <resolv.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -25348,681 +24913,6 @@ TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame& fr
         html.add("</ul></nav></footer>\n");
     }
     html.add("</body>\n</html>\n");
-}
-
-}  // namespace tollgate
-
-// <tollgate/http/detail/chunk_framing.ipp>
-
-namespace tollgate::inline v0::http::detail {
-
-TOLLGATE_DECL chunk_part chunk_framing::read(char c) noexcept {
-    if (++bytes_ > limits::chunk_overhead_bytes_max)
-        return refuse("The chunks of the body have too much framing for their data.");
-    switch (state_) {
-        case state::data_cr:
-            if (c != '\r') return refuse("A chunk is not followed by CRLF.");
-            state_ = state::data_lf;
-            return chunk_part::framing;
-        case state::data_lf:
-            if (c != '\n') return refuse("A chunk is not followed by CRLF.");
-            state_ = state::size_first;
-            chunk_bytes_ = 0;
-            return chunk_part::framing;
-        case state::line_lf:
-            if (c != '\n') return refuse("A chunk line does not end in CRLF.");
-            line_bytes_ = 0;
-            size_digits_ = 0;
-            state_ = state::data_cr;
-            return chunk_bytes_ == 0 ? chunk_part::trailers : chunk_part::data;
-        default:
-            if (++line_bytes_ > limits::chunk_line_bytes_max) return refuse("A chunk line is too long.");
-            if (!read_line_byte(c)) return refuse("A chunk line is not a hexadecimal size and extensions.");
-            return chunk_part::framing;
-    }
-}
-
-/// One byte of a chunk line before its LF:
-/// `chunk-size *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ) CR` (RFC 9112 section 7.1.1).
-TOLLGATE_DECL bool chunk_framing::read_line_byte(char c) noexcept {
-    constexpr std::uint8_t size_digits_max = 16;  // 64 bits
-    const bool blank = c == ' ' || c == '\t';
-    const auto go = [this](state next) {
-        state_ = next;
-        return true;
-    };
-    switch (state_) {
-        case state::size_first:
-        case state::size_more:
-            if (const int digit = hex_value(c); digit >= 0) {
-                if (++size_digits_ > size_digits_max) return false;
-                chunk_bytes_ = chunk_bytes_ << 4 | static_cast<unsigned>(digit);
-                return go(state::size_more);
-            }
-            if (state_ == state::size_first) return false;
-            return c == '\r'  ? go(state::line_lf)
-                   : c == ';' ? go(state::extension_begin)
-                              : blank && go(state::before_semicolon);
-        case state::before_semicolon: return c == ';' ? go(state::extension_begin) : blank;
-        case state::extension_begin: return blank || (is_token_char(c) && go(state::extension_name));
-        case state::extension_name:
-            if (is_token_char(c)) return true;
-            if (blank) return go(state::before_equals);
-            return c == '='   ? go(state::value_begin)
-                   : c == ';' ? go(state::extension_begin)
-                              : c == '\r' && go(state::line_lf);
-        case state::before_equals:
-            return blank || (c == '=' ? go(state::value_begin) : c == ';' && go(state::extension_begin));
-        case state::value_begin:
-            return blank || (c == '"' ? go(state::value_quoted) : is_token_char(c) && go(state::value_token));
-        case state::value_token:
-            if (is_token_char(c)) return true;
-            [[fallthrough]];
-        case state::value_end:
-            return c == '\r'  ? go(state::line_lf)
-                   : c == ';' ? go(state::extension_begin)
-                              : blank && go(state::before_semicolon);
-        case state::value_quoted:
-            return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !holds(value_ends, c);
-        case state::value_escaped: return !holds(value_ends, c) && go(state::value_quoted);
-        default: return false;
-    }
-}
-
-TOLLGATE_DECL chunk_part chunk_framing::refuse(std::string_view reason) noexcept {
-    refused_reason_ = reason;
-    return chunk_part::refused;
-}
-
-}  // namespace tollgate::http::detail
-
-// <tollgate/http/detail/response_parser.ipp>
-
-namespace tollgate::inline v0::http {
-
-namespace detail {
-
-/// Whether it contains no control character but HTAB (RFC 9110 section 5.5).
-[[nodiscard]] inline bool is_field_text(std::string_view text) noexcept {
-    const char* const end = text.data() + text.size();
-    return find_value_end(text.data(), end) == end;
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL response_parser::response_parser(const response_settings& settings) : settings_{settings} {}
-
-TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
-    stage_ = stage::status_line;
-    to_head_ = to_head;
-    begun_ = head_complete_ = older_ = keep_alive_ = body_cut_ = false;
-    status_ = 0;
-    consumed_ = header_bytes_ = field_count_ = 0;
-    body_bytes_ = left_bytes_ = 0;
-    framing_ = {};
-    chunks_ = {};
-    line_.clear();
-    body_.clear();
-    retry_after_.clear();
-    refused_reason_ = {};
-}
-
-TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
-    const std::size_t input_bytes = bytes.size();
-    begun_ = begun_ || input_bytes != 0;
-    bool waits = false;
-    while (!waits && stage_ != stage::complete && stage_ != stage::refused) {
-        switch (stage_) {
-            case stage::known_length:
-            case stage::until_close:
-            case stage::chunk_data:
-                waits = bytes.empty();
-                if (!waits) read_body(bytes);
-                break;
-            case stage::chunk_framing:
-                waits = bytes.empty();
-                if (!waits) read_chunk_framing(bytes);
-                break;
-            default:
-                if (std::string_view line; take_line(bytes, line)) {
-                    read_line(line);
-                    line_.clear();  // only now: `line` may be a view of it
-                } else {
-                    waits = true;
-                }
-        }
-    }
-    consumed_ = input_bytes - bytes.size();
-    return stage_ == stage::complete  ? response_step::complete
-           : stage_ == stage::refused ? response_step::refused
-                                      : response_step::needs_more;
-}
-
-TOLLGATE_DECL response_step response_parser::finish() noexcept {
-    consumed_ = 0;
-    if (stage_ == stage::until_close) complete();
-    if (stage_ == stage::complete) return response_step::complete;
-    if (stage_ != stage::refused) refuse("The connection ended before the response did.");
-    return response_step::refused;
-}
-
-/// Removes the next line from `bytes`, without its CRLF; false if it is incomplete or refused. The length is checked as
-/// the line arrives and the content when it is complete, so that the result does not depend on the split.
-TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::string_view& line) {
-    const std::size_t left_bytes = settings_.header_bytes_max - header_bytes_;
-    const auto end = bytes.find('\n');
-    const std::size_t more = end == std::string_view::npos ? bytes.size() : end + 1;
-    const std::size_t size = line_.size() + more;
-    if (size > (std::min)(settings_.line_bytes_max, left_bytes)) {
-        refuse(settings_.line_bytes_max <= left_bytes ? "A line is too long." : "The header fields are too large.");
-        return false;
-    }
-    if (end == std::string_view::npos || !line_.empty()) {
-        line_.append(bytes.substr(0, more));
-        line = line_;
-    } else {
-        line = bytes.substr(0, more);
-    }
-    bytes.remove_prefix(more);
-    if (end == std::string_view::npos) return false;
-    header_bytes_ += size;
-    if (size < 2 || line[size - 2] != '\r') {
-        refuse("A line ends in LF without CR.");
-        return false;
-    }
-    line.remove_suffix(2);
-    return true;
-}
-
-TOLLGATE_DECL void response_parser::read_line(std::string_view line) {
-    if (stage_ == stage::status_line) return read_status_line(line);
-    if (!line.empty()) return read_field_line(line);
-    if (stage_ == stage::trailers) complete();
-    else judge_head();
-}
-
-TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
-    constexpr std::size_t version_bytes = 9, status_bytes = 3;
-    older_ = line.starts_with("HTTP/1.0 ");
-    if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The response does not begin with HTTP/1.1 or HTTP/1.0.");
-    const std::string_view digits = line.substr(version_bytes, status_bytes);
-    const std::string_view reason = line.substr(version_bytes + digits.size());
-    if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
-        !is_digit(digits[2]) || (!reason.empty() && reason.front() != ' '))
-        return refuse("The status is not three digits.");
-    if (!detail::is_field_text(reason)) return refuse("The status line contains a control character.");
-    status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
-    if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
-    framing_ = {};
-    retry_after_.clear();
-    stage_ = stage::fields;
-}
-
-TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
-    if (++field_count_ > settings_.field_count_max) return refuse("There are too many header fields.");
-    if (line.front() == ' ' || line.front() == '\t') return refuse("A field line begins with whitespace.");
-    const char* const begin = line.data();
-    const auto name_bytes = static_cast<std::size_t>(detail::find_token_end(begin, begin + line.size()) - begin);
-    if (name_bytes == 0 || name_bytes == line.size() || line[name_bytes] != ':')
-        return refuse("A field line does not begin with a name and a colon.");
-    const std::string_view value = line.substr(name_bytes + 1);
-    if (!detail::is_field_text(value)) return refuse("A field value contains a control character.");
-    if (stage_ == stage::fields) judge_field(line.substr(0, name_bytes), value);
-}
-
-TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::string_view value) {
-    const std::string_view text = trim_ows(value);
-    switch (to_field_id(name)) {
-        case field_id::content_length:
-            if (++framing_.content_lengths > 1) framing_.fault = "There is more than one Content-Length field.";
-            else if (const auto length = parse_decimal(text)) framing_.content_length = *length;
-            else framing_.fault = "The Content-Length is not a plain decimal number.";
-            return;
-        case field_id::transfer_encoding:
-            // No tabs around it: some implementations read them as part of the name.
-            if (++framing_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
-                framing_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
-            return;
-        case field_id::connection:
-            framing_.close = framing_.close || detail::list_holds(text, "close");
-            framing_.keep_alive = framing_.keep_alive || detail::list_holds(text, "keep-alive");
-            return;
-        default: break;
-    }
-    if (!ascii_iequals(name, "retry-after")) return;
-    retry_after_.clear();
-    if (++framing_.retry_afters == 1) retry_after_.append(text);
-}
-
-/// Where the body ends (RFC 9112 section 6.3).
-TOLLGATE_DECL void response_parser::judge_head() {
-    head_complete_ = status_ >= 200;
-    if (!framing_.fault.empty()) return refuse(framing_.fault);
-    if (framing_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
-    if (framing_.transfer_encodings != 0 && framing_.content_lengths != 0)
-        return refuse("There are both Transfer-Encoding and Content-Length.");
-    if (status_ < 200) {
-        status_ = 0;
-        stage_ = stage::status_line;
-        return;
-    }
-    keep_alive_ = !framing_.close && (!older_ || framing_.keep_alive);
-    if (to_head_ || status_ == 204 || status_ == 304) {
-        // A 204 has no body, but a server that announces one may also send it.
-        if (status_ == 204 && (framing_.content_length != 0 || framing_.transfer_encodings != 0)) keep_alive_ = false;
-        return complete();
-    }
-    if (framing_.transfer_encodings != 0) {
-        stage_ = stage::chunk_framing;
-        return;
-    }
-    if (framing_.content_lengths == 0) {
-        keep_alive_ = false;
-        stage_ = stage::until_close;
-        return;
-    }
-    left_bytes_ = framing_.content_length;
-    stage_ = stage::known_length;
-    if (left_bytes_ == 0) return complete();
-    // Do not wait for a body that will not be read to its end.
-    if (left_bytes_ > settings_.body_bytes_max && settings_.kept_bytes_max == 0) cut();
-}
-
-/// Precondition: `bytes` is not empty.
-TOLLGATE_DECL void response_parser::read_chunk_framing(std::string_view& bytes) {
-    const detail::chunk_part next = chunks_.read(bytes.front());
-    bytes.remove_prefix(1);
-    switch (next) {
-        case detail::chunk_part::framing: return;
-        case detail::chunk_part::data:
-            left_bytes_ = chunks_.chunk_bytes();
-            stage_ = stage::chunk_data;
-            return;
-        case detail::chunk_part::trailers: stage_ = stage::trailers; return;
-        case detail::chunk_part::refused: return refuse(chunks_.refused_reason());
-    }
-}
-
-/// Precondition: `bytes` is not empty.
-TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
-    const bool endless = stage_ == stage::until_close;
-    const bool beyond = stage_ == stage::known_length && framing_.content_length > settings_.body_bytes_max;
-    const std::uint64_t accepted_max = (beyond ? settings_.kept_bytes_max : settings_.body_bytes_max) - body_bytes_;
-    if (accepted_max == 0) return cut();
-    std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, accepted_max);
-    if (!endless) taken = (std::min)(taken, left_bytes_);
-
-    const std::size_t capacity = settings_.kept_bytes_max - body_.size();
-    const std::size_t size = taken;
-    body_.append(bytes.substr(0, (std::min)(size, capacity)));
-    if (size > capacity) body_cut_ = true;
-    bytes.remove_prefix(size);
-    body_bytes_ += taken;
-    if (endless) return;
-    left_bytes_ -= taken;
-    if (left_bytes_ == 0) stage_ = stage_ == stage::known_length ? stage::complete : stage::chunk_framing;
-    else if (beyond && body_bytes_ == settings_.kept_bytes_max) cut();
-}
-
-/// Ends a response early. Its remaining bytes would be taken for the next response, so the connection cannot be reused.
-TOLLGATE_DECL void response_parser::cut() noexcept {
-    body_cut_ = true;
-    keep_alive_ = false;
-    complete();
-}
-
-TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
-    refused_reason_ = reason;
-    keep_alive_ = false;
-    stage_ = stage::refused;
-}
-
-}  // namespace tollgate::http
-
-// <tollgate/webhooks/detail/name_lookup.ipp>
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
-#if defined(__GLIBC__)
-    // Without the search list, so that `shop` does not resolve to `shop.our-office.example`: leaving out a domain must
-    // not reach internal hosts. The state is per thread; a change of resolv.conf resets it, so it is set each time.
-    if ((_res.options & RES_INIT) == 0) static_cast<void>(res_init());
-    _res.options &= ~static_cast<decltype(_res.options)>(RES_DNSRCH | RES_DEFNAMES);
-#endif
-    addrinfo hints{};
-    hints.ai_family = AF_UNSPEC;
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* first = nullptr;
-    errno = 0;
-    if (const int failed = ::getaddrinfo(host.c_str(), nullptr, &hints, &first); failed != 0) {
-        const int cause = errno;
-        if (failed == EAI_MEMORY) throw std::bad_alloc{};
-        if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
-            throw std::system_error{cause, std::generic_category(), "cannot look up names"};
-        if (failed == EAI_AGAIN) throw std::system_error{std::make_error_code(std::errc::timed_out)};
-        return {};
-    }
-
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{first, ::freeaddrinfo};
-
-    std::vector<ip_address> found;
-    for (const addrinfo* each = first; each != nullptr; each = each->ai_next) {
-        if (each->ai_family == AF_INET) {
-            sockaddr_in one{};
-            std::memcpy(&one, each->ai_addr, sizeof one);
-            std::array<std::uint8_t, 4> bytes{};
-            std::memcpy(bytes.data(), &one.sin_addr, bytes.size());
-            found.push_back(ip_address::v4(bytes[0], bytes[1], bytes[2], bytes[3]));
-        } else if (each->ai_family == AF_INET6) {
-            sockaddr_in6 one{};
-            std::memcpy(&one, each->ai_addr, sizeof one);
-            std::array<std::uint8_t, 16> bytes{};
-            std::memcpy(bytes.data(), &one.sin6_addr, bytes.size());
-            found.push_back(ip_address::from_bytes(bytes));
-        }
-    }
-    return found;
-}
-
-namespace webhooks {
-
-namespace detail {
-
-/// The most recently added names, a bounded number.
-class recent_names {
-public:
-    explicit recent_names(std::size_t names_max) : names_max_{names_max} {}
-
-    [[nodiscard]] bool contains(const std::string& name) const { return places_.contains(name); }
-    void add(const std::string& name) {
-        if (const auto known = places_.find(name); known != places_.end())
-            return names_.splice(names_.begin(), names_, known->second);
-        std::list<std::string> added{name};
-        places_.emplace(added.front(), added.begin());
-        names_.splice(names_.begin(), added);
-        if (names_.size() > names_max_) remove(std::string{names_.back()});
-    }
-    void remove(const std::string& name) {
-        const auto known = places_.find(name);
-        if (known == places_.end()) return;
-        const auto place = known->second;
-        places_.erase(known);
-        names_.erase(place);
-    }
-
-private:
-    const std::size_t names_max_;
-    std::list<std::string> names_;  // most recent first
-    std::unordered_map<std::string_view, std::list<std::string>::iterator> places_;
-};
-
-TOLLGATE_DECL std::string domain_of(std::string_view host) {
-    if (host.ends_with('.')) host.remove_suffix(1);
-    const auto before = [host](std::size_t end) {
-        const auto dot = end == 0 ? std::string_view::npos : host.rfind('.', end - 1);
-        return dot == std::string_view::npos ? std::size_t{0} : dot + 1;
-    };
-    const std::size_t top = before(host.size());
-    if (top == 0) return std::string{host};
-    const std::size_t second = before(top - 1);
-    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // such as co, com, org
-    if (second == 0 || host.size() - top != country_bytes || top - 1 - second > kind_bytes_max)
-        return std::string{host.substr(second)};
-    return std::string{host.substr(before(second - 1))};
-}
-
-}  // namespace detail
-
-/// Shared by the threads, which may outlive the pool.
-class lookup_pool::state : public std::enable_shared_from_this<state> {
-public:
-    state(name_lookup look_up, std::size_t threads_max)
-        : look_up_{std::move(look_up)}, threads_max_{(std::max)(threads_max, std::size_t{2})} {}
-
-    std::uint64_t resolve(const std::string& host, on_result done) {
-        const std::lock_guard hold{mutex_};
-        const std::uint64_t number = ++last_number_;
-        if (stopping_) return number;
-        if (const auto same = by_host_.find(host); same != by_host_.end()) {
-            same->second->callers.push_back({number, std::move(done)});
-            return number;
-        }
-        std::list<query> added;
-        added.push_back({host, detail::domain_of(host)});
-        query& one = added.front();
-        if (quick_names_.contains(host)) one.expected = pace::quick;
-        else if (slow_domains_.contains(one.domain)) one.expected = pace::slow;
-        one.callers.push_back({number, std::move(done)});
-        by_host_.emplace(host, added.begin());
-        waiting_.splice(waiting_.end(), added);
-        if (idle_ >= waiting_.size() || threads_ == threads_max_) {
-            changed_.notify_one();
-            return number;
-        }
-        try {
-            std::thread{[self = shared_from_this()] { self->run(); }}.detach();
-            ++threads_;
-        } catch (const std::exception&) {
-            changed_.notify_one();  // the existing threads will serve it
-        }
-        return number;
-    }
-
-    bool withdraw(const std::string& host, std::uint64_t number) {
-        const std::lock_guard hold{mutex_};
-        const auto found = by_host_.find(host);
-        if (found == by_host_.end()) return true;
-        const auto place = found->second;
-        if (place->running) return false;
-        std::erase_if(place->callers, [number](const caller& each) { return each.number == number; });
-        if (!place->callers.empty()) return true;
-        by_host_.erase(found);
-        waiting_.erase(place);
-        return true;
-    }
-
-    void stop() noexcept {
-        const std::lock_guard hold{mutex_};
-        stopping_ = true;
-        by_host_.clear();
-        waiting_.clear();
-        // Now: the callbacks belong to an executor that may be gone when the lookup ends.
-        for (query& each : running_) each.callers.clear();
-        changed_.notify_all();
-    }
-
-private:
-    using clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds slow_lookup{1};
-    static constexpr std::size_t names_max = 8192;  // at most 2 MB
-
-    enum class pace : std::uint8_t { unknown, quick, slow };
-    struct caller {
-        std::uint64_t number;
-        on_result done;
-    };
-    struct query {
-        std::string host;
-        std::string domain;
-        pace expected = pace::unknown;
-        bool running = false;
-        std::vector<caller> callers{};
-    };
-    using queries = std::list<query>;
-
-    [[nodiscard]] std::size_t part_of_threads(std::size_t divisor) const noexcept {
-        return (std::max)(threads_max_ / divisor, std::size_t{1});
-    }
-
-    /// The next name that a thread may look up now.
-    [[nodiscard]] queries::iterator next() {
-        const auto count = [this](auto which) {
-            return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
-        };
-        const bool others_allowed =
-            count([](const query& one) { return one.expected != pace::quick; }) < part_of_threads(2);
-        const bool slow_allowed = count([](const query& one) { return one.expected == pace::slow; }) < part_of_threads(4);
-        return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
-            const bool quick = each.expected == pace::quick;
-            if (!quick && (!others_allowed || (each.expected == pace::slow && !slow_allowed))) return false;
-            const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
-            return of_domain < part_of_threads(quick ? 4 : 8);
-        });
-    }
-
-    void run() noexcept {
-        std::unique_lock hold{mutex_};
-        for (;;) {
-            ++idle_;
-            changed_.wait(hold, [this] { return stopping_ || next() != waiting_.end(); });
-            --idle_;
-            if (stopping_) return;
-            const auto one = next();
-            one->running = true;
-            running_.splice(running_.end(), waiting_, one);
-            hold.unlock();
-
-            const auto started = clock::now();
-            const lookup_result looked_up = look_up(one->host);
-            const bool was_quick = clock::now() - started < slow_lookup;
-
-            hold.lock();
-            queries finished;
-            finished.splice(finished.end(), running_, one);
-            changed_.notify_one();
-            if (stopping_) return;
-            by_host_.erase(one->host);
-            if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
-            for (const caller& each : one->callers) call(each.done, looked_up);
-        }
-    }
-
-    [[nodiscard]] lookup_result look_up(const std::string& host) const noexcept {
-        try {
-            return {.addresses = look_up_(host)};
-        } catch (const std::system_error& failed) {
-            const bool no_response =
-                failed.code() == std::errc::timed_out || failed.code() == std::errc::resource_unavailable_try_again;
-            return failed_as(no_response ? lookup_end::no_response : lookup_end::local_failure, failed.what());
-        } catch (const std::bad_alloc& failed) {
-            return failed_as(lookup_end::local_failure, failed.what());
-        } catch (...) {
-            return {};
-        }
-    }
-    [[nodiscard]] static lookup_result failed_as(lookup_end end, const char* reason) noexcept {
-        try {
-            return {.end = end, .reason = reason};
-        } catch (const std::exception&) {
-            return {.end = end};
-        }
-    }
-
-    void remember(const query& one, bool was_quick) noexcept {
-        try {
-            if (was_quick) {
-                quick_names_.add(one.host);
-                slow_domains_.remove(one.domain);
-            } else {
-                quick_names_.remove(one.host);
-                slow_domains_.add(one.domain);
-            }
-        } catch (const std::exception&) {  // only slows later lookups
-        }
-    }
-    static void call(const on_result& done, const lookup_result& looked_up) noexcept {
-        try {
-            done(looked_up);
-        } catch (const std::exception&) {  // the caller has a timeout
-        }
-    }
-
-    const name_lookup look_up_;
-    const std::size_t threads_max_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::unordered_map<std::string, queries::iterator> by_host_;
-    queries waiting_, running_;
-    detail::recent_names quick_names_{names_max}, slow_domains_{names_max};
-    std::uint64_t last_number_ = 0;
-    std::size_t threads_ = 0;
-    std::size_t idle_ = 0;
-    bool stopping_ = false;
-};
-
-TOLLGATE_DECL lookup_pool::lookup_pool(name_lookup look_up, std::size_t threads_max)
-    : state_{std::make_shared<state>(look_up ? std::move(look_up) : name_lookup{&system_lookup}, threads_max)} {}
-
-TOLLGATE_DECL lookup_pool::~lookup_pool() { state_->stop(); }
-
-TOLLGATE_DECL void lookup_pool::stop() noexcept { state_->stop(); }
-
-TOLLGATE_DECL std::uint64_t lookup_pool::resolve(const std::string& host, on_result done) {
-    return state_->resolve(host, std::move(done));
-}
-
-TOLLGATE_DECL bool lookup_pool::withdraw(const std::string& host, std::uint64_t number) {
-    return state_->withdraw(host, number);
-}
-
-}  // namespace webhooks
-}  // namespace tollgate::inline v0
-
-// <tollgate/webhooks/detail/retry_schedule.ipp>
-
-namespace tollgate::inline v0 {
-namespace detail {
-
-/// `wait` times a factor between 1 - jitter and 1 + jitter.
-inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::uint32_t chance) noexcept {
-    const double jitter = (std::min)(jitter_percent, 100U) / 100.0;
-    const double even = static_cast<double>(chance) / 4294967295.0;  // 0 to 1
-    return milliseconds{
-        static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
-}
-
-/// From now to the first attempt of the plan that is later than `wait`; empty if none is.
-inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_schedule& schedule, std::size_t attempts_made) {
-    milliseconds planned{0};
-    for (std::size_t i = attempts_made; i < schedule.waits.size(); ++i)
-        if (planned += schedule.waits[i]; planned > wait) return planned;
-    return std::nullopt;
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
-                                       instant now, std::uint32_t chance) {
-    attempt_result result{.lease = sent.lease, .target_url = sent.target_url, .attempt = std::move(report.attempt)};
-    const bool answered = result.attempt.end == attempt_end::answered;
-    if (answered && result.attempt.status / 100 == 2) {
-        result.outcome = delivery_outcome::delivered;
-        return result;
-    }
-    constexpr unsigned gone = 410;
-    if (answered && result.attempt.status == gone) {
-        result.outcome = delivery_outcome::gone;
-        return result;
-    }
-    result.disable_if_failing_since = now - schedule.disable_after;
-    if (sent.attempts_made >= schedule.waits.size()) return result;
-
-    const milliseconds planned = schedule.waits[sent.attempts_made];
-    milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
-    if (const auto requested = http::parse_retry_after(report.retry_after, now)) {
-        // Never earlier than requested; and deliveries refused together are not retried together.
-        const milliseconds honored = (std::min)(*requested, schedule.retry_after_max);
-        const milliseconds earliest = (std::max)(honored, planned);
-        wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + chance_without_jitter));
-        if (honored > planned) {
-            const auto next = detail::planned_after(honored, schedule, sent.attempts_made);
-            wait = (std::min)({wait, schedule.retry_after_max, next.value_or(wait)});
-        }
-    }
-    result.outcome = delivery_outcome::retry;
-    result.retry_at = now + wait;
-    return result;
 }
 
 }  // namespace tollgate
@@ -31227,15 +30117,6 @@ TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); 
 TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_certificates(); }
 TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
 
-TOLLGATE_DECL result<void> server::check_tls(const tls_settings& settings) {
-    if (!settings.enabled() && !settings.ticket_key_file.empty()) {
-        const auto keys = server_detail::tls_context::read_ticket_keys(settings.ticket_key_file);
-        return keys ? result<void>{} : keys.error();
-    }
-    const auto context = server_detail::tls_context::make(settings, nullptr);
-    return context ? result<void>{} : context.error();
-}
-
 TOLLGATE_DECL server_statistics server::statistics() const noexcept { return core_->statistics(); }
 
 TOLLGATE_DECL std::uint16_t server::port() const {
@@ -31282,8 +30163,8 @@ TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listeni
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& settings = context_->settings;
-    if (settings.tls.enabled()) {
-        auto context = tls_context::make(settings.tls, context_->own_tickets);
+    if (settings.tls) {
+        auto context = settings.tls();
         if (!context) return std::move(context).error();
         context_->set_tls(*std::move(context));
     }
@@ -31408,19 +30289,14 @@ TOLLGATE_DECL server::core::~core() {
 }
 
 TOLLGATE_DECL result<void> server::core::reload_certificates() {
-    if (!context_->settings.tls.enabled()) return invalid("The server has no TLS settings.");
-    auto settings = context_->settings.tls;
-    auto tickets = context_->own_tickets;
-    if (!settings.ticket_key_file.empty()) {
-        auto read = server_detail::tls_context::read_ticket_keys(std::exchange(settings.ticket_key_file, {}));
-        const auto current = context_->tls();
-        if (!read && !current) return std::move(read).error();
-        if (!read) context_->warn(read.error().message + " The former keys remain in use.");
-        tickets = read ? *std::move(read) : current->tickets();
-    }
-    auto context = server_detail::tls_context::make(settings, std::move(tickets));
-    if (!context) return std::move(context).error();
-    context_->set_tls(*std::move(context));
+    const tls_source& source = context_->settings.tls;
+    if (!source) return invalid("The server has no TLS settings.");
+    const auto current = context_->tls();
+    std::string warning;
+    auto next = current ? current->reload(warning) : source();
+    if (!next) return std::move(next).error();
+    if (!warning.empty()) context_->warn(warning);
+    context_->set_tls(*std::move(next));
     return {};
 }
 
@@ -31430,6 +30306,553 @@ TOLLGATE_DECL std::vector<listen_address> server::core::endpoints() const {
 }
 
 }  // namespace tollgate
+
+// <tollgate/server/detail/ticket_keys.hpp>
+
+namespace tollgate::inline v0::server_detail {
+
+/// What session tickets are encrypted with (RFC 5077 section 4), derived from one secret of 32 bytes.
+struct ticket_key {
+    std::array<unsigned char, 16> name;        ///< is in each ticket
+    std::array<unsigned char, 32> cipher_key;  ///< AES-256-CBC
+    std::array<unsigned char, 32> mac_key;     ///< HMAC-SHA-256
+
+    [[nodiscard]] static ticket_key from(std::string_view secret) {
+        const auto derive = [secret](std::string_view purpose, auto& into) {
+            const digest derived = hmac_sha256({.key = secret, .message = purpose});
+            std::memcpy(into.data(), derived.bytes().data(), into.size());
+        };
+        ticket_key key;
+        derive("session ticket: name", key.name);
+        derive("session ticket: cipher", key.cipher_key);
+        derive("session ticket: mac", key.mac_key);
+        return key;
+    }
+};
+
+/// The keys of session tickets. The first encrypts, all decrypt. May be used by several threads at the same time.
+///
+/// Anyone who learns a key can decrypt recorded TLS 1.2 connections whose tickets it encrypted, so none is used for long
+/// (RFC 9325 section 4.3.3): generated keys are replaced after `lifetime`, those of a file by the operator.
+class ticket_keys {
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    static constexpr std::chrono::hours lifetime{2};  ///< of a ticket, and of a key that encrypts
+    static constexpr std::size_t secret_bytes = 32;
+    static constexpr std::size_t keys_max = 16;  ///< of a file; each is compared with each ticket
+
+    /// Generates its keys.
+    ticket_keys() noexcept = default;
+
+    /// The keys of a file: each line is one secret in base64; blank lines and those that start with `#` are ignored. The error names
+    /// the line, never the key.
+    [[nodiscard]] static result<std::shared_ptr<ticket_keys>> parse(std::string_view text) {
+        auto keys = std::make_shared<ticket_keys>();
+        tollgate::detail::key_file_lines lines{text};
+        while (const auto line = lines.next()) {
+            const auto secret = base64_decode(*line);
+            if (!secret || secret->size() != secret_bytes)
+                return invalid("line " + std::to_string(lines.number()) + " is not the base64 text of 32 bytes");
+            if (keys->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
+            keys->keys_[keys->count_++] = ticket_key::from(*secret);
+        }
+        if (keys->count_ == 0) return invalid("it has no key");
+        keys->from_file_ = true;
+        return keys;
+    }
+
+    /// The key that encrypts now. Empty if a new one is due and `random.fill` fails.
+    template <class Random>
+    [[nodiscard]] std::optional<ticket_key> newest(time_point now, const Random& random) {
+        const std::lock_guard hold{mutex_};
+        if (!from_file_ && (count_ == 0 || now - made_at_ >= lifetime)) {
+            std::array<std::byte, secret_bytes> secret;
+            if (!random.fill(secret)) return std::nullopt;
+            // Throws without memory: nothing is changed before.
+            const ticket_key fresh = ticket_key::from({reinterpret_cast<const char*>(secret.data()), secret.size()});
+            count_ = count_ == 0 || now - made_at_ >= 2 * lifetime ? 1 : 2;
+            keys_[1] = count_ == 2 ? keys_[0] : ticket_key{};
+            keys_[0] = fresh;
+            made_at_ = now;
+        }
+        return keys_[0];
+    }
+
+    struct found_key {
+        ticket_key key;
+        bool is_newest;  ///< otherwise the client should get a new ticket
+    };
+
+    /// The key with this name; empty if no key has it, or the key is too old.
+    [[nodiscard]] std::optional<found_key> find(std::span<const unsigned char, 16> name, time_point now) const {
+        const std::lock_guard hold{mutex_};
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (!std::equal(name.begin(), name.end(), keys_[i].name.begin())) continue;
+            // A ticket that the key before the newest has encrypted is older than the newest.
+            if (!from_file_ && now - made_at_ >= (i == 0 ? 2 * lifetime : lifetime)) return std::nullopt;
+            return found_key{keys_[i], i == 0 && (from_file_ || now - made_at_ < lifetime)};
+        }
+        return std::nullopt;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::array<ticket_key, keys_max> keys_{};  // newest first
+    std::size_t count_ = 0;
+    time_point made_at_{};          // the first of them, if they are its own
+    bool from_file_ = false;
+};
+
+}  // namespace tollgate::server_detail
+
+// <tollgate/server/tls.ipp>
+
+namespace tollgate::inline v0 {
+
+namespace server_detail {
+
+/// A BIO over a `tls_wire`, which is its data during each call of OpenSSL.
+struct wire_bio {
+    static int read(BIO* bio, char* to, int bytes_max) noexcept {
+        BIO_clear_retry_flags(bio);
+        auto& wire = *static_cast<tls_wire*>(BIO_get_data(bio));
+        const std::size_t bytes = (std::min)(static_cast<std::size_t>(bytes_max), wire.end - wire.begin);
+        if (bytes == 0) {
+            BIO_set_retry_read(bio);
+            return -1;
+        }
+        std::memcpy(to, wire.input.data() + wire.begin, bytes);
+        wire.begin += bytes;
+        return static_cast<int>(bytes);
+    }
+
+    static int write(BIO* bio, const char* from, int bytes) noexcept {
+        BIO_clear_retry_flags(bio);
+        auto& wire = *static_cast<tls_wire*>(BIO_get_data(bio));
+        try {
+            wire.output.append(from, static_cast<std::size_t>(bytes));
+        } catch (const std::bad_alloc&) {
+            return -1;  // no retry flag: OpenSSL treats the connection as broken
+        }
+        return bytes;
+    }
+
+    static long control(BIO*, int command, long, void*) noexcept { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+
+    static int create(BIO* bio) noexcept {
+        BIO_set_init(bio, 1);
+        return 1;
+    }
+};
+
+/// RFC 7301 section 3.2: a client that offers only other protocols gets a fatal alert.
+inline int select_http_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
+                         unsigned offered_bytes, void*) noexcept {
+    for (const std::string_view ours : {"http/1.1", "http/1.0"}) {
+        for (unsigned at = 0; at < offered_bytes; at += 1U + offered[at]) {
+            const std::string_view name{reinterpret_cast<const char*>(offered) + at + 1, offered[at]};
+            if (name != ours) continue;
+            *out = offered + at + 1;
+            *out_bytes = offered[at];
+            return SSL_TLSEXT_ERR_OK;
+        }
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+/// Gives OpenSSL the key of a session ticket, and the MAC its digest. Returns 1, 2 (decrypted, but issue a new ticket), 0 (no
+/// ticket, or one that cannot be decrypted: a full handshake follows) or -1.
+inline int use_ticket_key(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac,
+                          int encrypts) noexcept {
+    auto& keys = *static_cast<ticket_keys*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
+    const auto start = [&](ticket_key& key) {
+        OSSL_PARAM parameters[] = {OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key.mac_key.data(), key.mac_key.size()),
+                                   OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, const_cast<char*>("SHA256"), 0),
+                                   OSSL_PARAM_construct_end()};
+        return EVP_MAC_CTX_set_params(mac, parameters) == 1 &&
+               EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), nullptr, key.cipher_key.data(), iv, encrypts) == 1;
+    };
+    try {
+        const auto now = std::chrono::steady_clock::now();
+        if (encrypts != 0) {
+            const system_random random;
+            auto key = keys.newest(now, random);
+            if (!key || !random.fill(std::as_writable_bytes(std::span{iv, static_cast<std::size_t>(AES_BLOCK_SIZE)}))) return 0;
+            std::copy(key->name.begin(), key->name.end(), name);
+            return start(*key) ? 1 : -1;
+        }
+        auto found = keys.find(std::span<const unsigned char, 16>{name, 16}, now);
+        if (!found) return 0;
+        if (!start(found->key)) return -1;
+        return found->is_newest ? 1 : 2;
+    } catch (...) {
+        return -1;  // out of memory, or OpenSSL without SHA-256
+    }
+}
+
+/// The content of a file or of a shell's pipe, `<(command)`. The error says what is wrong, without the file's name.
+inline result<std::string> read_file(const std::string& file, std::size_t bytes_max) {
+    std::string text(bytes_max + 1, '\0');
+    // A FIFO that no process writes to is empty. Without O_NONBLOCK, opening it would wait for one.
+    const int from = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (from < 0) return invalid(std::generic_category().message(errno));
+    bool failed = ::fcntl(from, F_SETFL, O_RDONLY) != 0;
+    std::size_t bytes = 0;
+    while (!failed && bytes < text.size()) {
+        const auto count = ::read(from, text.data() + bytes, text.size() - bytes);
+        if (count == 0) break;
+        if (count > 0) bytes += static_cast<std::size_t>(count);
+        else failed = errno != EINTR;
+    }
+    const int error_number = errno;
+    ::close(from);
+    text.resize(bytes);
+    if (failed) return invalid(std::generic_category().message(error_number));
+    if (text.empty()) return invalid("it is empty");
+    if (text.size() > bytes_max) return invalid("it is too long");
+    return text;
+}
+
+/// A server cannot prompt for a pass phrase: an empty one makes an encrypted key fail with a clear error.
+inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
+
+/// The first certificate is the leaf; the following ones lead to an authority. Returns the reason of a failure, or nothing.
+inline std::string use_chain(SSL_CTX* context, BIO* from) {
+    X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
+    if (leaf == nullptr) return "it is not a PEM certificate";
+    const bool used = SSL_CTX_use_certificate(context, leaf) == 1;
+    X509_free(leaf);
+    if (!used) return tollgate::detail::take_openssl_error();
+    while (X509* const issuer = PEM_read_bio_X509(from, nullptr, &no_pass_phrase, nullptr)) {
+        if (SSL_CTX_add0_chain_cert(context, issuer) == 1) continue;
+        X509_free(issuer);
+        return tollgate::detail::take_openssl_error();
+    }
+    const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+    return at_end ? std::string{} : tollgate::detail::take_openssl_error();
+}
+
+/// The same for the key of that leaf.
+inline std::string use_key(SSL_CTX* context, BIO* from) {
+    EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, &no_pass_phrase, nullptr);
+    if (key == nullptr) return "it is not a PEM private key without a pass phrase";
+    const bool used = SSL_CTX_use_PrivateKey(context, key) == 1 && SSL_CTX_check_private_key(context) == 1;
+    EVP_PKEY_free(key);
+    return used ? "" : "it is not the key of the certificate";
+}
+
+/// Kept until the process ends: OpenSSL has only 127 numbers for types of BIOs, and does not reuse them. Throws `std::bad_alloc` if the
+/// first call has no memory.
+inline const BIO_METHOD* wire_bio_method() {
+    static const BIO_METHOD* const made = [] {
+        BIO_METHOD* const method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
+        if (method == nullptr) throw std::bad_alloc{};
+        BIO_meth_set_read(method, &wire_bio::read);
+        BIO_meth_set_write(method, &wire_bio::write);
+        BIO_meth_set_ctrl(method, &wire_bio::control);
+        BIO_meth_set_create(method, &wire_bio::create);
+        return method;
+    }();
+    return made;
+}
+
+inline result<std::shared_ptr<ticket_keys>> read_ticket_keys(const std::string& file) {
+    const auto wrong = [&file](const std::string& reason) {
+        return invalid("The TLS ticket keys (" + file + ") cannot be used: " + reason + ".");
+    };
+    constexpr std::size_t file_bytes_max = 4096;  // four times as long as its keys can be
+    const auto text = read_file(file, file_bytes_max);
+    if (!text) return wrong(text.error().message);
+    auto keys = ticket_keys::parse(*text);
+    if (!keys) return wrong(keys.error().message);
+    return keys;
+}
+
+/// What `make` returns, or the error of what it throws.
+template <class Make>
+result<std::shared_ptr<const tls_context>> no_throw(const Make& make) noexcept {
+    try {
+        return make();
+    } catch (const std::exception& failed) {
+        return exception_error("the TLS context", failed.what());
+    }
+}
+
+class openssl_stream final : public tls_stream {
+public:
+    /// Throws `std::bad_alloc`.
+    openssl_stream(SSL_CTX* context, std::shared_ptr<ticket_keys> tickets) : tickets_{std::move(tickets)}, ssl_{SSL_new(context)} {
+        BIO* const transport = ssl_ == nullptr ? nullptr : BIO_new(wire_bio_method());
+        if (transport == nullptr) {
+            SSL_free(ssl_);
+            throw std::bad_alloc{};
+        }
+        SSL_set_bio(ssl_, transport, transport);
+        SSL_set_accept_state(ssl_);
+    }
+    ~openssl_stream() override { SSL_free(ssl_); }
+
+    tls_step handshake(tls_wire& wire) override {
+        use(wire);
+        const int returned = SSL_do_handshake(ssl_);
+        if (returned != 1) return failure(returned);
+        handshake_done_ = true;
+        return tls_step::done;
+    }
+
+    reading read(tls_wire& wire, std::span<char> into) override {
+        use(wire);
+        std::size_t bytes = 0;
+        const int returned = SSL_read_ex(ssl_, into.data(), into.size(), &bytes);
+        if (returned == 1) return {tls_step::done, bytes};
+        return {failure(returned), 0};
+    }
+
+    [[nodiscard]] bool has_input(const tls_wire& wire) const noexcept override {
+        return wire.begin != wire.end || SSL_pending(ssl_) > 0;
+    }
+
+    bool write(tls_wire& wire, std::string_view plain) override {
+        if (broken_) return false;
+        use(wire);
+        while (!plain.empty()) {
+            std::size_t bytes = 0;
+            const int returned = SSL_write_ex(ssl_, plain.data(), plain.size(), &bytes);
+            if (returned != 1) {
+                (void)failure(returned);
+                broken_ = true;
+                return false;
+            }
+            plain.remove_prefix(bytes);
+        }
+        return true;
+    }
+
+    void release_buffers() noexcept override {
+        // Versions of OpenSSL before 3.0.14 free them while they are in use (CVE-2024-4741). RH: the next is the header of a record.
+        if (SSL_pending(ssl_) == 0 && std::string_view{SSL_rstate_string(ssl_)} == "RH") SSL_free_buffers(ssl_);
+    }
+
+    void close_notify(tls_wire& wire) noexcept override {
+        if (broken_ || !handshake_done_) return;
+        use(wire);
+        if (SSL_shutdown(ssl_) < 0) ERR_clear_error();
+    }
+
+private:
+    /// Before every call: clears earlier errors of other code on this thread, which would be attributed to this connection.
+    void use(tls_wire& wire) noexcept {
+        BIO_set_data(SSL_get_rbio(ssl_), &wire);
+        if (ERR_peek_error() != 0) ERR_clear_error();
+    }
+
+    tls_step failure(int returned) noexcept {
+        switch (SSL_get_error(ssl_, returned)) {
+            case SSL_ERROR_WANT_READ: return tls_step::wants_bytes;
+            case SSL_ERROR_ZERO_RETURN: ended_ = true; return tls_step::closed;
+            default: break;
+        }
+        const bool plain_http = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
+        ERR_clear_error();
+        broken_ = true;
+        return plain_http ? tls_step::plain_http : tls_step::failed;
+    }
+
+    const std::shared_ptr<ticket_keys> tickets_;  // which `ssl_` uses
+    SSL* const ssl_;
+    bool broken_ = false;
+};
+
+class openssl_context final : public tls_context {
+public:
+    openssl_context(const tls_settings& settings, std::shared_ptr<ticket_keys> tickets)
+        : settings_{settings}, tickets_{std::move(tickets)} {
+        if (context_ == nullptr) throw std::bad_alloc{};
+        SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
+        SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                          SSL_OP_PRIORITIZE_CHACHA);
+        // The write buffer may move, because a batch is encrypted completely before anything else is written.
+        SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+        // Sessions are resumed by tickets, which clients keep; a cache here would grow with their number. One ticket is
+        // enough: a client opens few connections at once.
+        SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
+        SSL_CTX_set_num_tickets(context_, 1);
+        SSL_CTX_set_timeout(context_, std::chrono::seconds{ticket_keys::lifetime}.count());
+        SSL_CTX_set_app_data(context_, tickets_.get());
+        SSL_CTX_set_tlsext_ticket_key_evp_cb(context_, &use_ticket_key);
+        SSL_CTX_set_dh_auto(context_, 1);  // for a list of ciphers with DHE; the default has none
+        SSL_CTX_set_alpn_select_cb(context_, &select_http_1, nullptr);
+    }
+    ~openssl_context() override { SSL_CTX_free(context_); }
+
+    [[nodiscard]] std::unique_ptr<tls_stream> new_stream() const override {
+        return std::make_unique<openssl_stream>(context_, tickets_);
+    }
+
+    static result<std::shared_ptr<const tls_context>> load(const tls_settings& settings) {
+        return no_throw([&]() -> result<std::shared_ptr<const tls_context>> {
+            if (settings.ticket_key_file.empty()) return make(settings, std::make_shared<ticket_keys>());
+            auto tickets = read_ticket_keys(settings.ticket_key_file);
+            if (!tickets) return std::move(tickets).error();
+            return make(settings, *std::move(tickets));
+        });
+    }
+
+    [[nodiscard]] result<std::shared_ptr<const tls_context>> reload(std::string& warning) const override {
+        return no_throw([&] {
+            auto tickets = tickets_;
+            if (!settings_.ticket_key_file.empty()) {
+                auto read = read_ticket_keys(settings_.ticket_key_file);
+                if (read) tickets = *std::move(read);
+                else warning = read.error().message + " The former keys remain in use.";
+            }
+            return make(settings_, std::move(tickets));
+        });
+    }
+
+private:
+    static result<std::shared_ptr<const tls_context>> make(const tls_settings& settings, std::shared_ptr<ticket_keys> tickets) {
+        static_cast<void>(wire_bio_method());  // here, where memory may be missing
+        ERR_clear_error();
+        auto made = std::make_shared<openssl_context>(settings, std::move(tickets));
+        // Forward secrecy and authenticated encryption (RFC 9325 section 4.2).
+        const std::string ciphers = settings.tls12_ciphers.empty() ? "ECDHE+AESGCM:ECDHE+CHACHA20" : settings.tls12_ciphers;
+        if (SSL_CTX_set_cipher_list(made->context_, ciphers.c_str()) != 1)
+            return invalid("The TLS 1.2 ciphers (" + ciphers + ") cannot be used: " + tollgate::detail::take_openssl_error() + ".");
+        if (auto used = made->use("certificate", settings.certificate_file, settings.certificate_pem, &use_chain); !used)
+            return std::move(used).error();
+        if (auto used = made->use("key", settings.key_file, settings.key_pem, &use_key); !used) return std::move(used).error();
+        return std::shared_ptr<const tls_context>{std::move(made)};
+    }
+
+    /// Takes a part of the settings from its file or its text.
+    result<void> use(std::string_view part, const std::string& file, const std::string& content, std::string (*take)(SSL_CTX*, BIO*)) {
+        constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
+        const auto wrong = [&](const std::string& reason) {
+            const std::string place = file.empty() ? "given as text" : file;
+            return invalid("The TLS " + std::string{part} + " (" + place + ") cannot be used: " + reason + ".");
+        };
+        if (file.empty() && content.empty()) return invalid("The TLS settings have no " + std::string{part} + ".");
+        if (!file.empty() && !content.empty()) return wrong("it is given as text, too");
+        auto text = file.empty() ? result<std::string>{content} : read_file(file, file_bytes_max);
+        if (!text) return wrong(text.error().message);
+        BIO* const source = BIO_new_mem_buf(text->data(), static_cast<int>(text->size()));
+        const std::string reason = source == nullptr ? "out of memory" : take(context_, source);
+        BIO_free(source);
+        secure_wipe(*text);
+        ERR_clear_error();
+        if (!reason.empty()) return wrong(reason);
+        return {};
+    }
+
+    const tls_settings settings_;
+    const std::shared_ptr<ticket_keys> tickets_;
+    SSL_CTX* const context_ = SSL_CTX_new(TLS_server_method());
+};
+
+}  // namespace server_detail
+
+TOLLGATE_DECL tls_source tls_from(tls_settings settings) {
+    return [settings = std::move(settings)] { return server_detail::openssl_context::load(settings); };
+}
+
+TOLLGATE_DECL result<void> check_tls(const tls_settings& settings) {
+    const bool only_tickets = settings.certificate_file.empty() && settings.key_file.empty() && settings.certificate_pem.empty() &&
+                              settings.key_pem.empty() && !settings.ticket_key_file.empty();
+    if (only_tickets) {
+        const auto keys = server_detail::read_ticket_keys(settings.ticket_key_file);
+        return keys ? result<void>{} : keys.error();
+    }
+    const auto context = server_detail::openssl_context::load(settings);
+    return context ? result<void>{} : context.error();
+}
+
+}  // namespace tollgate
+
+// <tollgate/http/detail/chunk_framing.ipp>
+
+namespace tollgate::inline v0::http::detail {
+
+TOLLGATE_DECL chunk_part chunk_framing::read(char c) noexcept {
+    if (++bytes_ > limits::chunk_overhead_bytes_max)
+        return refuse("The chunks of the body have too much framing for their data.");
+    switch (state_) {
+        case state::data_cr:
+            if (c != '\r') return refuse("A chunk is not followed by CRLF.");
+            state_ = state::data_lf;
+            return chunk_part::framing;
+        case state::data_lf:
+            if (c != '\n') return refuse("A chunk is not followed by CRLF.");
+            state_ = state::size_first;
+            chunk_bytes_ = 0;
+            return chunk_part::framing;
+        case state::line_lf:
+            if (c != '\n') return refuse("A chunk line does not end in CRLF.");
+            line_bytes_ = 0;
+            size_digits_ = 0;
+            state_ = state::data_cr;
+            return chunk_bytes_ == 0 ? chunk_part::trailers : chunk_part::data;
+        default:
+            if (++line_bytes_ > limits::chunk_line_bytes_max) return refuse("A chunk line is too long.");
+            if (!read_line_byte(c)) return refuse("A chunk line is not a hexadecimal size and extensions.");
+            return chunk_part::framing;
+    }
+}
+
+/// One byte of a chunk line before its LF:
+/// `chunk-size *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ) CR` (RFC 9112 section 7.1.1).
+TOLLGATE_DECL bool chunk_framing::read_line_byte(char c) noexcept {
+    constexpr std::uint8_t size_digits_max = 16;  // 64 bits
+    const bool blank = c == ' ' || c == '\t';
+    const auto go = [this](state next) {
+        state_ = next;
+        return true;
+    };
+    switch (state_) {
+        case state::size_first:
+        case state::size_more:
+            if (const int digit = hex_value(c); digit >= 0) {
+                if (++size_digits_ > size_digits_max) return false;
+                chunk_bytes_ = chunk_bytes_ << 4 | static_cast<unsigned>(digit);
+                return go(state::size_more);
+            }
+            if (state_ == state::size_first) return false;
+            return c == '\r'  ? go(state::line_lf)
+                   : c == ';' ? go(state::extension_begin)
+                              : blank && go(state::before_semicolon);
+        case state::before_semicolon: return c == ';' ? go(state::extension_begin) : blank;
+        case state::extension_begin: return blank || (is_token_char(c) && go(state::extension_name));
+        case state::extension_name:
+            if (is_token_char(c)) return true;
+            if (blank) return go(state::before_equals);
+            return c == '='   ? go(state::value_begin)
+                   : c == ';' ? go(state::extension_begin)
+                              : c == '\r' && go(state::line_lf);
+        case state::before_equals:
+            return blank || (c == '=' ? go(state::value_begin) : c == ';' && go(state::extension_begin));
+        case state::value_begin:
+            return blank || (c == '"' ? go(state::value_quoted) : is_token_char(c) && go(state::value_token));
+        case state::value_token:
+            if (is_token_char(c)) return true;
+            [[fallthrough]];
+        case state::value_end:
+            return c == '\r'  ? go(state::line_lf)
+                   : c == ';' ? go(state::extension_begin)
+                              : blank && go(state::before_semicolon);
+        case state::value_quoted:
+            return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !holds(value_ends, c);
+        case state::value_escaped: return !holds(value_ends, c) && go(state::value_quoted);
+        default: return false;
+    }
+}
+
+TOLLGATE_DECL chunk_part chunk_framing::refuse(std::string_view reason) noexcept {
+    refused_reason_ = reason;
+    return chunk_part::refused;
+}
+
+}  // namespace tollgate::http::detail
 
 // <tollgate/http/detail/chunked_body.ipp>
 
@@ -31856,135 +31279,6 @@ TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexc
 
 }  // namespace tollgate::http
 
-// <tollgate/http/detail/retry_after.ipp>
-
-namespace tollgate::inline v0::http {
-namespace detail {
-
-/// Reads the parts of a date from the front of a text; after one mismatch the whole result is invalid.
-class date_reader {
-public:
-    explicit date_reader(std::string_view text) noexcept : text_{text} {}
-
-    void expect(std::string_view part) noexcept {
-        if (text_.starts_with(part)) text_.remove_prefix(part.size());
-        else good_ = false;
-    }
-    /// Exactly `digits` digits; with `padded`, the first may be a blank.
-    int number(std::size_t digits, bool padded = false) noexcept {
-        int value = 0;
-        for (std::size_t i = 0; i < digits; ++i) {
-            if (i >= text_.size()) good_ = false;
-            else if (is_digit(text_[i])) value = value * 10 + (text_[i] - '0');
-            else if (!padded || i != 0 || text_[i] != ' ') good_ = false;
-        }
-        text_.remove_prefix((std::min)(digits, text_.size()));
-        return value;
-    }
-    /// One of the three-letter names, counted from 1; case-sensitive, as in the grammar.
-    int name(std::string_view names) noexcept {
-        const std::string_view candidate = text_.substr(0, 3);
-        for (std::size_t i = 0; i < names.size(); i += 3) {
-            if (candidate != names.substr(i, 3)) continue;
-            text_.remove_prefix(3);
-            return static_cast<int>(i / 3) + 1;
-        }
-        good_ = false;
-        return 1;
-    }
-    int month() noexcept { return name("JanFebMarAprMayJunJulAugSepOctNovDec"); }
-    seconds time_of_day() noexcept {
-        const int hour = number(2);
-        expect(":");
-        const int minute = number(2);
-        expect(":");
-        const int second = number(2);
-        if (hour > 23 || minute > 59 || second > 60) good_ = false;  // 60: a leap second
-        return std::chrono::hours{hour} + std::chrono::minutes{minute} + seconds{second};
-    }
-    [[nodiscard]] std::string_view rest() const noexcept { return text_; }
-    [[nodiscard]] bool whole() const noexcept { return good_ && text_.empty(); }
-
-private:
-    std::string_view text_;
-    bool good_ = true;
-};
-
-struct day {
-    int year = 0, month = 1, of_month = 1;
-};
-
-inline std::optional<instant> to_instant(const date_reader& reader, const day& day, seconds time) noexcept {
-    using namespace std::chrono;
-    const year_month_day date{year{day.year}, std::chrono::month{static_cast<unsigned>(day.month)},
-                              std::chrono::day{static_cast<unsigned>(day.of_month)}};
-    if (!reader.whole() || !date.ok()) return std::nullopt;
-    return instant{sys_days{date} + time};
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept {
-    constexpr std::string_view weekdays = "MonTueWedThuFriSatSun";
-    detail::date_reader reader{text};
-    detail::day day;
-    reader.name(weekdays);
-    if (reader.rest().starts_with(", ")) {  // Sun, 06 Nov 1994 08:49:37 GMT
-        reader.expect(", ");
-        day.of_month = reader.number(2);
-        reader.expect(" ");
-        day.month = reader.month();
-        reader.expect(" ");
-        day.year = reader.number(4);
-        reader.expect(" ");
-        const seconds time = reader.time_of_day();
-        reader.expect(" GMT");
-        return detail::to_instant(reader, day, time);
-    }
-    if (reader.rest().starts_with(' ')) {  // Sun Nov  6 08:49:37 1994
-        reader.expect(" ");
-        day.month = reader.month();
-        reader.expect(" ");
-        day.of_month = reader.number(2, true);
-        reader.expect(" ");
-        const seconds time = reader.time_of_day();
-        reader.expect(" ");
-        day.year = reader.number(4);
-        return detail::to_instant(reader, day, time);
-    }
-    // Sunday, 06-Nov-94 08:49:37 GMT
-    for (const std::string_view ending : {"day, ", "sday, ", "nesday, ", "rsday, ", "urday, "})
-        if (reader.rest().starts_with(ending)) {
-            reader.expect(ending);
-            break;
-        }
-    day.of_month = reader.number(2);
-    reader.expect("-");
-    day.month = reader.month();
-    reader.expect("-");
-    const int this_year = tollgate::detail::to_civil(now).year;
-    day.year = this_year - this_year % 100 + reader.number(2);
-    if (day.year > this_year + 50) day.year -= 100;  // RFC 9110: more than 50 years ahead is the most recent past
-    reader.expect(" ");
-    const seconds time = reader.time_of_day();
-    reader.expect(" GMT");
-    return detail::to_instant(reader, day, time);
-}
-
-TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept {
-    constexpr milliseconds most = std::chrono::hours{24 * 366};
-    if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit)) {
-        milliseconds wait{0};
-        for (const char c : text) wait = (std::min)(wait * 10 + seconds{c - '0'}, most);
-        return wait;
-    }
-    const auto date = parse_http_date(text, now);
-    if (!date) return std::nullopt;
-    return *date <= now ? milliseconds{0} : (std::min)(*date - now, most);
-}
-
-}  // namespace tollgate::http
-
 // <tollgate/server/detail/connection_limiter.ipp>
 
 namespace tollgate::inline v0::server_detail {
@@ -32334,238 +31628,6 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint,
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/tls_context.ipp>
-
-namespace tollgate::inline v0::server_detail {
-
-namespace detail {
-
-/// A BIO over a `tls_wire`, which is its data during each call of OpenSSL.
-struct wire_bio {
-    static int read(BIO* bio, char* to, int bytes_max) noexcept {
-        BIO_clear_retry_flags(bio);
-        auto& wire = *static_cast<tls_wire*>(BIO_get_data(bio));
-        const std::size_t bytes = (std::min)(static_cast<std::size_t>(bytes_max), wire.end - wire.begin);
-        if (bytes == 0) {
-            BIO_set_retry_read(bio);
-            return -1;
-        }
-        std::memcpy(to, wire.input.data() + wire.begin, bytes);
-        wire.begin += bytes;
-        return static_cast<int>(bytes);
-    }
-
-    static int write(BIO* bio, const char* from, int bytes) noexcept {
-        BIO_clear_retry_flags(bio);
-        auto& wire = *static_cast<tls_wire*>(BIO_get_data(bio));
-        try {
-            wire.output.append(from, static_cast<std::size_t>(bytes));
-        } catch (const std::bad_alloc&) {
-            return -1;  // no retry flag: OpenSSL treats the connection as broken
-        }
-        return bytes;
-    }
-
-    static long control(BIO*, int command, long, void*) noexcept { return command == BIO_CTRL_FLUSH ? 1 : 0; }
-
-    static int create(BIO* bio) noexcept {
-        BIO_set_init(bio, 1);
-        return 1;
-    }
-};
-
-/// RFC 7301 section 3.2: a client that offers only other protocols gets a fatal alert.
-inline int select_http_1(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
-                         unsigned offered_bytes, void*) noexcept {
-    for (const std::string_view ours : {"http/1.1", "http/1.0"}) {
-        for (unsigned at = 0; at < offered_bytes; at += 1U + offered[at]) {
-            const std::string_view name{reinterpret_cast<const char*>(offered) + at + 1, offered[at]};
-            if (name != ours) continue;
-            *out = offered + at + 1;
-            *out_bytes = offered[at];
-            return SSL_TLSEXT_ERR_OK;
-        }
-    }
-    return SSL_TLSEXT_ERR_ALERT_FATAL;
-}
-
-/// Gives OpenSSL the key of a session ticket, and the MAC its digest. Returns 1, 2 (decrypted, but issue a new ticket), 0 (no
-/// ticket, or one that cannot be decrypted: a full handshake follows) or -1.
-inline int use_ticket_key(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac,
-                          int encrypts) noexcept {
-    auto& keys = *static_cast<ticket_keys*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
-    const auto start = [&](ticket_key& key) {
-        OSSL_PARAM parameters[] = {OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key.mac_key.data(), key.mac_key.size()),
-                                   OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, const_cast<char*>("SHA256"), 0),
-                                   OSSL_PARAM_construct_end()};
-        return EVP_MAC_CTX_set_params(mac, parameters) == 1 &&
-               EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), nullptr, key.cipher_key.data(), iv, encrypts) == 1;
-    };
-    try {
-        const auto now = std::chrono::steady_clock::now();
-        if (encrypts != 0) {
-            const system_random random;
-            auto key = keys.newest(now, random);
-            if (!key || !random.fill(std::as_writable_bytes(std::span{iv, static_cast<std::size_t>(AES_BLOCK_SIZE)}))) return 0;
-            std::copy(key->name.begin(), key->name.end(), name);
-            return start(*key) ? 1 : -1;
-        }
-        auto found = keys.find(std::span<const unsigned char, 16>{name, 16}, now);
-        if (!found) return 0;
-        if (!start(found->key)) return -1;
-        return found->is_newest ? 1 : 2;
-    } catch (...) {
-        return -1;  // out of memory, or OpenSSL without SHA-256
-    }
-}
-
-/// The content of a file or of a shell's pipe, `<(command)`. The error says what is wrong, without the file's name.
-inline result<std::string> read_file(const std::string& file, std::size_t bytes_max) {
-    std::string text(bytes_max + 1, '\0');
-    // A FIFO that no process writes to is empty. Without O_NONBLOCK, opening it would wait for one.
-    const int from = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (from < 0) return invalid(std::generic_category().message(errno));
-    bool failed = ::fcntl(from, F_SETFL, O_RDONLY) != 0;
-    std::size_t bytes = 0;
-    while (!failed && bytes < text.size()) {
-        const auto count = ::read(from, text.data() + bytes, text.size() - bytes);
-        if (count == 0) break;
-        if (count > 0) bytes += static_cast<std::size_t>(count);
-        else failed = errno != EINTR;
-    }
-    const int error_number = errno;
-    ::close(from);
-    text.resize(bytes);
-    if (failed) return invalid(std::generic_category().message(error_number));
-    if (text.empty()) return invalid("it is empty");
-    if (text.size() > bytes_max) return invalid("it is too long");
-    return text;
-}
-
-/// A server cannot prompt for a pass phrase: an empty one makes an encrypted key fail with a clear error.
-inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
-
-/// The first certificate is the leaf; the following ones lead to an authority. Returns the reason of a failure, or nothing.
-inline std::string use_chain(SSL_CTX* context, BIO* from) {
-    X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
-    if (leaf == nullptr) return "it is not a PEM certificate";
-    const bool used = SSL_CTX_use_certificate(context, leaf) == 1;
-    X509_free(leaf);
-    if (!used) return tollgate::detail::take_openssl_error();
-    while (X509* const issuer = PEM_read_bio_X509(from, nullptr, &no_pass_phrase, nullptr)) {
-        if (SSL_CTX_add0_chain_cert(context, issuer) == 1) continue;
-        X509_free(issuer);
-        return tollgate::detail::take_openssl_error();
-    }
-    const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-    return at_end ? std::string{} : tollgate::detail::take_openssl_error();
-}
-
-/// The same for the key of that leaf.
-inline std::string use_key(SSL_CTX* context, BIO* from) {
-    EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, &no_pass_phrase, nullptr);
-    if (key == nullptr) return "it is not a PEM private key without a pass phrase";
-    const bool used = SSL_CTX_use_PrivateKey(context, key) == 1 && SSL_CTX_check_private_key(context) == 1;
-    EVP_PKEY_free(key);
-    return used ? "" : "it is not the key of the certificate";
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL tls_context::tls_context(std::shared_ptr<ticket_keys> tickets)
-    : tickets_{std::move(tickets)}, context_{SSL_CTX_new(TLS_server_method())} {
-    if (context_ == nullptr) throw std::bad_alloc{};
-    SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
-    SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
-                                      SSL_OP_PRIORITIZE_CHACHA);
-    // The write buffer may move, because a batch is encrypted completely before anything else is written.
-    SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // Sessions are resumed by tickets, which clients keep; a cache here would grow with their number. One ticket is
-    // enough: a client opens few connections at once.
-    SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_num_tickets(context_, 1);
-    SSL_CTX_set_timeout(context_, std::chrono::seconds{ticket_keys::lifetime}.count());
-    SSL_CTX_set_app_data(context_, tickets_.get());
-    SSL_CTX_set_tlsext_ticket_key_evp_cb(context_, &detail::use_ticket_key);
-    SSL_CTX_set_dh_auto(context_, 1);  // for a list of ciphers with DHE; the default has none
-    SSL_CTX_set_alpn_select_cb(context_, &detail::select_http_1, nullptr);
-}
-
-TOLLGATE_DECL tls_context::~tls_context() { SSL_CTX_free(context_); }
-
-TOLLGATE_DECL const bio_method_st* tls_context::transport() {
-    // Kept until the process ends: OpenSSL has only 127 numbers for types of BIOs, and does not reuse them.
-    static const BIO_METHOD* const made = [] {
-        BIO_METHOD* const method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tollgate wire");
-        if (method == nullptr) throw std::bad_alloc{};
-        BIO_meth_set_read(method, &detail::wire_bio::read);
-        BIO_meth_set_write(method, &detail::wire_bio::write);
-        BIO_meth_set_ctrl(method, &detail::wire_bio::control);
-        BIO_meth_set_create(method, &detail::wire_bio::create);
-        return method;
-    }();
-    return made;
-}
-
-TOLLGATE_DECL result<std::shared_ptr<ticket_keys>> tls_context::read_ticket_keys(const std::string& file) {
-    const auto wrong = [&file](const std::string& reason) {
-        return invalid("The TLS ticket keys (" + file + ") cannot be used: " + reason + ".");
-    };
-    constexpr std::size_t file_bytes_max = 4096;  // four times as long as its keys can be
-    const auto text = detail::read_file(file, file_bytes_max);
-    if (!text) return wrong(text.error().message);
-    auto keys = ticket_keys::parse(*text);
-    if (!keys) return wrong(keys.error().message);
-    return keys;
-}
-
-TOLLGATE_DECL result<std::shared_ptr<const tls_context>> tls_context::make(const tls_settings& settings,
-                                                                           std::shared_ptr<ticket_keys> own_tickets) {
-    const auto wrong = [](std::string_view part, const std::string& file, const std::string& reason) {
-        const std::string place = file.empty() ? "given as text" : file;
-        return invalid("The TLS " + std::string{part} + " (" + place + ") cannot be used: " + reason + ".");
-    };
-    try {
-        ERR_clear_error();
-        if (!settings.ticket_key_file.empty()) {
-            auto read = read_ticket_keys(settings.ticket_key_file);
-            if (!read) return std::move(read).error();
-            own_tickets = *std::move(read);
-        }
-        static_cast<void>(transport());  // here, where memory may be missing
-        auto context = std::make_shared<tls_context>(std::move(own_tickets));
-        const std::string_view ciphers = settings.tls12_ciphers.empty() ? default_tls12_ciphers : settings.tls12_ciphers;
-        if (SSL_CTX_set_cipher_list(context->context_, std::string{ciphers}.c_str()) != 1)
-            return invalid("The TLS 1.2 ciphers (" + settings.tls12_ciphers +
-                           ") cannot be used: " + tollgate::detail::take_openssl_error() + ".");
-        const auto use = [&](std::string_view part, const std::string& file, const std::string& content,
-                             std::string (*take)(SSL_CTX*, BIO*)) -> result<void> {
-            constexpr std::size_t file_bytes_max = 1 << 20;  // hundreds of certificates; a device file never ends
-            if (file.empty() && content.empty()) return invalid("The TLS settings have no " + std::string{part} + ".");
-            if (!file.empty() && !content.empty()) return wrong(part, file, "it is given as text, too");
-            auto text = file.empty() ? result<std::string>{content} : detail::read_file(file, file_bytes_max);
-            if (!text) return wrong(part, file, text.error().message);
-            BIO* const source = BIO_new_mem_buf(text->data(), static_cast<int>(text->size()));
-            const std::string reason = source == nullptr ? "out of memory" : take(context->context_, source);
-            BIO_free(source);
-            secure_wipe(*text);
-            ERR_clear_error();
-            if (!reason.empty()) return wrong(part, file, reason);
-            return {};
-        };
-        if (auto used = use("certificate", settings.certificate_file, settings.certificate_pem, &detail::use_chain); !used)
-            return std::move(used).error();
-        if (auto used = use("key", settings.key_file, settings.key_pem, &detail::use_key); !used) return std::move(used).error();
-        return std::shared_ptr<const tls_context>{std::move(context)};
-    } catch (const std::bad_alloc&) {
-        return internal_error("out of memory for a TLS context");
-    } catch (const std::exception& failed) {
-        return exception_error("the TLS context", failed.what());
-    }
-}
-
-}  // namespace tollgate::server_detail
-
 // <tollgate/server/detail/worker_pool.ipp>
 
 namespace tollgate::inline v0::server_detail {
@@ -32876,94 +31938,6 @@ TOLLGATE_DECL void http1_session::shrink() noexcept {
 
 }  // namespace tollgate::server_detail
 
-// <tollgate/server/detail/tls_stream.ipp>
-
-namespace tollgate::inline v0::server_detail {
-
-namespace detail {
-
-/// Before every call: clears earlier errors of other code on this thread, which would be attributed to this connection.
-inline void ready_openssl(ssl_st* ssl, tls_wire& wire) noexcept {
-    BIO_set_data(SSL_get_rbio(ssl), &wire);
-    if (ERR_peek_error() != 0) ERR_clear_error();
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL tls_stream::tls_stream(std::shared_ptr<const tls_context> context)
-    : context_{std::move(context)}, ssl_{SSL_new(context_->native())} {
-    BIO* const transport = ssl_ == nullptr ? nullptr : BIO_new(context_->transport());
-    if (transport == nullptr) {
-        SSL_free(ssl_);
-        throw std::bad_alloc{};
-    }
-    SSL_set_bio(ssl_, transport, transport);
-    SSL_set_accept_state(ssl_);
-}
-
-TOLLGATE_DECL tls_stream::~tls_stream() { SSL_free(ssl_); }
-
-TOLLGATE_DECL tls_step tls_stream::failure(int returned) noexcept {
-    switch (SSL_get_error(ssl_, returned)) {
-        case SSL_ERROR_WANT_READ: return tls_step::wants_bytes;
-        case SSL_ERROR_ZERO_RETURN: ended_ = true; return tls_step::closed;
-        default: break;
-    }
-    const bool plain_http = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
-    ERR_clear_error();
-    broken_ = true;
-    return plain_http ? tls_step::plain_http : tls_step::failed;
-}
-
-TOLLGATE_DECL tls_step tls_stream::handshake(tls_wire& wire) {
-    detail::ready_openssl(ssl_, wire);
-    const int returned = SSL_do_handshake(ssl_);
-    if (returned != 1) return failure(returned);
-    handshake_done_ = true;
-    return tls_step::done;
-}
-
-TOLLGATE_DECL tls_stream::reading tls_stream::read(tls_wire& wire, std::span<char> into) {
-    detail::ready_openssl(ssl_, wire);
-    std::size_t bytes = 0;
-    const int returned = SSL_read_ex(ssl_, into.data(), into.size(), &bytes);
-    if (returned == 1) return {tls_step::done, bytes};
-    return {failure(returned), 0};
-}
-
-TOLLGATE_DECL bool tls_stream::has_input(const tls_wire& wire) const noexcept {
-    return wire.begin != wire.end || SSL_pending(ssl_) > 0;
-}
-
-TOLLGATE_DECL bool tls_stream::write(tls_wire& wire, std::string_view plain) {
-    if (broken_) return false;
-    detail::ready_openssl(ssl_, wire);
-    while (!plain.empty()) {
-        std::size_t bytes = 0;
-        const int returned = SSL_write_ex(ssl_, plain.data(), plain.size(), &bytes);
-        if (returned != 1) {
-            (void)failure(returned);
-            broken_ = true;
-            return false;
-        }
-        plain.remove_prefix(bytes);
-    }
-    return true;
-}
-
-TOLLGATE_DECL void tls_stream::release_buffers() noexcept {
-    // Versions of OpenSSL before 3.0.14 free them while they are in use (CVE-2024-4741). RH: the next is the header of a record.
-    if (SSL_pending(ssl_) == 0 && std::string_view{SSL_rstate_string(ssl_)} == "RH") SSL_free_buffers(ssl_);
-}
-
-TOLLGATE_DECL void tls_stream::close_notify(tls_wire& wire) noexcept {
-    if (broken_ || !handshake_done_) return;
-    detail::ready_openssl(ssl_, wire);
-    if (SSL_shutdown(ssl_) < 0) ERR_clear_error();
-}
-
-}  // namespace tollgate::server_detail
-
 // <tollgate/server/detail/connection.ipp>
 
 namespace tollgate::inline v0::server_detail {
@@ -33078,7 +32052,7 @@ TOLLGATE_DECL connection_event connection::await(bool wait_started) noexcept {
 
 TOLLGATE_DECL connection_event connection::begin_tls() {
     if (const auto context = loop_.context().tls()) {
-        tls_ = std::make_unique<tls_stream>(context);
+        tls_ = context->new_stream();
         return event::tls;
     }
     return admitted_ == admission::accepted ? event::plain : event::over_limit;
@@ -33555,7 +32529,7 @@ TOLLGATE_DECL bool listener::refuse_one() noexcept {
     const server_context::spare_use spare{context, socket_};
     if (spare.accepted.state != accept_state::accepted) return false;
     context.counters.count_refused();
-    if (context.tls()) return true;  // a TLS client cannot read a response before a handshake
+    if (context.settings.tls) return true;  // a TLS client cannot read a response before a handshake
     try {
         http1_session session{context.parsing()};
         session.begin(spare.accepted.peer, false);
@@ -35399,6 +34373,308 @@ struct delivery_trace {
 
 }  // namespace tollgate::webhooks
 
+// <tollgate/http/detail/response_parser.hpp>
+
+namespace tollgate::inline v0::http {
+
+/// Bounds of one response. The parser never keeps more than `line_bytes_max` and `kept_bytes_max` bytes.
+struct response_settings {
+    std::size_t line_bytes_max = 8 * 1024;  ///< of the status line, and of a field line
+    /// Of all sections together, including those of interim responses and trailers.
+    std::size_t header_bytes_max = limits::header_bytes_default;
+    std::size_t field_count_max = limits::field_count_max;          ///< of the same sections
+    std::size_t kept_bytes_max = limits::attempt_response_bytes_max;  ///< of the body; further bytes are dropped
+    /// Of the body, kept or not. Beyond it, the result is `complete` with `body_cut()`.
+    std::size_t body_bytes_max = 64 * 1024;
+};
+
+enum class response_step : std::uint8_t {
+    needs_more,  ///< call again with the following bytes
+    complete,    ///< the response is complete; `consumed()` is how many of the last bytes belong to it
+    refused,     ///< not HTTP, or over a bound; see `refused_reason()`
+};
+
+/// Parses one final HTTP/1.1 or HTTP/1.0 response (RFC 9112), for a client that needs the status and the start of the
+/// body. No input or output, no clock.
+///
+/// The rules between a parser and its host:
+///
+/// 1. `step` gets each byte once, in pieces of any size; it keeps no reference to a piece.
+/// 2. When the peer closes the connection cleanly, `finish` tells whether that was the end of the response.
+/// 3. The outcome does not depend on how the bytes are split.
+/// 4. Interim responses (1xx) are skipped; 101 is refused, because no upgrade was requested.
+/// 5. Anything that two implementations could read differently is refused, never repaired: repeated or unusual lengths,
+///    bare CR or LF, folded lines, blanks around names, any coding but a single `chunked`. One exception: a status line
+///    may end right after the status.
+/// 6. The connection may be reused exactly if `keep_alive()` and the host has no bytes left after `consumed()`: those
+///    would be an unrequested response.
+///
+/// Only `step` may throw, std::bad_alloc; `start` then resets the parser.
+class response_parser {
+public:
+    response_parser() = default;
+    TOLLGATE_DECL explicit response_parser(const response_settings& settings);
+
+    /// Prepares for the first byte of a response, to HEAD or to another method. Keeps its memory.
+    TOLLGATE_DECL void start(bool to_head = false) noexcept;
+
+    [[nodiscard]] TOLLGATE_DECL response_step step(std::string_view bytes);
+    /// The peer closed the connection: `complete` or `refused`.
+    [[nodiscard]] TOLLGATE_DECL response_step finish() noexcept;
+
+    /// After `complete` or `refused`: how many bytes of the last step belonged to the response.
+    [[nodiscard]] std::size_t consumed() const noexcept { return consumed_; }
+
+    /// Whether a byte of the response has arrived. A reused connection may close without one; the request can then be
+    /// sent again on a new connection (RFC 9112 section 9.3.1).
+    [[nodiscard]] bool begun() const noexcept { return begun_; }
+
+    // Valid after any step once `head_complete()`. A later `refused` is about the body: the values remain valid.
+    [[nodiscard]] bool head_complete() const noexcept { return head_complete_; }
+    [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
+    /// The value of `Retry-After` as sent; empty if there is none, more than one, or one that is too long.
+    [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
+    /// The first `kept_bytes_max` bytes of the body, decoded.
+    [[nodiscard]] std::string_view body() const noexcept { return body_; }
+    /// Whether the body was longer than `body()`.
+    [[nodiscard]] bool body_cut() const noexcept { return body_cut_; }
+
+    /// After `complete`: whether the connection may carry another request (RFC 9112 section 9.3).
+    [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
+
+    /// After `refused`: a message for the operator, with static storage.
+    [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
+
+private:
+    /// What the next byte belongs to.
+    enum class stage : std::uint8_t {
+        status_line, fields, known_length, until_close, chunk_framing, chunk_data, trailers, complete, refused,
+    };
+
+    /// What the fields of one response say about its end.
+    struct framing_fields {
+        std::uint64_t content_length = 0;
+        unsigned content_lengths = 0;
+        unsigned transfer_encodings = 0;
+        unsigned retry_afters = 0;
+        bool close = false;
+        bool keep_alive = false;
+        std::string_view fault{};  // the error in them, if any
+    };
+
+    [[nodiscard]] bool take_line(std::string_view& bytes, std::string_view& line);
+    void read_line(std::string_view line);
+    void read_status_line(std::string_view line);
+    void read_field_line(std::string_view line);
+    void judge_field(std::string_view name, std::string_view value);
+    void judge_head();
+    void read_chunk_framing(std::string_view& bytes);
+    void read_body(std::string_view& bytes);
+    void complete() noexcept { stage_ = stage::complete; }
+    void cut() noexcept;
+    void refuse(std::string_view reason) noexcept;
+
+    response_settings settings_;
+    stage stage_ = stage::status_line;
+    bool to_head_ = false;
+    bool begun_ = false;
+    bool head_complete_ = false;  // of the final response
+    bool older_ = false;  // HTTP/1.0
+    bool keep_alive_ = false;
+    bool body_cut_ = false;
+    unsigned status_ = 0;
+    std::size_t consumed_ = 0;
+    std::size_t header_bytes_ = 0;
+    std::size_t field_count_ = 0;
+    std::uint64_t body_bytes_ = 0;   // received, kept or not
+    std::uint64_t left_bytes_ = 0;   // of the body or the chunk
+    framing_fields framing_;
+    detail::chunk_framing chunks_;
+    std::string line_;  // the start of an incomplete line
+    std::string body_;
+    inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
+    std::string_view refused_reason_;
+};
+
+}  // namespace tollgate::http
+
+// <tollgate/webhooks/detail/name_lookup.hpp>
+
+namespace tollgate::inline v0 {
+
+/// Resolves a host name to its addresses; none if the name does not exist. May block. Called from several threads at
+/// once, possibly even after a dispatcher has stopped: it must own all that it uses.
+///
+/// An exception counts as no addresses, with two exceptions. A std::system_error of `timed_out` or
+/// `resource_unavailable_try_again` means that no name server responded: the attempt is retried like a timeout. Any
+/// other std::system_error, and std::bad_alloc, mean that this machine could not send the query: no attempt is counted.
+using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
+
+/// The system's resolver (`getaddrinfo`), without its search list: every name is fully qualified.
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
+
+namespace webhooks {
+
+namespace detail {
+
+/// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
+[[nodiscard]] TOLLGATE_DECL std::string domain_of(std::string_view host);
+
+}  // namespace detail
+
+enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
+
+struct lookup_result {
+    lookup_end end = lookup_end::resolved;
+    std::vector<ip_address> addresses{};
+    std::string reason{};
+};
+
+/// Looks names up on its own threads, because the system's resolver blocks. Threads are started on demand, up to a
+/// bound, and not joined at the end: a thread that waits for a name server cannot be interrupted.
+///
+/// The owner of a domain controls how long its lookup takes. So that names known to be quick always find a thread, all others together
+/// use at most half of the threads, slow domains a quarter, and one domain an eighth (a quarter if the name is quick).
+class lookup_pool {
+public:
+    using on_result = std::function<void(const lookup_result&)>;
+
+    TOLLGATE_DECL lookup_pool(name_lookup look_up, std::size_t threads_max);
+    lookup_pool(const lookup_pool&) = delete;
+    lookup_pool& operator=(const lookup_pool&) = delete;
+    TOLLGATE_DECL ~lookup_pool();
+
+    /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent lookups of
+    /// one name share one query. `done` is called with the pool's lock held: it must return quickly and not use the
+    /// pool. May throw std::bad_alloc; then `done` is not called. Returns a number for `withdraw`.
+    TOLLGATE_DECL std::uint64_t resolve(const std::string& host, on_result done);
+
+    /// For a caller that has timed out. If the name still waits for a thread, this lookup is removed, and the name with
+    /// its last lookup. False if a thread is resolving the name now.
+    [[nodiscard]] TOLLGATE_DECL bool withdraw(const std::string& host, std::uint64_t number);
+
+    /// After this has returned, no callback is called.
+    TOLLGATE_DECL void stop() noexcept;
+
+private:
+    class state;
+    const std::shared_ptr<state> state_;
+};
+
+}  // namespace webhooks
+}  // namespace tollgate
+
+// <tollgate/webhooks/detail/retry_schedule.hpp>
+
+namespace tollgate::inline v0 {
+
+/// When a delivery that failed is retried, and when it is given up.
+struct retry_schedule {
+    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once.
+    std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
+                                    std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
+                                    std::chrono::hours{10}};
+    /// Each wait is randomly shortened or lengthened by up to this much, so that deliveries that failed together are
+    /// not retried together. At most 100.
+    unsigned jitter_percent = 20;
+    /// A hook with failures and no success for this long is disabled. 0: by its first failure.
+    milliseconds disable_after = default_disable_after;
+    /// The longest wait that a receiver can ask for with `Retry-After`. 0: it has no effect.
+    milliseconds retry_after_max = std::chrono::hours{24};
+};
+
+/// The randomness with which a wait is as long as planned.
+inline constexpr std::uint32_t chance_without_jitter = 0x8000'0000U;
+
+/// How an attempt ended, for `judge_attempt`.
+struct attempt_report {
+    tollgate::attempt attempt;
+    std::string_view retry_after;  ///< of the response, or empty; a view
+};
+
+/// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
+/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honored, up to
+/// `retry_after_max`; the attempt is made then or by chance up to `jitter_percent` later, but no later than the next attempt
+/// of the plan. A shorter one does not shorten the wait. `chance` is uniform over all values.
+[[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
+                                                     attempt_report report, instant now, std::uint32_t chance);
+
+}  // namespace tollgate
+
+// <tollgate/webhooks/detail/dispatcher_settings.hpp>
+
+namespace tollgate::inline v0 {
+
+/// Settings of the client that posts webhooks; comments give the reasons for the defaults. For their bounds, see
+/// `hook_dispatch_settings`.
+struct hook_client_settings {
+    std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
+
+    milliseconds attempt_timeout = default_attempt_timeout;  ///< for the whole attempt: 15 s
+    /// for looking up the name; the system's resolver tries a second server after 5 s
+    milliseconds lookup_timeout = seconds{5};
+    milliseconds connect_timeout = seconds{5};   ///< for connecting, over all addresses together
+    milliseconds handshake_timeout = seconds{5};  ///< for the TLS handshake: two round trips
+
+    /// For the body, once the status is known. Only the status counts, so the body must not occupy a slot for long.
+    milliseconds body_timeout = seconds{2};
+
+    /// PEM of the trusted certificate authorities; empty: the system's.
+    std::string authorities_file = {};
+    name_lookup look_up = {};              ///< empty: `system_lookup`
+    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once; 0 and 1 count as 2
+    std::size_t addresses_max = 8;         ///< addresses of a host that are tried
+
+    /// Idle connections kept for reuse; 16 MB if all of them use TLS. If this or one of the next three is 0, each connection is used only
+    /// once.
+    std::size_t idle_connections_max = 256;
+    std::size_t idle_per_host_max = 8;       ///< as many as attempts at once
+    milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
+    milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is resolved again
+
+    http::response_settings response = {};  ///< bounds of a response
+};
+
+/// Settings of a dispatcher; comments give the reasons for the defaults. Bounds are per dispatcher unless a comment
+/// says otherwise.
+///
+/// `hook_dispatcher::start` refuses settings outside their bounds: timeouts, intervals and the margin are 1 ms to 24 hours, other times at
+/// most 36,500 days, and counts 1 to 1,000,000. A comment says what 0 means where it is allowed.
+struct hook_dispatch_settings {
+    retry_schedule retry = {};
+    hook_client_settings client = {};
+
+    /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
+    std::size_t attempts_max = 2048;
+    std::size_t slow_attempts_max = 1024;  ///< of these, to webhooks whose last attempt took a second or longer
+    std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
+    /// Of these, to the slow or new webhooks of one account (last attempt took a second or longer, or no attempt yet); and one more to a
+    /// webhook that has no attempt in progress.
+    std::size_t per_slow_host_max = 2;
+    /// Attempts that one hook gets in a minute. The minute begins with the first of these attempts; further attempts
+    /// wait for the next minute. 0: no bound, the default, because a bound also delays receivers that keep up.
+    /// `per_host_max` already limits how much a receiver gets at once, and a receiver that wants less can respond with
+    /// 429 or 503 and `Retry-After`.
+    std::size_t per_hook_minute_max = 0;
+    /// Bound on the data of all deliveries in flight. If this is 0, or less than the largest event: one delivery at a
+    /// time.
+    std::size_t data_bytes_max = 64 * 1024 * 1024;
+    std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
+
+    /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and for reaching the socket, the
+    /// rest to record the result. The rest is longer than `sqlite_store` waits for other writers (`sqlite_settings::busy_wait_max`). When a
+    /// process dies, its leased deliveries are sent again when their lease has ended.
+    milliseconds lease_margin = seconds{15};
+    /// How often to check whether another process has appended events: in a store that detects it cheaply
+    /// (`shared_outbox`), and in any other store. Events published through the dispatcher are sent at once.
+    milliseconds poll_interval{50};
+    milliseconds claim_interval = seconds{1};
+    /// How long ended deliveries and their attempts are kept. 0: until the next sweep, which runs once a minute.
+    milliseconds history = std::chrono::hours{24 * 30};
+};
+
+}  // namespace tollgate
+
 // <tollgate/webhooks/detail/delivery_worker.hpp>
 
 namespace asio {
@@ -35656,6 +34932,612 @@ hook_dispatcher(const asio::any_io_executor&, Service&, hook_dispatch_settings =
 #include <asio/ssl/stream.hpp>
 #include <asio/strand.hpp>
 #include <asio/write.hpp>
+#include <resolv.h>
+
+// <tollgate/http/detail/response_parser.ipp>
+
+namespace tollgate::inline v0::http {
+
+namespace detail {
+
+/// Whether it contains no control character but HTAB (RFC 9110 section 5.5).
+[[nodiscard]] inline bool is_field_text(std::string_view text) noexcept {
+    const char* const end = text.data() + text.size();
+    return find_value_end(text.data(), end) == end;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL response_parser::response_parser(const response_settings& settings) : settings_{settings} {}
+
+TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
+    stage_ = stage::status_line;
+    to_head_ = to_head;
+    begun_ = head_complete_ = older_ = keep_alive_ = body_cut_ = false;
+    status_ = 0;
+    consumed_ = header_bytes_ = field_count_ = 0;
+    body_bytes_ = left_bytes_ = 0;
+    framing_ = {};
+    chunks_ = {};
+    line_.clear();
+    body_.clear();
+    retry_after_.clear();
+    refused_reason_ = {};
+}
+
+TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
+    const std::size_t input_bytes = bytes.size();
+    begun_ = begun_ || input_bytes != 0;
+    bool waits = false;
+    while (!waits && stage_ != stage::complete && stage_ != stage::refused) {
+        switch (stage_) {
+            case stage::known_length:
+            case stage::until_close:
+            case stage::chunk_data:
+                waits = bytes.empty();
+                if (!waits) read_body(bytes);
+                break;
+            case stage::chunk_framing:
+                waits = bytes.empty();
+                if (!waits) read_chunk_framing(bytes);
+                break;
+            default:
+                if (std::string_view line; take_line(bytes, line)) {
+                    read_line(line);
+                    line_.clear();  // only now: `line` may be a view of it
+                } else {
+                    waits = true;
+                }
+        }
+    }
+    consumed_ = input_bytes - bytes.size();
+    return stage_ == stage::complete  ? response_step::complete
+           : stage_ == stage::refused ? response_step::refused
+                                      : response_step::needs_more;
+}
+
+TOLLGATE_DECL response_step response_parser::finish() noexcept {
+    consumed_ = 0;
+    if (stage_ == stage::until_close) complete();
+    if (stage_ == stage::complete) return response_step::complete;
+    if (stage_ != stage::refused) refuse("The connection ended before the response did.");
+    return response_step::refused;
+}
+
+/// Removes the next line from `bytes`, without its CRLF; false if it is incomplete or refused. The length is checked as
+/// the line arrives and the content when it is complete, so that the result does not depend on the split.
+TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::string_view& line) {
+    const std::size_t left_bytes = settings_.header_bytes_max - header_bytes_;
+    const auto end = bytes.find('\n');
+    const std::size_t more = end == std::string_view::npos ? bytes.size() : end + 1;
+    const std::size_t size = line_.size() + more;
+    if (size > (std::min)(settings_.line_bytes_max, left_bytes)) {
+        refuse(settings_.line_bytes_max <= left_bytes ? "A line is too long." : "The header fields are too large.");
+        return false;
+    }
+    if (end == std::string_view::npos || !line_.empty()) {
+        line_.append(bytes.substr(0, more));
+        line = line_;
+    } else {
+        line = bytes.substr(0, more);
+    }
+    bytes.remove_prefix(more);
+    if (end == std::string_view::npos) return false;
+    header_bytes_ += size;
+    if (size < 2 || line[size - 2] != '\r') {
+        refuse("A line ends in LF without CR.");
+        return false;
+    }
+    line.remove_suffix(2);
+    return true;
+}
+
+TOLLGATE_DECL void response_parser::read_line(std::string_view line) {
+    if (stage_ == stage::status_line) return read_status_line(line);
+    if (!line.empty()) return read_field_line(line);
+    if (stage_ == stage::trailers) complete();
+    else judge_head();
+}
+
+TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
+    constexpr std::size_t version_bytes = 9, status_bytes = 3;
+    older_ = line.starts_with("HTTP/1.0 ");
+    if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The response does not begin with HTTP/1.1 or HTTP/1.0.");
+    const std::string_view digits = line.substr(version_bytes, status_bytes);
+    const std::string_view reason = line.substr(version_bytes + digits.size());
+    if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
+        !is_digit(digits[2]) || (!reason.empty() && reason.front() != ' '))
+        return refuse("The status is not three digits.");
+    if (!detail::is_field_text(reason)) return refuse("The status line contains a control character.");
+    status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
+    if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
+    framing_ = {};
+    retry_after_.clear();
+    stage_ = stage::fields;
+}
+
+TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
+    if (++field_count_ > settings_.field_count_max) return refuse("There are too many header fields.");
+    if (line.front() == ' ' || line.front() == '\t') return refuse("A field line begins with whitespace.");
+    const char* const begin = line.data();
+    const auto name_bytes = static_cast<std::size_t>(detail::find_token_end(begin, begin + line.size()) - begin);
+    if (name_bytes == 0 || name_bytes == line.size() || line[name_bytes] != ':')
+        return refuse("A field line does not begin with a name and a colon.");
+    const std::string_view value = line.substr(name_bytes + 1);
+    if (!detail::is_field_text(value)) return refuse("A field value contains a control character.");
+    if (stage_ == stage::fields) judge_field(line.substr(0, name_bytes), value);
+}
+
+TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::string_view value) {
+    const std::string_view text = trim_ows(value);
+    switch (to_field_id(name)) {
+        case field_id::content_length:
+            if (++framing_.content_lengths > 1) framing_.fault = "There is more than one Content-Length field.";
+            else if (const auto length = parse_decimal(text)) framing_.content_length = *length;
+            else framing_.fault = "The Content-Length is not a plain decimal number.";
+            return;
+        case field_id::transfer_encoding:
+            // No tabs around it: some implementations read them as part of the name.
+            if (++framing_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
+                framing_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
+            return;
+        case field_id::connection:
+            framing_.close = framing_.close || detail::list_holds(text, "close");
+            framing_.keep_alive = framing_.keep_alive || detail::list_holds(text, "keep-alive");
+            return;
+        default: break;
+    }
+    if (!ascii_iequals(name, "retry-after")) return;
+    retry_after_.clear();
+    if (++framing_.retry_afters == 1) retry_after_.append(text);
+}
+
+/// Where the body ends (RFC 9112 section 6.3).
+TOLLGATE_DECL void response_parser::judge_head() {
+    head_complete_ = status_ >= 200;
+    if (!framing_.fault.empty()) return refuse(framing_.fault);
+    if (framing_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
+    if (framing_.transfer_encodings != 0 && framing_.content_lengths != 0)
+        return refuse("There are both Transfer-Encoding and Content-Length.");
+    if (status_ < 200) {
+        status_ = 0;
+        stage_ = stage::status_line;
+        return;
+    }
+    keep_alive_ = !framing_.close && (!older_ || framing_.keep_alive);
+    if (to_head_ || status_ == 204 || status_ == 304) {
+        // A 204 has no body, but a server that announces one may also send it.
+        if (status_ == 204 && (framing_.content_length != 0 || framing_.transfer_encodings != 0)) keep_alive_ = false;
+        return complete();
+    }
+    if (framing_.transfer_encodings != 0) {
+        stage_ = stage::chunk_framing;
+        return;
+    }
+    if (framing_.content_lengths == 0) {
+        keep_alive_ = false;
+        stage_ = stage::until_close;
+        return;
+    }
+    left_bytes_ = framing_.content_length;
+    stage_ = stage::known_length;
+    if (left_bytes_ == 0) return complete();
+    // Do not wait for a body that will not be read to its end.
+    if (left_bytes_ > settings_.body_bytes_max && settings_.kept_bytes_max == 0) cut();
+}
+
+/// Precondition: `bytes` is not empty.
+TOLLGATE_DECL void response_parser::read_chunk_framing(std::string_view& bytes) {
+    const detail::chunk_part next = chunks_.read(bytes.front());
+    bytes.remove_prefix(1);
+    switch (next) {
+        case detail::chunk_part::framing: return;
+        case detail::chunk_part::data:
+            left_bytes_ = chunks_.chunk_bytes();
+            stage_ = stage::chunk_data;
+            return;
+        case detail::chunk_part::trailers: stage_ = stage::trailers; return;
+        case detail::chunk_part::refused: return refuse(chunks_.refused_reason());
+    }
+}
+
+/// Precondition: `bytes` is not empty.
+TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
+    const bool endless = stage_ == stage::until_close;
+    const bool beyond = stage_ == stage::known_length && framing_.content_length > settings_.body_bytes_max;
+    const std::uint64_t accepted_max = (beyond ? settings_.kept_bytes_max : settings_.body_bytes_max) - body_bytes_;
+    if (accepted_max == 0) return cut();
+    std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, accepted_max);
+    if (!endless) taken = (std::min)(taken, left_bytes_);
+
+    const std::size_t capacity = settings_.kept_bytes_max - body_.size();
+    const std::size_t size = taken;
+    body_.append(bytes.substr(0, (std::min)(size, capacity)));
+    if (size > capacity) body_cut_ = true;
+    bytes.remove_prefix(size);
+    body_bytes_ += taken;
+    if (endless) return;
+    left_bytes_ -= taken;
+    if (left_bytes_ == 0) stage_ = stage_ == stage::known_length ? stage::complete : stage::chunk_framing;
+    else if (beyond && body_bytes_ == settings_.kept_bytes_max) cut();
+}
+
+/// Ends a response early. Its remaining bytes would be taken for the next response, so the connection cannot be reused.
+TOLLGATE_DECL void response_parser::cut() noexcept {
+    body_cut_ = true;
+    keep_alive_ = false;
+    complete();
+}
+
+TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
+    refused_reason_ = reason;
+    keep_alive_ = false;
+    stage_ = stage::refused;
+}
+
+}  // namespace tollgate::http
+
+// <tollgate/webhooks/detail/name_lookup.ipp>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
+#if defined(__GLIBC__)
+    // Without the search list, so that `shop` does not resolve to `shop.our-office.example`: leaving out a domain must
+    // not reach internal hosts. The state is per thread; a change of resolv.conf resets it, so it is set each time.
+    if ((_res.options & RES_INIT) == 0) static_cast<void>(res_init());
+    _res.options &= ~static_cast<decltype(_res.options)>(RES_DNSRCH | RES_DEFNAMES);
+#endif
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* first = nullptr;
+    errno = 0;
+    if (const int failed = ::getaddrinfo(host.c_str(), nullptr, &hints, &first); failed != 0) {
+        const int cause = errno;
+        if (failed == EAI_MEMORY) throw std::bad_alloc{};
+        if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
+            throw std::system_error{cause, std::generic_category(), "cannot look up names"};
+        if (failed == EAI_AGAIN) throw std::system_error{std::make_error_code(std::errc::timed_out)};
+        return {};
+    }
+
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{first, ::freeaddrinfo};
+
+    std::vector<ip_address> found;
+    for (const addrinfo* each = first; each != nullptr; each = each->ai_next) {
+        if (each->ai_family == AF_INET) {
+            sockaddr_in one{};
+            std::memcpy(&one, each->ai_addr, sizeof one);
+            std::array<std::uint8_t, 4> bytes{};
+            std::memcpy(bytes.data(), &one.sin_addr, bytes.size());
+            found.push_back(ip_address::v4(bytes[0], bytes[1], bytes[2], bytes[3]));
+        } else if (each->ai_family == AF_INET6) {
+            sockaddr_in6 one{};
+            std::memcpy(&one, each->ai_addr, sizeof one);
+            std::array<std::uint8_t, 16> bytes{};
+            std::memcpy(bytes.data(), &one.sin6_addr, bytes.size());
+            found.push_back(ip_address::from_bytes(bytes));
+        }
+    }
+    return found;
+}
+
+namespace webhooks {
+
+namespace detail {
+
+/// The most recently added names, a bounded number.
+class recent_names {
+public:
+    explicit recent_names(std::size_t names_max) : names_max_{names_max} {}
+
+    [[nodiscard]] bool contains(const std::string& name) const { return places_.contains(name); }
+    void add(const std::string& name) {
+        if (const auto known = places_.find(name); known != places_.end())
+            return names_.splice(names_.begin(), names_, known->second);
+        std::list<std::string> added{name};
+        places_.emplace(added.front(), added.begin());
+        names_.splice(names_.begin(), added);
+        if (names_.size() > names_max_) remove(std::string{names_.back()});
+    }
+    void remove(const std::string& name) {
+        const auto known = places_.find(name);
+        if (known == places_.end()) return;
+        const auto place = known->second;
+        places_.erase(known);
+        names_.erase(place);
+    }
+
+private:
+    const std::size_t names_max_;
+    std::list<std::string> names_;  // most recent first
+    std::unordered_map<std::string_view, std::list<std::string>::iterator> places_;
+};
+
+TOLLGATE_DECL std::string domain_of(std::string_view host) {
+    if (host.ends_with('.')) host.remove_suffix(1);
+    const auto before = [host](std::size_t end) {
+        const auto dot = end == 0 ? std::string_view::npos : host.rfind('.', end - 1);
+        return dot == std::string_view::npos ? std::size_t{0} : dot + 1;
+    };
+    const std::size_t top = before(host.size());
+    if (top == 0) return std::string{host};
+    const std::size_t second = before(top - 1);
+    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // such as co, com, org
+    if (second == 0 || host.size() - top != country_bytes || top - 1 - second > kind_bytes_max)
+        return std::string{host.substr(second)};
+    return std::string{host.substr(before(second - 1))};
+}
+
+}  // namespace detail
+
+/// Shared by the threads, which may outlive the pool.
+class lookup_pool::state : public std::enable_shared_from_this<state> {
+public:
+    state(name_lookup look_up, std::size_t threads_max)
+        : look_up_{std::move(look_up)}, threads_max_{(std::max)(threads_max, std::size_t{2})} {}
+
+    std::uint64_t resolve(const std::string& host, on_result done) {
+        const std::lock_guard hold{mutex_};
+        const std::uint64_t number = ++last_number_;
+        if (stopping_) return number;
+        if (const auto same = by_host_.find(host); same != by_host_.end()) {
+            same->second->callers.push_back({number, std::move(done)});
+            return number;
+        }
+        std::list<query> added;
+        added.push_back({host, detail::domain_of(host)});
+        query& one = added.front();
+        if (quick_names_.contains(host)) one.expected = pace::quick;
+        else if (slow_domains_.contains(one.domain)) one.expected = pace::slow;
+        one.callers.push_back({number, std::move(done)});
+        by_host_.emplace(host, added.begin());
+        waiting_.splice(waiting_.end(), added);
+        if (idle_ >= waiting_.size() || threads_ == threads_max_) {
+            changed_.notify_one();
+            return number;
+        }
+        try {
+            std::thread{[self = shared_from_this()] { self->run(); }}.detach();
+            ++threads_;
+        } catch (const std::exception&) {
+            changed_.notify_one();  // the existing threads will serve it
+        }
+        return number;
+    }
+
+    bool withdraw(const std::string& host, std::uint64_t number) {
+        const std::lock_guard hold{mutex_};
+        const auto found = by_host_.find(host);
+        if (found == by_host_.end()) return true;
+        const auto place = found->second;
+        if (place->running) return false;
+        std::erase_if(place->callers, [number](const caller& each) { return each.number == number; });
+        if (!place->callers.empty()) return true;
+        by_host_.erase(found);
+        waiting_.erase(place);
+        return true;
+    }
+
+    void stop() noexcept {
+        const std::lock_guard hold{mutex_};
+        stopping_ = true;
+        by_host_.clear();
+        waiting_.clear();
+        // Now: the callbacks belong to an executor that may be gone when the lookup ends.
+        for (query& each : running_) each.callers.clear();
+        changed_.notify_all();
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+    static constexpr std::chrono::seconds slow_lookup{1};
+    static constexpr std::size_t names_max = 8192;  // at most 2 MB
+
+    enum class pace : std::uint8_t { unknown, quick, slow };
+    struct caller {
+        std::uint64_t number;
+        on_result done;
+    };
+    struct query {
+        std::string host;
+        std::string domain;
+        pace expected = pace::unknown;
+        bool running = false;
+        std::vector<caller> callers{};
+    };
+    using queries = std::list<query>;
+
+    [[nodiscard]] std::size_t part_of_threads(std::size_t divisor) const noexcept {
+        return (std::max)(threads_max_ / divisor, std::size_t{1});
+    }
+
+    /// The next name that a thread may look up now.
+    [[nodiscard]] queries::iterator next() {
+        const auto count = [this](auto which) {
+            return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
+        };
+        const bool others_allowed =
+            count([](const query& one) { return one.expected != pace::quick; }) < part_of_threads(2);
+        const bool slow_allowed = count([](const query& one) { return one.expected == pace::slow; }) < part_of_threads(4);
+        return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
+            const bool quick = each.expected == pace::quick;
+            if (!quick && (!others_allowed || (each.expected == pace::slow && !slow_allowed))) return false;
+            const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
+            return of_domain < part_of_threads(quick ? 4 : 8);
+        });
+    }
+
+    void run() noexcept {
+        std::unique_lock hold{mutex_};
+        for (;;) {
+            ++idle_;
+            changed_.wait(hold, [this] { return stopping_ || next() != waiting_.end(); });
+            --idle_;
+            if (stopping_) return;
+            const auto one = next();
+            one->running = true;
+            running_.splice(running_.end(), waiting_, one);
+            hold.unlock();
+
+            const auto started = clock::now();
+            const lookup_result looked_up = look_up(one->host);
+            const bool was_quick = clock::now() - started < slow_lookup;
+
+            hold.lock();
+            queries finished;
+            finished.splice(finished.end(), running_, one);
+            changed_.notify_one();
+            if (stopping_) return;
+            by_host_.erase(one->host);
+            if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
+            for (const caller& each : one->callers) call(each.done, looked_up);
+        }
+    }
+
+    [[nodiscard]] lookup_result look_up(const std::string& host) const noexcept {
+        try {
+            return {.addresses = look_up_(host)};
+        } catch (const std::system_error& failed) {
+            const bool no_response =
+                failed.code() == std::errc::timed_out || failed.code() == std::errc::resource_unavailable_try_again;
+            return failed_as(no_response ? lookup_end::no_response : lookup_end::local_failure, failed.what());
+        } catch (const std::bad_alloc& failed) {
+            return failed_as(lookup_end::local_failure, failed.what());
+        } catch (...) {
+            return {};
+        }
+    }
+    [[nodiscard]] static lookup_result failed_as(lookup_end end, const char* reason) noexcept {
+        try {
+            return {.end = end, .reason = reason};
+        } catch (const std::exception&) {
+            return {.end = end};
+        }
+    }
+
+    void remember(const query& one, bool was_quick) noexcept {
+        try {
+            if (was_quick) {
+                quick_names_.add(one.host);
+                slow_domains_.remove(one.domain);
+            } else {
+                quick_names_.remove(one.host);
+                slow_domains_.add(one.domain);
+            }
+        } catch (const std::exception&) {  // only slows later lookups
+        }
+    }
+    static void call(const on_result& done, const lookup_result& looked_up) noexcept {
+        try {
+            done(looked_up);
+        } catch (const std::exception&) {  // the caller has a timeout
+        }
+    }
+
+    const name_lookup look_up_;
+    const std::size_t threads_max_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::unordered_map<std::string, queries::iterator> by_host_;
+    queries waiting_, running_;
+    detail::recent_names quick_names_{names_max}, slow_domains_{names_max};
+    std::uint64_t last_number_ = 0;
+    std::size_t threads_ = 0;
+    std::size_t idle_ = 0;
+    bool stopping_ = false;
+};
+
+TOLLGATE_DECL lookup_pool::lookup_pool(name_lookup look_up, std::size_t threads_max)
+    : state_{std::make_shared<state>(look_up ? std::move(look_up) : name_lookup{&system_lookup}, threads_max)} {}
+
+TOLLGATE_DECL lookup_pool::~lookup_pool() { state_->stop(); }
+
+TOLLGATE_DECL void lookup_pool::stop() noexcept { state_->stop(); }
+
+TOLLGATE_DECL std::uint64_t lookup_pool::resolve(const std::string& host, on_result done) {
+    return state_->resolve(host, std::move(done));
+}
+
+TOLLGATE_DECL bool lookup_pool::withdraw(const std::string& host, std::uint64_t number) {
+    return state_->withdraw(host, number);
+}
+
+}  // namespace webhooks
+}  // namespace tollgate::inline v0
+
+// <tollgate/http/detail/retry_after.hpp>
+
+namespace tollgate::inline v0::http {
+
+/// Parses a date in any of the three forms that RFC 9110 section 5.6.7 requires recipients to accept; empty for
+/// anything else. The weekday is not compared with the date. `now` determines the century of a two-digit year.
+[[nodiscard]] TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept;
+
+/// The time that a `Retry-After` (RFC 9110 section 10.2.3) asks to wait: whole seconds or a date, which may be past
+/// (zero). At most one year. Empty for anything else.
+[[nodiscard]] TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept;
+
+}  // namespace tollgate::http
+
+// <tollgate/webhooks/detail/retry_schedule.ipp>
+
+namespace tollgate::inline v0 {
+namespace detail {
+
+/// `wait` times a factor between 1 - jitter and 1 + jitter.
+inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::uint32_t chance) noexcept {
+    const double jitter = (std::min)(jitter_percent, 100U) / 100.0;
+    const double even = static_cast<double>(chance) / 4294967295.0;  // 0 to 1
+    return milliseconds{
+        static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
+}
+
+/// From now to the first attempt of the plan that is later than `wait`; empty if none is.
+inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_schedule& schedule, std::size_t attempts_made) {
+    milliseconds planned{0};
+    for (std::size_t i = attempts_made; i < schedule.waits.size(); ++i)
+        if (planned += schedule.waits[i]; planned > wait) return planned;
+    return std::nullopt;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
+                                       instant now, std::uint32_t chance) {
+    attempt_result result{.lease = sent.lease, .target_url = sent.target_url, .attempt = std::move(report.attempt)};
+    const bool answered = result.attempt.end == attempt_end::answered;
+    if (answered && result.attempt.status / 100 == 2) {
+        result.outcome = delivery_outcome::delivered;
+        return result;
+    }
+    constexpr unsigned gone = 410;
+    if (answered && result.attempt.status == gone) {
+        result.outcome = delivery_outcome::gone;
+        return result;
+    }
+    result.disable_if_failing_since = now - schedule.disable_after;
+    if (sent.attempts_made >= schedule.waits.size()) return result;
+
+    const milliseconds planned = schedule.waits[sent.attempts_made];
+    milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
+    if (const auto requested = http::parse_retry_after(report.retry_after, now)) {
+        // Never earlier than requested; and deliveries refused together are not retried together.
+        const milliseconds honored = (std::min)(*requested, schedule.retry_after_max);
+        const milliseconds earliest = (std::max)(honored, planned);
+        wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + chance_without_jitter));
+        if (honored > planned) {
+            const auto next = detail::planned_after(honored, schedule, sent.attempts_made);
+            wait = (std::min)({wait, schedule.retry_after_max, next.value_or(wait)});
+        }
+    }
+    result.outcome = delivery_outcome::retry;
+    result.retry_at = now + wait;
+    return result;
+}
+
+}  // namespace tollgate
 
 // <tollgate/webhooks/detail/delivery_scheduler.hpp>
 
@@ -36510,6 +36392,135 @@ TOLLGATE_DECL void delivery_worker::stop(std::optional<milliseconds> deadline) {
 TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
 
 }  // namespace tollgate::webhooks
+
+// <tollgate/http/detail/retry_after.ipp>
+
+namespace tollgate::inline v0::http {
+namespace detail {
+
+/// Reads the parts of a date from the front of a text; after one mismatch the whole result is invalid.
+class date_reader {
+public:
+    explicit date_reader(std::string_view text) noexcept : text_{text} {}
+
+    void expect(std::string_view part) noexcept {
+        if (text_.starts_with(part)) text_.remove_prefix(part.size());
+        else good_ = false;
+    }
+    /// Exactly `digits` digits; with `padded`, the first may be a blank.
+    int number(std::size_t digits, bool padded = false) noexcept {
+        int value = 0;
+        for (std::size_t i = 0; i < digits; ++i) {
+            if (i >= text_.size()) good_ = false;
+            else if (is_digit(text_[i])) value = value * 10 + (text_[i] - '0');
+            else if (!padded || i != 0 || text_[i] != ' ') good_ = false;
+        }
+        text_.remove_prefix((std::min)(digits, text_.size()));
+        return value;
+    }
+    /// One of the three-letter names, counted from 1; case-sensitive, as in the grammar.
+    int name(std::string_view names) noexcept {
+        const std::string_view candidate = text_.substr(0, 3);
+        for (std::size_t i = 0; i < names.size(); i += 3) {
+            if (candidate != names.substr(i, 3)) continue;
+            text_.remove_prefix(3);
+            return static_cast<int>(i / 3) + 1;
+        }
+        good_ = false;
+        return 1;
+    }
+    int month() noexcept { return name("JanFebMarAprMayJunJulAugSepOctNovDec"); }
+    seconds time_of_day() noexcept {
+        const int hour = number(2);
+        expect(":");
+        const int minute = number(2);
+        expect(":");
+        const int second = number(2);
+        if (hour > 23 || minute > 59 || second > 60) good_ = false;  // 60: a leap second
+        return std::chrono::hours{hour} + std::chrono::minutes{minute} + seconds{second};
+    }
+    [[nodiscard]] std::string_view rest() const noexcept { return text_; }
+    [[nodiscard]] bool whole() const noexcept { return good_ && text_.empty(); }
+
+private:
+    std::string_view text_;
+    bool good_ = true;
+};
+
+struct day {
+    int year = 0, month = 1, of_month = 1;
+};
+
+inline std::optional<instant> to_instant(const date_reader& reader, const day& day, seconds time) noexcept {
+    using namespace std::chrono;
+    const year_month_day date{year{day.year}, std::chrono::month{static_cast<unsigned>(day.month)},
+                              std::chrono::day{static_cast<unsigned>(day.of_month)}};
+    if (!reader.whole() || !date.ok()) return std::nullopt;
+    return instant{sys_days{date} + time};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept {
+    constexpr std::string_view weekdays = "MonTueWedThuFriSatSun";
+    detail::date_reader reader{text};
+    detail::day day;
+    reader.name(weekdays);
+    if (reader.rest().starts_with(", ")) {  // Sun, 06 Nov 1994 08:49:37 GMT
+        reader.expect(", ");
+        day.of_month = reader.number(2);
+        reader.expect(" ");
+        day.month = reader.month();
+        reader.expect(" ");
+        day.year = reader.number(4);
+        reader.expect(" ");
+        const seconds time = reader.time_of_day();
+        reader.expect(" GMT");
+        return detail::to_instant(reader, day, time);
+    }
+    if (reader.rest().starts_with(' ')) {  // Sun Nov  6 08:49:37 1994
+        reader.expect(" ");
+        day.month = reader.month();
+        reader.expect(" ");
+        day.of_month = reader.number(2, true);
+        reader.expect(" ");
+        const seconds time = reader.time_of_day();
+        reader.expect(" ");
+        day.year = reader.number(4);
+        return detail::to_instant(reader, day, time);
+    }
+    // Sunday, 06-Nov-94 08:49:37 GMT
+    for (const std::string_view ending : {"day, ", "sday, ", "nesday, ", "rsday, ", "urday, "})
+        if (reader.rest().starts_with(ending)) {
+            reader.expect(ending);
+            break;
+        }
+    day.of_month = reader.number(2);
+    reader.expect("-");
+    day.month = reader.month();
+    reader.expect("-");
+    const int this_year = tollgate::detail::to_civil(now).year;
+    day.year = this_year - this_year % 100 + reader.number(2);
+    if (day.year > this_year + 50) day.year -= 100;  // RFC 9110: more than 50 years ahead is the most recent past
+    reader.expect(" ");
+    const seconds time = reader.time_of_day();
+    reader.expect(" GMT");
+    return detail::to_instant(reader, day, time);
+}
+
+TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept {
+    constexpr milliseconds most = std::chrono::hours{24 * 366};
+    if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit)) {
+        milliseconds wait{0};
+        for (const char c : text) wait = (std::min)(wait * 10 + seconds{c - '0'}, most);
+        return wait;
+    }
+    const auto date = parse_http_date(text, now);
+    if (!date) return std::nullopt;
+    return *date <= now ? milliseconds{0} : (std::min)(*date - now, most);
+}
+
+}  // namespace tollgate::http
 
 // <tollgate/webhooks/detail/delivery_choice.ipp>
 

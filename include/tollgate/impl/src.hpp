@@ -27,8 +27,6 @@
 #include <tollgate/http/detail/form_body.ipp>
 #include <tollgate/http/detail/request_id.ipp>
 #include <tollgate/http/detail/request_parser.ipp>
-#include <tollgate/http/detail/response_parser.ipp>
-#include <tollgate/http/detail/retry_after.ipp>
 #include <tollgate/http/json_body.ipp>
 #include <tollgate/http/json_writer.ipp>
 #include <tollgate/http/url.ipp>
@@ -75,10 +73,9 @@
 #include <tollgate/server/detail/event_loop.ipp>
 #include <tollgate/server/detail/http1_session.ipp>
 #include <tollgate/server/detail/socket_calls.ipp>
-#include <tollgate/server/detail/tls_context.ipp>
-#include <tollgate/server/detail/tls_stream.ipp>
 #include <tollgate/server/detail/worker_pool.ipp>
 #include <tollgate/server/server.ipp>
+#include <tollgate/server/tls.ipp>
 #include <tollgate/store/detail/memory/access_tokens.ipp>
 #include <tollgate/store/detail/memory/applications.ipp>
 #include <tollgate/store/detail/memory/completions.ipp>
@@ -99,8 +96,6 @@
 #include <tollgate/web/detail/sign_in_throttle.ipp>
 #include <tollgate/web/page_theme.ipp>
 #include <tollgate/web/texts.ipp>
-#include <tollgate/webhooks/detail/name_lookup.ipp>
-#include <tollgate/webhooks/detail/retry_schedule.ipp>
 #include <tollgate/webhooks/publish.ipp>
 #include <tollgate/webhooks/verify.ipp>
 

@@ -30,7 +30,7 @@ using loop_group_factory =
 
 /// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
 ///
-///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
+///     tollgate::server server{api, {.port = 8443, .tls = tollgate::tls_from({"cert.pem", "key.pem"})}};
 ///     return server.run();
 ///
 /// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.
@@ -79,9 +79,6 @@ public:
     /// again, for instance with an earlier deadline.
     TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
 
-    /// Reads the certificate, key and ticket keys as `start` does, but changes nothing; without a certificate, only the ticket keys. An
-    /// error names the file and says what is wrong with it.
-    static TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
     /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use. If only the file of
     /// ticket keys cannot be used, that is not an error: the old keys stay in use, and `server_settings::on_warning` is called.
     TOLLGATE_DECL result<void> reload_certificates();

@@ -77,15 +77,6 @@ TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); 
 TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_certificates(); }
 TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
 
-TOLLGATE_DECL result<void> server::check_tls(const tls_settings& settings) {
-    if (!settings.enabled() && !settings.ticket_key_file.empty()) {
-        const auto keys = server_detail::tls_context::read_ticket_keys(settings.ticket_key_file);
-        return keys ? result<void>{} : keys.error();
-    }
-    const auto context = server_detail::tls_context::make(settings, nullptr);
-    return context ? result<void>{} : context.error();
-}
-
 TOLLGATE_DECL server_statistics server::statistics() const noexcept { return core_->statistics(); }
 
 TOLLGATE_DECL std::uint16_t server::port() const {
@@ -132,8 +123,8 @@ TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listeni
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& settings = context_->settings;
-    if (settings.tls.enabled()) {
-        auto context = tls_context::make(settings.tls, context_->own_tickets);
+    if (settings.tls) {
+        auto context = settings.tls();
         if (!context) return std::move(context).error();
         context_->set_tls(*std::move(context));
     }
@@ -258,19 +249,14 @@ TOLLGATE_DECL server::core::~core() {
 }
 
 TOLLGATE_DECL result<void> server::core::reload_certificates() {
-    if (!context_->settings.tls.enabled()) return invalid("The server has no TLS settings.");
-    auto settings = context_->settings.tls;
-    auto tickets = context_->own_tickets;
-    if (!settings.ticket_key_file.empty()) {
-        auto read = server_detail::tls_context::read_ticket_keys(std::exchange(settings.ticket_key_file, {}));
-        const auto current = context_->tls();
-        if (!read && !current) return std::move(read).error();
-        if (!read) context_->warn(read.error().message + " The former keys remain in use.");
-        tickets = read ? *std::move(read) : current->tickets();
-    }
-    auto context = server_detail::tls_context::make(settings, std::move(tickets));
-    if (!context) return std::move(context).error();
-    context_->set_tls(*std::move(context));
+    const tls_source& source = context_->settings.tls;
+    if (!source) return invalid("The server has no TLS settings.");
+    const auto current = context_->tls();
+    std::string warning;
+    auto next = current ? current->reload(warning) : source();
+    if (!next) return std::move(next).error();
+    if (!warning.empty()) context_->warn(warning);
+    context_->set_tls(*std::move(next));
     return {};
 }
 

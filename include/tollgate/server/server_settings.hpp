@@ -1,16 +1,22 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace tollgate::inline v0 {
+
+namespace server_detail {
+class tls_context;
+}
 
 /// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free one. Or `unix:` and the path of a
 /// Unix domain socket, with port 0: its file is created with mode `server_settings::unix_socket_mode` and removed at the end; a file
@@ -21,26 +27,9 @@ struct listen_address {
     std::uint16_t port = 0;
 };
 
-/// A certificate chain (leaf first) and its key, PEM: each as a file, which `server::reload_certificates` reads again, or as text, not
-/// both. All empty: no TLS.
-struct tls_settings {
-    std::string certificate_file = {};
-    std::string key_file = {};
-    std::string certificate_pem = {};
-    std::string key_pem = {};
-    /// A file with the secrets of session tickets: at most 16 lines of 32 random bytes in base64. The first encrypts, and all decrypt;
-    /// blank lines and lines that start with `#` are ignored. Servers with the same file resume each other's sessions;
-    /// `server::reload_certificates` reads it again. Empty: a random secret, replaced every 2 hours.
-    std::string ticket_key_file = {};
-    /// The ciphers of TLS 1.2, as OpenSSL lists them. Empty: ECDHE with AES-GCM or ChaCha20-Poly1305 (RFC 9325 section 4.2),
-    /// which all clients of the last ten years have. TLS 1.3 has no other ciphers.
-    std::string tls12_ciphers = {};
-
-    /// Whether a certificate and key are given.
-    [[nodiscard]] bool enabled() const noexcept {
-        return !certificate_file.empty() || !key_file.empty() || !certificate_pem.empty() || !key_pem.empty();
-    }
-};
+/// Reads a certificate and its key: `tls_from` (tollgate/server/tls.hpp) returns one. It is there so that programs without TLS do not
+/// compile it.
+using tls_source = std::function<result<std::shared_ptr<const server_detail::tls_context>>()>;
 
 /// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
 /// `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
@@ -53,7 +42,7 @@ struct server_settings {
     /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
     std::vector<int> listening_sockets = {};
     unsigned unix_socket_mode = 0660;  ///< of the file of a Unix domain socket: its owner and group may connect
-    tls_settings tls = {};
+    tls_source tls = {};                   ///< such as `tls_from({"cert.pem", "key.pem"})`; empty: no TLS
 
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
     /// Worker threads for blocking handlers, which wait more than they compute: at most this many for each `http::work_kind`, started when

@@ -6,7 +6,7 @@
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/webhooks/detail/delivery_trace.hpp>
 #include <tollgate/webhooks/detail/delivery_worker.hpp>
-#include <tollgate/webhooks/dispatcher_settings.hpp>
+#include <tollgate/webhooks/detail/dispatcher_settings.hpp>
 
 #include <array>
 #include <concepts>

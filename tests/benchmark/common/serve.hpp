@@ -7,6 +7,7 @@
 #else
 #include <tollgate/server/server.hpp>
 #endif
+#include <tollgate/server/tls.hpp>
 
 #include <chrono>
 #include <cstdlib>
@@ -22,7 +23,7 @@ inline int serve(tollgate::http::handler_ref handler, int argc, char** argv) {
     settings.threads = threads == nullptr ? 1 : static_cast<unsigned>(std::atoi(threads));
     settings.idle_timeout = std::chrono::minutes{5};  // under valgrind a round may take longer than a minute
     settings.connections_per_address_max = settings.connections_max;  // all clients have one address
-    if (argc > 3) settings.tls = {.certificate_file = argv[2], .key_file = argv[3]};
+    if (argc > 3) settings.tls = tollgate::tls_from({.certificate_file = argv[2], .key_file = argv[3]});
     tollgate::server server{handler, settings};
     server.run();
     return 1;

@@ -1,4 +1,5 @@
 #include <tollgate/server/asio_server.hpp>
+#include <tollgate/server/tls.hpp>
 
 #include <asio/thread_pool.hpp>
 #include <catch2/catch.hpp>
@@ -120,10 +121,7 @@ TEST_CASE("misbehaving clients do not harm a server, and it can be stopped while
                 settings.queue_wait_max = 1h;
                 settings.header_timeout = settings.body_timeout = settings.idle_timeout = settings.write_timeout = 50ms;
                 settings.linger_timeout = settings.handshake_timeout = 50ms;
-                if (tls) {
-                    settings.tls.certificate_pem = own.certificate_pem;
-                    settings.tls.key_pem = own.key_pem;
-                }
+                if (tls) settings.tls = tollgate::tls_from({.certificate_pem = own.certificate_pem, .key_pem = own.key_pem});
                 tollgate_test::echo_handler plain_handler;
                 blocking_echo blocking_handler;
                 const tollgate::http::handler_ref handler = blocks ? tollgate::http::handler_ref{blocking_handler}

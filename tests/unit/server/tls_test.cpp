@@ -1,5 +1,6 @@
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/server/asio_server.hpp>
+#include <tollgate/server/tls.hpp>
 
 #include <catch2/catch.hpp>
 #include <support/certificate.hpp>
@@ -30,18 +31,24 @@ using tollgate_test::socket_client;
 using tollgate_test::tls_client;
 using tollgate::server;
 using tollgate::server_settings;
+using tollgate::tls_from;
+using tollgate::tls_settings;
 
 namespace {
 
 const std::string get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
 
-server_settings with_tls() {
+/// With a certificate of its own if `tls` has none.
+server_settings with_tls(tls_settings tls = {}) {
     static const tollgate_test::certificate own = tollgate_test::make_certificate("first");
+    if (tls.certificate_file.empty() && tls.certificate_pem.empty()) {
+        tls.certificate_pem = own.certificate_pem;
+        tls.key_pem = own.key_pem;
+    }
     server_settings settings;
     settings.port = 0;
     settings.threads = 1;
-    settings.tls.certificate_pem = own.certificate_pem;
-    settings.tls.key_pem = own.key_pem;
+    settings.tls = tls_from(std::move(tls));
     return settings;
 }
 
@@ -57,10 +64,8 @@ struct certificate_files {
         write_file(certificate, next.certificate_pem);
         write_file(key, next.key_pem);
     }
-    [[nodiscard]] server_settings settings() const {
-        server_settings settings = with_tls();
-        settings.tls = {certificate, key};
-        return settings;
+    [[nodiscard]] server_settings settings(const std::string& ticket_keys = {}) const {
+        return with_tls({.certificate_file = certificate, .key_file = key, .ticket_key_file = ticket_keys});
     }
 };
 
@@ -258,10 +263,7 @@ TEST_CASE("TLS 1.2 agrees only on forward secrecy with authenticated encryption,
     for (const auto kind : {key_kind::rsa, key_kind::ecdsa}) {
         const auto own = tollgate_test::make_certificate("suites", {}, kind);
         tollgate_test::echo_handler handler;
-        server_settings settings = with_tls();
-        settings.tls.certificate_pem = own.certificate_pem;
-        settings.tls.key_pem = own.key_pem;
-        server running{handler, settings};
+        server running{handler, with_tls({.certificate_pem = own.certificate_pem, .key_pem = own.key_pem})};
         REQUIRE(running.start());
         const std::string good = kind == key_kind::rsa ? "ECDHE-RSA-" : "ECDHE-ECDSA-";
         std::vector<std::string> agreed;
@@ -279,19 +281,17 @@ TEST_CASE("TLS 1.2 agrees only on forward secrecy with authenticated encryption,
 TEST_CASE("the ciphers of TLS 1.2 can be set", "[server][tls]") {
     const auto own = tollgate_test::make_certificate("old clients", {}, tollgate_test::key_kind::rsa);
     tollgate_test::echo_handler handler;
-    server_settings settings = with_tls();
-    settings.tls.certificate_pem = own.certificate_pem;
-    settings.tls.key_pem = own.key_pem;
-    settings.tls.tls12_ciphers = "ECDHE+AESGCM:AES128-SHA";
+    const auto with_ciphers = [&own](std::string ciphers) {
+        return with_tls({.certificate_pem = own.certificate_pem, .key_pem = own.key_pem, .tls12_ciphers = std::move(ciphers)});
+    };
     {
-        server running{handler, settings};
+        server running{handler, with_ciphers("ECDHE+AESGCM:AES128-SHA")};
         REQUIRE(running.start());
         CHECK(tls_client{running.port(), TLS1_2_VERSION, {}, "AES128-SHA"}.cipher() == "AES128-SHA");
         CHECK_FALSE(tls_client{running.port(), TLS1_2_VERSION, {}, "AES256-SHA"}.connected());
         CHECK(tls_client{running.port(), TLS1_3_VERSION}.connected());
     }
-    settings.tls.tls12_ciphers = "none-of-these";
-    const auto started = server{handler, settings}.start();
+    const auto started = server{handler, with_ciphers("none-of-these")}.start();
     REQUIRE_FALSE(started);
     CHECK(started.error().message.find("none-of-these") != std::string::npos);
 }
@@ -325,8 +325,7 @@ TEST_CASE("sessions are resumed by servers that have the same ticket keys", "[se
     write_file(keys, ticket_secret('a'));
     tollgate_test::echo_handler handler;
     server alone{handler, with_tls()};
-    server_settings shared = with_tls();
-    shared.tls.ticket_key_file = keys;
+    const server_settings shared = with_tls({.ticket_key_file = keys});
     server first{handler, shared}, second{handler, shared};
     REQUIRE(alone.start());
     REQUIRE(first.start());
@@ -366,8 +365,7 @@ TEST_CASE("an unusable file of ticket keys does not keep a new certificate from 
     const certificate_files files{tollgate_test::make_certificate("first")};
     const std::string keys = files.directory.file("keys");
     tollgate_test::echo_handler handler;
-    auto settings = files.settings();
-    settings.tls.ticket_key_file = keys;
+    auto settings = files.settings(keys);
     std::string warning;
     settings.on_warning = [&warning](std::string_view message) { warning = message; };
     write_file(keys, "garbage");
@@ -390,10 +388,8 @@ TEST_CASE("the error names an unusable file of ticket keys", "[server][tls][tick
     const tollgate_test::temporary_directory directory;
     const std::string keys = directory.file("keys");
     tollgate_test::echo_handler handler;
-    server_settings settings = with_tls();
-    settings.tls.ticket_key_file = keys;
     const auto refuses = [&](const std::string& expected) {
-        const auto started = server{handler, settings}.start();
+        const auto started = server{handler, with_tls({.ticket_key_file = keys})}.start();
         CAPTURE(expected);
         REQUIRE_FALSE(started);
         CHECK(started.error().message.find(keys) != std::string::npos);
@@ -408,8 +404,7 @@ TEST_CASE("the error names an unusable file of ticket keys", "[server][tls][tick
     refuses("line 2 is not the base64 text of 32 bytes");
     write_file(keys, std::string(5000, '\n'));
     refuses("too long");
-    settings.tls.ticket_key_file = directory.path();
-    const auto started = server{handler, settings}.start();
+    const auto started = server{handler, with_tls({.ticket_key_file = directory.path()})}.start();
     REQUIRE_FALSE(started);
     CHECK(started.error().message.find("Is a directory") != std::string::npos);
 }
@@ -664,12 +659,12 @@ TEST_CASE("reloading certificates uses up nothing of OpenSSL's, and needs TLS", 
     server_settings settings;
     tollgate_test::echo_handler handler;
     CHECK(server{handler, settings}.reload_certificates().error().kind == tollgate::error_kind::invalid);
-    settings.tls.certificate_pem = own.certificate_pem;
-    settings.tls.key_pem = own.key_pem;
+    const tls_settings tls{.certificate_pem = own.certificate_pem, .key_pem = own.key_pem};
+    settings.tls = tls_from(tls);
     server running{handler, settings};
     const auto use_one = [&] {
         REQUIRE(running.reload_certificates());
-        REQUIRE(server::check_tls(settings.tls));
+        REQUIRE(check_tls(tls));
     };
     use_one();
     const int before = BIO_get_new_index();
@@ -691,7 +686,7 @@ TEST_CASE("certificate and key may come from pipes", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server_settings settings;
     settings.port = 0;
-    settings.tls = {"/dev/fd/" + std::to_string(certificate), "/dev/fd/" + std::to_string(key)};
+    settings.tls = tls_from({"/dev/fd/" + std::to_string(certificate), "/dev/fd/" + std::to_string(key)});
     server running{handler, settings};
     CHECK(running.start());
     ::close(certificate);
@@ -700,10 +695,10 @@ TEST_CASE("certificate and key may come from pipes", "[server][tls]") {
 
 TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]") {
     tollgate_test::echo_handler handler;
-    const auto refuses = [&](tollgate::tls_settings tls, const std::string& expected) {
+    const auto refuses = [&](tls_settings tls, const std::string& expected) {
         server_settings settings;
         settings.port = 0;
-        settings.tls = std::move(tls);
+        settings.tls = tls_from(std::move(tls));
         server instance{handler, settings};
         const auto started = instance.start();
         CAPTURE(expected);

@@ -2,6 +2,7 @@
 
 #include <tollgate/policy/public_targets.hpp>
 #include <tollgate/server/server.hpp>
+#include <tollgate/server/tls.hpp>
 
 #include <support/certificate.hpp>
 #include <support/echo_handler.hpp>
@@ -642,7 +643,8 @@ TEST_CASE("TLS: the certificate must be trusted and match the host") {
     const std::string file = directory.file("authority.pem");
     std::ofstream{file} << one.certificate_pem;
     tollgate_test::echo_handler handler;
-    server receiver{handler, {.address = "0.0.0.0", .port = 0, .tls = {.certificate_pem = one.certificate_pem, .key_pem = one.key_pem}}};
+    server receiver{handler, {.address = "0.0.0.0", .port = 0,
+                              .tls = tollgate::tls_from({.certificate_pem = one.certificate_pem, .key_pem = one.key_pem})}};
     REQUIRE(receiver.start());
     hook_client_settings settings;
     settings.look_up = [](const std::string&) { return std::vector{ip_address::v4(127, 0, 0, 1)}; };

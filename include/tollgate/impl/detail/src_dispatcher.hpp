@@ -7,6 +7,8 @@
 #error Define TOLLGATE_SEPARATE_COMPILATION for every translation unit of the program.
 #endif
 
+#include <tollgate/http/detail/response_parser.ipp>
+#include <tollgate/http/detail/retry_after.ipp>
 #include <tollgate/webhooks/detail/attempt_run.ipp>
 #include <tollgate/webhooks/detail/connection.ipp>
 #include <tollgate/webhooks/detail/connection_pool.ipp>
@@ -14,3 +16,5 @@
 #include <tollgate/webhooks/detail/delivery_scheduler.ipp>
 #include <tollgate/webhooks/detail/delivery_worker.ipp>
 #include <tollgate/webhooks/detail/hook_client.ipp>
+#include <tollgate/webhooks/detail/name_lookup.ipp>
+#include <tollgate/webhooks/detail/retry_schedule.ipp>

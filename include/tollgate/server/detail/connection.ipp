@@ -119,7 +119,7 @@ TOLLGATE_DECL connection_event connection::await(bool wait_started) noexcept {
 
 TOLLGATE_DECL connection_event connection::begin_tls() {
     if (const auto context = loop_.context().tls()) {
-        tls_ = std::make_unique<tls_stream>(context);
+        tls_ = context->new_stream();
         return event::tls;
     }
     return admitted_ == admission::accepted ? event::plain : event::over_limit;

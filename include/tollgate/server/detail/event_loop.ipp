@@ -214,7 +214,7 @@ TOLLGATE_DECL bool listener::refuse_one() noexcept {
     const server_context::spare_use spare{context, socket_};
     if (spare.accepted.state != accept_state::accepted) return false;
     context.counters.count_refused();
-    if (context.tls()) return true;  // a TLS client cannot read a response before a handshake
+    if (context.settings.tls) return true;  // a TLS client cannot read a response before a handshake
     try {
         http1_session session{context.parsing()};
         session.begin(spare.accepted.peer, false);

@@ -6,8 +6,8 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/server/detail/connection_limiter.hpp>
 #include <tollgate/server/detail/socket_calls.hpp>
-#include <tollgate/server/detail/tls_context.hpp>
 #include <tollgate/server/detail/server_statistics.hpp>
+#include <tollgate/server/detail/tls_stream.hpp>
 #include <tollgate/server/detail/worker_pool.hpp>
 #include <tollgate/server/server_settings.hpp>
 
@@ -33,7 +33,6 @@ public:
     worker_pool workers;
     server_counters counters;
     std::atomic<bool> stopping = false;
-    const std::shared_ptr<ticket_keys> own_tickets = std::make_shared<ticket_keys>();  // a reload keeps them
 
     [[nodiscard]] http::parser_settings parsing() const noexcept {
         http::parser_settings parser;

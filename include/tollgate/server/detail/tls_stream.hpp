@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/base/config.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/server/detail/page_buffer.hpp>
 
 #include <cstddef>
@@ -10,11 +10,8 @@
 #include <string>
 #include <string_view>
 
-struct ssl_st;
-
+// What a connection needs of TLS. `tollgate/server/tls.hpp` implements it, for programs that use TLS.
 namespace tollgate::inline v0::server_detail {
-
-class tls_context;
 
 inline constexpr std::size_t tls_record_bytes_max = 16 * 1024;  // RFC 8446 section 5.1
 
@@ -45,50 +42,57 @@ enum class tls_step : std::uint8_t {
     plain_http,   ///< the client sent HTTP without TLS
 };
 
-/// The TLS side of one connection: OpenSSL over bytes in memory, never over a socket. Used by one thread at a time.
+/// The TLS side of one connection, over bytes in memory, never over a socket. Used by one thread at a time.
 class tls_stream {
 public:
-    /// Throws `std::bad_alloc`.
-    TOLLGATE_DECL explicit tls_stream(std::shared_ptr<const tls_context> context);
+    tls_stream() = default;
     tls_stream(const tls_stream&) = delete;
     tls_stream& operator=(const tls_stream&) = delete;
-    TOLLGATE_DECL ~tls_stream();
+    virtual ~tls_stream() = default;
 
     [[nodiscard]] bool handshake_done() const noexcept { return handshake_done_; }
-    TOLLGATE_DECL tls_step handshake(tls_wire& wire);
+    virtual tls_step handshake(tls_wire& wire) = 0;
 
     struct reading {
         tls_step step = tls_step::wants_bytes;
         std::size_t bytes = 0;
     };
     /// Decrypts into `into` as much as fits. `done` means that it is full or that a record ended.
-    TOLLGATE_DECL reading read(tls_wire& wire, std::span<char> into);
+    virtual reading read(tls_wire& wire, std::span<char> into) = 0;
     /// Whether `read` can return more without input from the socket.
-    [[nodiscard]] TOLLGATE_DECL bool has_input(const tls_wire& wire) const noexcept;
+    [[nodiscard]] virtual bool has_input(const tls_wire& wire) const noexcept = 0;
 
     /// Whether the client has sent close_notify: it may still wait for responses but sends nothing more.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
-    TOLLGATE_DECL bool write(tls_wire& wire, std::string_view plain);
-    /// Frees OpenSSL's record buffers (33 KiB), which the next record allocates again; nothing while a part of a record is in them.
-    TOLLGATE_DECL void release_buffers() noexcept;
+    virtual bool write(tls_wire& wire, std::string_view plain) = 0;
+    /// Frees the record buffers (33 KiB), which the next record allocates again; nothing while a part of a record is in them.
+    virtual void release_buffers() noexcept = 0;
 
     /// Appends a close_notify.
-    TOLLGATE_DECL void close_notify(tls_wire& wire) noexcept;
+    virtual void close_notify(tls_wire& wire) noexcept = 0;
 
-private:
-    TOLLGATE_DECL tls_step failure(int returned) noexcept;
-
-    std::shared_ptr<const tls_context> context_;
-    ssl_st* ssl_ = nullptr;
+protected:
     bool handshake_done_ = false;
     bool ended_ = false;
-    bool broken_ = false;
+};
+
+/// Shared by all TLS connections of one certificate. Thread-safe. Streams do not need it after they are made, so a reload affects only
+/// new connections.
+class tls_context {
+public:
+    tls_context() = default;
+    tls_context(const tls_context&) = delete;
+    tls_context& operator=(const tls_context&) = delete;
+    virtual ~tls_context() = default;
+
+    /// For a new connection. Throws `std::bad_alloc`.
+    [[nodiscard]] virtual std::unique_ptr<tls_stream> new_stream() const = 0;
+
+    /// A context with the files as they are now, which resumes the sessions of this one. If the ticket keys cannot be read, those of
+    /// this context remain in use, and `warning` says so.
+    [[nodiscard]] virtual result<std::shared_ptr<const tls_context>> reload(std::string& warning) const = 0;
 };
 
 }  // namespace tollgate::server_detail
-
-#if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/server/detail/tls_stream.ipp>
-#endif
