@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/bounded_time.hpp>
+#include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/health.hpp>
@@ -104,7 +105,7 @@ TOLLGATE_DECL result<void> health::start() {
             if (impl_->stopping || std::exchange(impl_->started, true))
                 return unavailable("Health checks can be started only once, and not after they have been stopped.");
         }
-        for (auto& each : impl_->checks) each.thread = std::thread{[this, &each] { impl_->run(each); }};
+        for (auto& each : impl_->checks) each.thread = detail::start_thread([this, &each] { impl_->run(each); });
         return {};
     } catch (const std::exception& failed) {
         stop();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/base/result.hpp>
 
 #include <netdb.h>
@@ -94,11 +95,11 @@ struct running_host_lookups {
             lookup = std::make_shared<host_lookup>(host, port);
             const auto place = running->by_name.emplace(name, lookup).first;
             try {
-                std::thread{[look_up, lookup, place, all = running] {
+                start_thread([look_up, lookup, place, all = running] {
                     lookup->resolve(look_up, 0);
                     const std::lock_guard done{all->mutex};
                     all->by_name.erase(place);
-                }}.detach();
+                }).detach();
             } catch (const std::exception&) {
                 running->by_name.erase(place);
                 return unavailable("no thread for the lookup of the host name");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/server/detail/asio_loop.hpp>
 #include <tollgate/server/detail/event_loop_group.hpp>
 #include <tollgate/server/detail/server_context.hpp>
@@ -89,10 +90,10 @@ public:
         loops_->listen(from);
         threads_.reserve(contexts_.size());
         for (const auto& one : contexts_)
-            threads_.emplace_back([this, &context = *one] {
+            threads_.push_back(tollgate::detail::start_thread([this, &context = *one] {
                 const serving_scope mark{*context_};
                 context.run();
-            });
+            }));
     }
     void drain(milliseconds deadline) override { loops_->drain(deadline); }
     void wait() override { loops_->wait(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/server/detail/epoll_loop.hpp>
 
 #if defined(__linux__)
@@ -170,10 +171,10 @@ TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>&
     distribute(from, loops_);
     threads_.reserve(loops_.size());
     for (const auto& one : loops_)
-        threads_.emplace_back([this, &loop = *one] {
+        threads_.push_back(tollgate::detail::start_thread([this, &loop = *one] {
             const serving_scope mark{*context_};
             loop.run();
-        });
+        }));
 }
 
 TOLLGATE_DECL void epoll_loop_group::drain(milliseconds deadline) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/server/detail/worker_pool.hpp>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
 }
 
 TOLLGATE_DECL void worker_pool::start_thread() {
-    threads_.emplace_back([this] { run(); });
+    threads_.push_back(tollgate::detail::start_thread([this] { run(); }));
     waking_ = true;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/bounded_time.hpp>
+#include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/base/detail/thread_mark.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 #include <tollgate/webhooks/detail/delivery_scheduler.hpp>
@@ -196,8 +197,8 @@ TOLLGATE_DECL result<void> delivery_worker::impl::start() {
             return std::move(client).error();
         }
         client_ = *std::move(client);
-        if (own_context_) client_thread_ = std::thread{[this] { serve_sockets(); }};
-        worker_thread_ = std::thread{[this] { run(); }};
+        if (own_context_) client_thread_ = tollgate::detail::start_thread([this] { serve_sockets(); });
+        worker_thread_ = tollgate::detail::start_thread([this] { run(); });
         state_ = state::running;
         return {};
     } catch (const std::exception& failed) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/webhooks/detail/name_lookup.hpp>
 
 #include <algorithm>
@@ -143,7 +144,7 @@ public:
             return number;
         }
         try {
-            std::thread{[self = shared_from_this()] { self->run(); }}.detach();
+            tollgate::detail::start_thread([self = shared_from_this()] { self->run(); }).detach();
             ++threads_;
         } catch (const std::exception&) {
             changed_.notify_one();  // the existing threads will serve it

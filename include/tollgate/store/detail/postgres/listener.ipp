@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/boot_clock.hpp>
+#include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/store/detail/postgres/listener.hpp>
 #include <tollgate/store/postgres_database.hpp>
 
@@ -49,7 +50,7 @@ TOLLGATE_DECL void listener::start() noexcept {
     wake_reading_ = ends[0];
     wake_writing_ = ends[1];
     try {
-        thread_ = std::thread{[this] { listen_until_stopped(); }};
+        thread_ = tollgate::detail::start_thread([this] { listen_until_stopped(); });
     } catch (...) {  // no thread, or out of memory: no notifications
     }
 }
