@@ -6,7 +6,6 @@
 #include <asio/io_context.hpp>
 #include <catch2/catch.hpp>
 #include <fcntl.h>
-#include <support/allocations.hpp>
 #include <support/echo_handler.hpp>
 #include <support/eventually.hpp>
 #include <support/failing_new.hpp>
@@ -305,22 +304,20 @@ TEMPLATE_TEST_CASE("a server that runs out of memory during its start is stopped
     server_settings settings = one_thread();
     settings.more_addresses = {{"unix:" + path}};
     const auto before = descriptors();
-    bool started = false;
-    for (long allowed = 0; !started; ++allowed) {
-        CAPTURE(allowed);
+    tollgate_test::fail_each_allocation([&](auto short_of_memory) {
+        bool started = false;
         {
             TestType has{settings};
-            tollgate_test::allocations_left = allowed;
             try {
-                started = has.running.start().has_value();
+                started = short_of_memory([&] { return has.running.start().has_value(); });
             } catch (const std::bad_alloc&) {  // no memory for the error
             }
-            tollgate_test::allocations_left.reset();
             if (!started) has.running.wait();  // at once
         }
         REQUIRE(descriptors() == before);
         REQUIRE_FALSE(std::filesystem::exists(path));
-    }
+        return started;
+    });
 }
 
 TEST_CASE("on an executor without memory a client gets a response or a close, and the server continues afterwards", "[server][asio]") {

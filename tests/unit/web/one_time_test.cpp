@@ -61,19 +61,19 @@ TEST_CASE("a claim is exclusive until released, and memory is bounded", "[one_ti
 
 TEST_CASE("without memory nothing is claimed, and a release needs none", "[one_time]") {
     const std::string text(100, 'a');
-    bool claimed = false;
-    for (std::int64_t left = 0; !claimed; ++left) {
-        REQUIRE(left < 100);
+    tollgate_test::fail_each_allocation([&](auto short_of_memory) {
+        bool claimed = false;
         used_once used;
         for (int i = 0; i < 40; ++i) REQUIRE(used.claim(std::to_string(i)));
         try {
-            tollgate_test::allocations_left = left;
-            claimed = used.claim(text);
-            tollgate_test::allocations_left = 0;
-            if (claimed) used.release(text);
+            short_of_memory([&] {
+                claimed = used.claim(text);
+                tollgate_test::allocations_left = 0;
+                if (claimed) used.release(text);
+            });
         } catch (const std::bad_alloc&) {
         }
-        tollgate_test::allocations_left.reset();
         CHECK(used.claim(text));
-    }
+        return claimed;
+    });
 }

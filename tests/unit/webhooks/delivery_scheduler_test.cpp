@@ -61,19 +61,16 @@ public:
             running_.begin()->second.second.response = response;
             finish_first();
         }
-        for (int made = 0; made < 20; ++made) {
-            scheduler_actions actions;
+        scheduler_actions actions;
+        tollgate_test::fail_each_allocation([&](auto short_of_memory) {
             try {
-                tollgate_test::allocations_left = made;
-                actions = scheduler_.step(inputs_, {now_, wall()});
-                tollgate_test::allocations_left.reset();
+                actions = short_of_memory([&] { return scheduler_.step(inputs_, {now_, wall()}); });
+                return true;
             } catch (const std::bad_alloc&) {
-                tollgate_test::allocations_left.reset();
-                continue;
+                return false;
             }
-            return act(actions);
-        }
-        FAIL("no step succeeded");
+        });
+        act(actions);
     }
     /// Ends all attempts and runs the last step; returns whether that step called the store.
     bool stop_now() {

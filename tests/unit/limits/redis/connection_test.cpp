@@ -14,7 +14,6 @@
 #if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
 
 using namespace tollgate;
-using tollgate_test::allocations_left;
 
 TEST_CASE("lookups that ran out of memory do not prevent later ones", "[redis]") {
     const auto server = redis::parse_url("redis://localhost:" + std::to_string(tollgate_test::free_port()));
@@ -23,17 +22,16 @@ TEST_CASE("lookups that ran out of memory do not prevent later ones", "[redis]")
         return redis::connection::open(*server, nullptr, std::chrono::steady_clock::now() + std::chrono::minutes{1});
     };
     for (int round = 0; round < 5; ++round) {  // more than there are threads for lookups
-        bool had_memory = false;
-        for (long allowed = 0; !had_memory; ++allowed) {
-            REQUIRE(allowed < 100);
-            allocations_left = allowed;
+        tollgate_test::fail_each_allocation([&](auto short_of_memory) {
             try {
-                const auto opened = open();
-                had_memory = allocations_left >= 0;
+                return short_of_memory([&] {
+                    const auto opened = open();
+                    return tollgate_test::allocations_left >= 0;
+                });
             } catch (const std::bad_alloc&) {
+                return false;
             }
-            allocations_left.reset();
-        }
+        });
     }
     const auto opened = open();
     REQUIRE_FALSE(opened);

@@ -44,22 +44,17 @@ TEST_CASE("a memory store finds credentials without allocating") {
 
 namespace {
 
-/// Calls `verb` with memory for 0, 1, 2, ... allocations until it succeeds, and `nothing_happened` after each failure.
+/// Fails each allocation of `verb`, which needs at least one, and calls `nothing_happened` after each failure.
 template <class Verb, class Check>
-void fail_each_allocation(Verb verb, Check nothing_happened) {
-    for (long n = 0;; ++n) {
-        REQUIRE(n < 100);
-        allocations_left = n;
-        auto done = verb();
-        allocations_left.reset();
-        if (done) {
-            CHECK(n > 0);
-            return;
-        }
-        CAPTURE(n);
+void check_every_shortage(Verb verb, Check nothing_happened) {
+    const long failures = tollgate_test::fail_each_allocation([&](auto short_of_memory) {
+        const auto done = short_of_memory(verb);
+        if (done) return true;
         CHECK(done.error().kind == error_kind::unavailable);
         nothing_happened();
-    }
+        return false;
+    });
+    CHECK(failures > 0);
 }
 
 }  // namespace
@@ -70,7 +65,7 @@ TEST_CASE("a verb of a memory store that runs out of memory changes nothing") {
     value_of(store.create_personal_token(stored, tokens_max));
 
     const auto personal = sample_personal_token("tgu_a");
-    fail_each_allocation([&] { return store.create_personal_token(personal, tokens_max); },
+    check_every_shortage([&] { return store.create_personal_token(personal, tokens_max); },
                          [&] {
                              CHECK_FALSE(value_of(store.find_personal_token("tgu_a")));
                              CHECK(value_of(store.personal_tokens_of(personal.user)).size() == 1);
@@ -78,16 +73,16 @@ TEST_CASE("a verb of a memory store that runs out of memory changes nothing") {
                          });
     CHECK(value_of(store.find_personal_token("tgu_a")));
     CHECK(value_of(store.personal_tokens_of(personal.user)).size() == 2);
-    fail_each_allocation([&] { return store.personal_tokens_of(personal.user); }, [] {});
+    check_every_shortage([&] { return store.personal_tokens_of(personal.user); }, [] {});
 
     const auto access = sample_access_token(1);
-    fail_each_allocation([&] { return store.create_access_token(access); },
+    check_every_shortage([&] { return store.create_access_token(access); },
                          [&] { CHECK_FALSE(value_of(store.find_access_token(access.token_digest))); });
     CHECK(value_of(store.find_access_token(access.token_digest)));
 
     const auto hook = sample_hook(sample_account());
     for (std::size_t count = 0; count < 6; ++count) {
-        fail_each_allocation([&] { return store.create_hook(hook, 6); },
+        check_every_shortage([&] { return store.create_hook(hook, 6); },
                              [&] {
                                  CHECK(value_of(store.hooks_of(hook.account)).size() == count);
                                  std::size_t known = 0;
@@ -97,27 +92,27 @@ TEST_CASE("a verb of a memory store that runs out of memory changes nothing") {
                              });
         CHECK(value_of(store.hooks_of(hook.account)).size() == count + 1);
     }
-    fail_each_allocation([&] { return store.hooks_of(hook.account); }, [] {});
+    check_every_shortage([&] { return store.hooks_of(hook.account); }, [] {});
 }
 
 TEST_CASE("an OAuth verb of a memory store that runs out of memory changes nothing") {
     memory_store store;
     const auto new_row = sample_application("tgi_a");
-    fail_each_allocation([&] { return store.create_application(new_row, 100); },
+    check_every_shortage([&] { return store.create_application(new_row, 100); },
                          [&] {
                              CHECK_FALSE(value_of(store.find_application("tgi_a")));
                              CHECK(value_of(store.applications_of(user_id{3})).empty());
                          });
     const auto application = value_of(store.find_application("tgi_a"))->id;
-    fail_each_allocation([&] { return store.find_application("tgi_a"); }, [] {});
-    fail_each_allocation([&] { return store.applications_of(user_id{3}); }, [] {});
+    check_every_shortage([&] { return store.find_application("tgi_a"); }, [] {});
+    check_every_shortage([&] { return store.applications_of(user_id{3}); }, [] {});
 
     // A first code, which creates the grant, and more, which make the grant grow.
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const auto before = value_of(store.granted_scopes(user_id{7}, application));
         auto code = sample_code(seed, application);
         code.scopes = sample_scopes("scope" + std::to_string(seed));
-        fail_each_allocation([&] { return store.create_code(code); },
+        check_every_shortage([&] { return store.create_code(code); },
                              [&] {
                                  CHECK(value_of(store.granted_scopes(user_id{7}, application)) == before);
                                  CHECK(value_of(store.grants_of(user_id{7})).size() == (before ? 1 : 0));
@@ -126,14 +121,14 @@ TEST_CASE("an OAuth verb of a memory store that runs out of memory changes nothi
                              });
         CHECK(value_of(store.granted_scopes(user_id{7}, application))->contains(code.scopes.text()));
     }
-    fail_each_allocation([&] { return store.grants_of(user_id{7}); }, [] {});
+    check_every_shortage([&] { return store.grants_of(user_id{7}); }, [] {});
 
     const auto has_token = [&](std::uint64_t seed) {
         return value_of(store.find_access_token(sample_access_digest(seed))).has_value();
     };
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const auto redemption = sample_redemption(seed, application);
-        fail_each_allocation([&] { return store.redeem_code(redemption); },
+        check_every_shortage([&] { return store.redeem_code(redemption); },
                              [&] {
                                  CHECK_FALSE(has_token(seed));
                                  const auto code = sample_code(seed, application);
@@ -142,7 +137,7 @@ TEST_CASE("an OAuth verb of a memory store that runs out of memory changes nothi
                                  CHECK(value_of(store.refresh_access_token(token)).result == refresh_result::unknown);
                              });
         CHECK(has_token(seed));
-        fail_each_allocation([&] { return store.refresh_access_token(sample_refresh(seed, 10 + seed, application)); },
+        check_every_shortage([&] { return store.refresh_access_token(sample_refresh(seed, 10 + seed, application)); },
                              [&] { CHECK_FALSE(has_token(10 + seed)); });
         CHECK(has_token(10 + seed));
     }
@@ -165,7 +160,7 @@ TEST_CASE("a session verb of a memory store that runs out of memory changes noth
     memory_store store;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         const auto session = sample_session(seed);
-        fail_each_allocation([&] { return store.create_session(session); },
+        check_every_shortage([&] { return store.create_session(session); },
                              [&] {
                                  CHECK_FALSE(value_of(store.find_session(sample_session(seed).cookie_digest)));
                                  CHECK(value_of(store.sweep_sessions(noon, noon, 100)) == 0);
@@ -189,21 +184,17 @@ TEST_CASE("a change of a webhook that runs out of memory changes nothing") {
     const auto account = sample_account();
     const std::string before = "https://one.example/a-path-that-is-longer-than-a-small-string";
     const hook_change changed{"site.published", "https://two.example/another-path-that-is-longer-than-a-small-string"};
-    bool done = false;
-    for (long n = 0; !done; ++n) {
-        REQUIRE(n < 100);
-        CAPTURE(n);
+    tollgate_test::fail_each_allocation([&](auto short_of_memory) {
         memory_store store;
         const auto hook = listen_at(store, account, before);
         report(store, account);
-        allocations_left = n;
-        done = store.update_hook(account, hook, changed, 100).has_value();
-        allocations_left.reset();
+        const bool done = short_of_memory([&] { return store.update_hook(account, hook, changed, 100).has_value(); });
         CHECK(value_of(store.hooks_of(account)).front().target_url == (done ? changed.target_url : before));
         const auto leased = lease_due_at(store, noon);
         REQUIRE(leased.size() == 1);
         CHECK(leased.front().target_url == (done ? changed.target_url : before));
-    }
+        return done;
+    });
 }
 
 TEST_CASE("an outbox verb of a memory store that runs out of memory changes nothing") {
@@ -215,7 +206,7 @@ TEST_CASE("an outbox verb of a memory store that runs out of memory changes noth
     const auto count_of = [&](hook_id of) { return deliveries(store, account, of).size(); };
     const auto reported = sample_event(account);
     for (std::size_t count = 0; count < 5; ++count) {
-        fail_each_allocation([&] { return store.append_event(reported, sample_seed(count), noon); },
+        check_every_shortage([&] { return store.append_event(reported, sample_seed(count), noon); },
                              [&] {
                                  CHECK(count_of(hook) == count);
                                  CHECK(count_of(other) == count);
@@ -227,14 +218,14 @@ TEST_CASE("an outbox verb of a memory store that runs out of memory changes noth
     const auto unused = sample_account("sitesmaker", 43);
     const auto unused_hook = listen_at(store, unused, "https://unused.example/");
     const auto unused_event = sample_event(unused);
-    fail_each_allocation([&] { return store.append_event(unused_event, sample_seed(9), noon); },
+    check_every_shortage([&] { return store.append_event(unused_event, sample_seed(9), noon); },
                          [&] { CHECK(deliveries(store, unused, unused_hook).empty()); });
     value_of(store.delete_hook(unused, unused_hook));
 
-    fail_each_allocation([&] { return store.due_hooks(noon, 10); }, [] {});
+    check_every_shortage([&] { return store.due_hooks(noon, 10); }, [] {});
     const std::vector<lease_request> requests{{hook, 5, 10, noon}, {other, 1, 10, noon}};
     std::optional<result<std::vector<due_delivery>>> leased;
-    fail_each_allocation([&] {
+    check_every_shortage([&] {
                              leased.emplace(store.lease(requests, {noon, noon + seconds{30}}));
                              return leased->has_value() ? result<void>{} : result<void>{leased->error()};
                          },
@@ -249,7 +240,7 @@ TEST_CASE("an outbox verb of a memory store that runs out of memory changes noth
     std::vector<attempt_result> ended;
     for (const due_delivery& each : due) ended.push_back(completed(each, ended.empty() ? delivered : retry));
     for (attempt_result& each : ended) each.attempt.response = std::string(100, 'a');
-    fail_each_allocation([&] { return store.complete(ended, noon); },
+    check_every_shortage([&] { return store.complete(ended, noon); },
                          [&] {
                              for (const hook_id of : {hook, other}) {
                                  CHECK(value_of(store.attempts_of(account, of, 100)).empty());
@@ -257,8 +248,8 @@ TEST_CASE("an outbox verb of a memory store that runs out of memory changes noth
                              }
                          });
     CHECK(value_of(store.attempts_of(account, hook, 100)).size() + value_of(store.attempts_of(account, other, 100)).size() == 6);
-    fail_each_allocation([&] { return store.deliveries_of(account, hook, 100); }, [] {});
-    fail_each_allocation([&] { return store.attempts_of(account, hook, 100); }, [] {});
+    check_every_shortage([&] { return store.deliveries_of(account, hook, 100); }, [] {});
+    check_every_shortage([&] { return store.attempts_of(account, hook, 100); }, [] {});
 
     // Verbs that need no memory.
     const delivery_id first = due[0].lease.delivery;

@@ -4,7 +4,6 @@
 #include <tollgate/testing/detail/expect.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
-#include <support/allocations.hpp>
 #include <support/failing_new.hpp>
 #include <support/own_connection.hpp>
 #include <support/postgres_server.hpp>
@@ -19,7 +18,7 @@
 using namespace tollgate;
 using namespace tollgate::testing;
 using namespace tollgate::testing::detail;
-using tollgate_test::allocations_left;
+using tollgate_test::fail_each_allocation;
 using tollgate_test::postgres_server;
 
 namespace {
@@ -39,13 +38,8 @@ TEST_CASE("after memory ran out in the middle of a response, the next call gets 
     const auto first = token_of(1, user_id{7}), second = token_of(2, user_id{8});
     value_of(store.create_access_token(first));
     value_of(store.create_access_token(second));
-    bool was_whole = false;
-    for (long n = 0; n < 200 && !was_whole; ++n) {
-        CAPTURE(n);
-        allocations_left = n;
-        const auto first_found = store.find_access_token(first.token_digest);
-        allocations_left.reset();
-        was_whole = first_found.has_value();
+    fail_each_allocation([&](auto short_of_memory) {
+        const auto first_found = short_of_memory([&] { return store.find_access_token(first.token_digest); });
         if (first_found) CHECK((*first_found)->user == user_id{7});
         else CHECK(first_found.error().kind == error_kind::unavailable);
         const auto found = store.find_access_token(second.token_digest);
@@ -54,8 +48,8 @@ TEST_CASE("after memory ran out in the middle of a response, the next call gets 
         CHECK((*found)->user == user_id{8});
         CHECK((*found)->secret_digest == second.token_digest);
         CHECK(value_of(store.find_access_token(first.token_digest))->user == user_id{7});
-    }
-    CHECK(was_whole);
+        return first_found.has_value();
+    });
 }
 
 TEST_CASE("after memory ran out within the caller's transaction, it continues without the event, or fails as a whole") {
@@ -66,23 +60,18 @@ TEST_CASE("after memory ran out within the caller's transaction, it continues wi
     tollgate_test::own_connection own{schema};
     postgres_own_transaction outbox{store, own.handle()};
     const auto events = [&] { return postgres_server::run(schema, "SELECT count(*) FROM tollgate_events").at(0); };
-    bool was_whole = false;
     long continued = 0;
-    for (long n = 0; n < 500 && !was_whole; ++n) {
-        CAPTURE(n);
+    fail_each_allocation([&](auto short_of_memory) {
         REQUIRE(own.run("BEGIN"));
-        allocations_left = n;
-        const auto appended = outbox.append_event(sample_event(account), sample_seed(1), noon);
-        allocations_left.reset();
-        was_whole = appended.has_value();
+        const auto appended = short_of_memory([&] { return outbox.append_event(sample_event(account), sample_seed(1), noon); });
         if (!appended) CHECK(appended.error().kind == error_kind::unavailable);
         REQUIRE(PQpipelineStatus(own.handle()) == PQ_PIPELINE_OFF);
         // As a whole if the server had done everything, but there was no memory for its results.
         if (!appended && PQtransactionStatus(own.handle()) == PQTRANS_INTRANS) ++continued;
         REQUIRE(own.run(appended ? "ROLLBACK" : "COMMIT"));
         REQUIRE(events() == "0");
-    }
-    CHECK(was_whole);
+        return appended.has_value();
+    });
     CHECK(continued > 3);
 }
 

@@ -22,7 +22,7 @@
 using namespace tollgate;
 using namespace tollgate::testing;
 using namespace tollgate::testing::detail;
-using tollgate_test::allocations_left;
+using tollgate_test::fail_each_allocation;
 
 namespace {
 
@@ -100,17 +100,12 @@ TEST_CASE("a store that runs out of memory reports it and keeps its connections"
     small_store small;
     for (const verb& each : small.verbs) {
         CAPTURE(each.name);
-        bool was_whole = false;
-        for (long n = 0; n < 500 && !was_whole; ++n) {
-            CAPTURE(n);
-            allocations_left = n;
-            const auto failed = each.run(small.store);
-            allocations_left.reset();
-            was_whole = !failed;
+        fail_each_allocation([&](auto short_of_memory) {
+            const auto failed = short_of_memory([&] { return each.run(small.store); });
             if (failed) CHECK(*failed == error_kind::unavailable);
             small.check_that_it_works();
-        }
-        CHECK(was_whole);
+            return !failed;
+        });
     }
 }
 
@@ -122,25 +117,16 @@ TEST_CASE("after memory ran out within the caller's transaction, no part of the 
     const std::unique_ptr<sqlite3, int (*)(sqlite3*)> own{opened, sqlite3_close};
     const auto run = [&](const char* script) { return sqlite3_exec(own.get(), script, nullptr, nullptr, nullptr) == SQLITE_OK; };
     sqlite_own_transaction outbox{own.get()};
-    bool was_whole = false;
-    int failures = 0;
-    for (long n = 0; n < 500 && !was_whole; ++n) {
-        CAPTURE(n);
+    const long failures = fail_each_allocation([&](auto short_of_memory) {
         REQUIRE(run("BEGIN"));
-        allocations_left = n;
-        const auto appended = outbox.append_event(sample_event(small.account), sample_seed(1), noon);
-        allocations_left.reset();
-        was_whole = appended.has_value();
-        if (!appended) {
-            CHECK(appended.error().kind == error_kind::unavailable);
-            ++failures;
-        }
+        const auto appended = short_of_memory([&] { return outbox.append_event(sample_event(small.account), sample_seed(1), noon); });
+        if (!appended) CHECK(appended.error().kind == error_kind::unavailable);
         REQUIRE(run(appended ? "ROLLBACK" : "COMMIT"));
         CHECK(value_of(small.other.due_hooks(noon, 10)).hooks.empty());
         REQUIRE(run("CREATE TABLE IF NOT EXISTS leftovers (count INTEGER CHECK (count = 0)); "
                     "INSERT INTO leftovers SELECT count(*) FROM tollgate_events"));
-    }
-    CHECK(was_whole);
+        return appended.has_value();
+    });
     CHECK(failures > 3);
 }
 
