@@ -1,7 +1,8 @@
 #pragma once
 
 #include <support/certificate.hpp>
-#include <support/free_port.hpp>
+#include <support/eventually.hpp>
+#include <support/server_socket.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <tollgate/limits/detail/redis/connection.hpp>
@@ -16,7 +17,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -52,19 +52,14 @@ public:
     }
 
     void start() {
-        for (int tries = 0; tries < 20; ++tries) {
-            if (port_ == 0) port_ = free_port();
-            process_ = spawn();
-            for (int checks = 0; checks < 12'000; ++checks) {
-                if (responds()) return;
-                std::this_thread::sleep_for(std::chrono::milliseconds{5});
-                if (::waitpid(process_, nullptr, WNOHANG) != process_) continue;
-                process_ = -1;
-                break;
-            }
-            stop();
-            if (!has_run_) port_ = 0;  // another process has taken it
-        }
+        process_ = spawn();
+        bool ready = false;
+        eventually([&] {
+            if (::waitpid(process_, nullptr, WNOHANG) == process_) process_ = -1;
+            return (ready = responds()) || process_ < 0;
+        });
+        if (ready) return;
+        stop();
         throw std::runtime_error{"Redis does not start (Debian: redis-server):\n" + log()};
     }
     void stop() noexcept {
@@ -77,9 +72,9 @@ public:
     void signal(int number) const noexcept { ::kill(process_, number); }
 
     [[nodiscard]] std::string url(std::string_view rest = {}) const {
-        return (tls_ ? "rediss://127.0.0.1:" : "redis://127.0.0.1:") + std::to_string(port_) + std::string{rest};
+        return (tls_ ? "rediss://127.0.0.1:" : "redis://127.0.0.1:") + std::to_string(port()) + std::string{rest};
     }
-    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_.port(); }
     [[nodiscard]] std::string socket_path() const { return directory_.file("socket"); }
     [[nodiscard]] std::string certificate_file() const { return directory_.file("certificate.pem"); }
 
@@ -108,22 +103,19 @@ private:
     [[nodiscard]] tollgate::redis::server_address address() const {
         tollgate::redis::server_address at;
         at.host = "127.0.0.1";
-        at.port = port_;
+        at.port = port();
         return at;
     }
 
-    bool responds() {
+    bool responds() const {
         const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         sockaddr_in to{};
         to.sin_family = AF_INET;
-        to.sin_port = htons(port_);
+        to.sin_port = htons(port());
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         const bool connected = ::connect(descriptor, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
         ::close(descriptor);
-        // Another process might respond on this port.
-        const bool ready = connected && std::filesystem::exists(socket_path());
-        has_run_ = has_run_ || ready;
-        return ready;
+        return connected && std::filesystem::exists(socket_path());
     }
 
     pid_t spawn() {
@@ -132,12 +124,12 @@ private:
             "redis-server", "--bind",      "127.0.0.1",         "--unixsocket", socket_path(),
             "--save",       "",            "--appendonly",      "no",           "--dir",
             directory_.path(), "--daemonize", "no", "--logfile", directory_.file("log")};
-        const std::string port = std::to_string(port_);
-        const auto more = tls_ ? std::vector<std::string>{"--port", "0", "--tls-port", port, "--tls-auth-clients", "no",
+        const std::string at = std::to_string(port());
+        const auto more = tls_ ? std::vector<std::string>{"--port", "0", "--tls-port", at, "--tls-auth-clients", "no",
                                                           "--tls-cert-file", certificate_file(), "--tls-key-file",
                                                           directory_.file("key.pem"), "--tls-ca-cert-file",
                                                           certificate_file()}
-                               : std::vector<std::string>{"--port", port};
+                               : std::vector<std::string>{"--port", at};
         command.insert(command.end(), more.begin(), more.end());
         command.insert(command.end(), options_.begin(), options_.end());
         std::vector<char*> texts;
@@ -161,8 +153,7 @@ private:
     temporary_directory directory_;
     std::vector<std::string> options_;
     bool tls_ = false;
-    bool has_run_ = false;
-    std::uint16_t port_ = 0;
+    reserved_port port_;
     pid_t process_ = -1;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
+#include <support/server_socket.hpp>
+
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <functional>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -75,37 +74,26 @@ class scripted_peer {
 public:
     using script = std::function<void(peer_connection&, int connection)>;  // connections are counted from 0
 
-    explicit scripted_peer(script run) : script_{std::move(run)}, listener_{::socket(AF_INET, SOCK_STREAM, 0)} {
-        sockaddr_in at{};
-        at.sin_family = AF_INET;
-        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t bytes = sizeof at;
-        if (::bind(listener_, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 || ::listen(listener_, 4096) != 0)
-            throw std::runtime_error{"cannot listen"};
-        ::getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &bytes);
-        port_ = ntohs(at.sin_port);
-        accepting_ = std::thread{[this] { accept_all(); }};
-    }
+    explicit scripted_peer(script run) : script_{std::move(run)}, accepting_{[this] { accept_all(); }} {}
     scripted_peer(const scripted_peer&) = delete;
     scripted_peer& operator=(const scripted_peer&) = delete;
     ~scripted_peer() {
-        ::shutdown(listener_, SHUT_RDWR);
+        ::shutdown(listener_.native(), SHUT_RDWR);
         accepting_.join();
         {
             const std::lock_guard hold{mutex_};
             for (const int each : open_) ::shutdown(each, SHUT_RDWR);
         }
         for (std::thread& each : threads_) each.join();
-        ::close(listener_);
     }
 
-    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    [[nodiscard]] std::uint16_t port() const noexcept { return listener_.port(); }
     [[nodiscard]] int connections() const noexcept { return connections_; }
 
 private:
     void accept_all() {
         for (;;) {
-            const int socket = ::accept(listener_, nullptr, nullptr);
+            const int socket = ::accept(listener_.native(), nullptr, nullptr);
             if (socket < 0) return;
             const int number = connections_++;
             const std::lock_guard hold{mutex_};
@@ -121,8 +109,7 @@ private:
     }
 
     const script script_;
-    const int listener_;
-    std::uint16_t port_ = 0;
+    const server_socket listener_;
     std::atomic<int> connections_ = 0;
     std::mutex mutex_;
     std::vector<int> open_;

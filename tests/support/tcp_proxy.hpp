@@ -1,5 +1,7 @@
 #pragma once
 
+#include <support/server_socket.hpp>
+
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -7,13 +9,10 @@
 #include <cstdint>
 #include <cstring>
 #include <list>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -36,31 +35,19 @@ public:
         drop_responses  ///< forwards what clients send, and closes the connection when the server responds
     };
 
-    explicit tcp_proxy(std::string server_path) : server_path_{std::move(server_path)} {
-        listening_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        if (::bind(listening_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listening_, 64) != 0 ||
-            ::getsockname(listening_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-            throw std::runtime_error{"no proxy"};
-        port_ = ntohs(address.sin_port);
-        thread_ = std::thread{[this] { run(); }};
-    }
+    explicit tcp_proxy(std::string server_path) : server_path_{std::move(server_path)}, thread_{[this] { run(); }} {}
     tcp_proxy(const tcp_proxy&) = delete;
     tcp_proxy& operator=(const tcp_proxy&) = delete;
     ~tcp_proxy() {
         stopping_ = true;
         thread_.join();
         for (pair& each : pairs_) each.close();
-        ::close(listening_);
     }
 
-    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    [[nodiscard]] std::uint16_t port() const noexcept { return listening_.port(); }
     /// For the database that PGDATABASE names: `postgres_server::shared` sets it.
     [[nodiscard]] std::string connection_string(const std::string& rest = {}) const {
-        return "hostaddr=127.0.0.1 port=" + std::to_string(port_) + " user=postgres " + rest;
+        return "hostaddr=127.0.0.1 port=" + std::to_string(port()) + " user=postgres " + rest;
     }
 
     void set_mode(mode next) noexcept { mode_ = next; }
@@ -86,7 +73,7 @@ private:
 
     void run() {
         while (!stopping_) {
-            std::vector<pollfd> polled{{listening_, POLLIN, 0}};
+            std::vector<pollfd> polled{{listening_.native(), POLLIN, 0}};
             if (mode_ == mode::disconnect) drop_all();
             open_ = pairs_.size();
             if (mode_ != mode::hang)
@@ -116,7 +103,7 @@ private:
 
     void accept() {
         pair connection;
-        connection.client = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+        connection.client = ::accept4(listening_.native(), nullptr, nullptr, SOCK_CLOEXEC);
         if (connection.client < 0) return;
         ++accepted_;
         sockaddr_un address{};
@@ -157,8 +144,7 @@ private:
     }
 
     std::string server_path_;
-    int listening_ = -1;
-    std::uint16_t port_ = 0;
+    const server_socket listening_;
     std::atomic<mode> mode_{mode::forward};
     std::atomic<bool> stopping_{false}, merges_client_writes_{false};
     std::atomic<std::size_t> round_trips_{0}, accepted_{0}, open_{0};

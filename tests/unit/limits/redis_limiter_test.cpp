@@ -7,6 +7,7 @@
 
 #include <support/eventually.hpp>
 #include <support/redis_server.hpp>
+#include <support/server_socket.hpp>
 #include <support/tcp_proxy.hpp>
 
 #include <catch2/catch.hpp>
@@ -440,7 +441,8 @@ TEST_CASE("a server that refuses writes is unavailable, and a health check does 
 
 TEST_CASE("a cluster gets a command for each key") {
     // By default the cluster bus port is 10000 above the other port, which may exceed 65535.
-    redis_server server{{"--cluster-enabled", "yes", "--cluster-port", std::to_string(tollgate_test::free_port())}};
+    const tollgate_test::reserved_port bus;
+    redis_server server{{"--cluster-enabled", "yes", "--cluster-port", std::to_string(bus.port())}};
     (void)server.run({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
     auto limiter = open(server.url(), test_settings());
     REQUIRE(eventually([&] { return limiter.try_now(); }));

@@ -6,7 +6,8 @@
 #include <support/echo_handler.hpp>
 #include <support/eventually.hpp>
 #include <support/gate.hpp>
-#include <netinet/in.h>
+#include <support/server_socket.hpp>
+#include <support/socket_client.hpp>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -232,20 +233,12 @@ TEST_CASE("a client has the whole write timeout for each batch of responses", "[
 }
 
 TEST_CASE("a listener without a descriptor waits again after a pause, even if its loop has no connection", "[event_loop]") {
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0), client = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t bytes = sizeof address;
-    REQUIRE(::bind(socket, reinterpret_cast<sockaddr*>(&address), bytes) == 0);
-    REQUIRE(::listen(socket, 1) == 0);
-    REQUIRE(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &bytes) == 0);
-    REQUIRE(::connect(client, reinterpret_cast<const sockaddr*>(&address), bytes) == 0);
-
+    const tollgate_test::server_socket socket;
+    const tollgate_test::socket_client client{socket.port()};
     tollgate_test::echo_handler handler;
     const auto context = std::make_shared<server_context>(handler, server_settings{});
     idle_loop loop{context};
-    scripted_listener listener{loop, socket};
+    scripted_listener listener{loop, socket.native()};
     rlimit before{};
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
     rlimit none = before;
@@ -262,6 +255,4 @@ TEST_CASE("a listener without a descriptor waits again after a pause, even if it
     (void)loop.tick(event_loop::clock::now() + 100ms + 2 * loop.tick_length());
     CHECK(listener.waits == 1);
     CHECK(listener.pauses == 1);
-    ::close(client);
-    ::close(socket);
 }

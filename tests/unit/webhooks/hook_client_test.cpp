@@ -9,6 +9,7 @@
 #include <support/eventually.hpp>
 #include <support/gate.hpp>
 #include <support/scripted_peer.hpp>
+#include <support/server_socket.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <catch2/catch.hpp>
@@ -408,18 +409,14 @@ TEST_CASE("a response sent before the request was read is received") {
 }
 
 TEST_CASE("a port without a listener, and an unknown host") {
-    std::uint16_t free_port;
-    {
-        scripted_peer closed{respond_with("")};
-        free_port = closed.port();
-    }
+    const tollgate_test::reserved_port nobody_listens;
     hook_client_settings settings;
     settings.look_up = [](const std::string& host) {
         if (host == "throws.example") throw std::runtime_error{"a resolver of somebody's"};
         return std::vector<ip_address>{};
     };
     fixture setup{settings};
-    const auto result = setup.post("http://127.0.0.1:" + std::to_string(free_port));
+    const auto result = setup.post("http://127.0.0.1:" + std::to_string(nobody_listens.port()));
     CHECK(result.end == attempt_end::no_connection);
     CHECK(result.tried);
     CHECK(setup.post("http://nowhere.example/").end == attempt_end::no_address);

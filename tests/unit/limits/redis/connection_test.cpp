@@ -3,7 +3,7 @@
 #include <tollgate/limits/detail/redis/server_address.hpp>
 
 #include <support/failing_new.hpp>
-#include <support/free_port.hpp>
+#include <support/server_socket.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -16,7 +16,8 @@
 using namespace tollgate;
 
 TEST_CASE("lookups that ran out of memory do not prevent later ones", "[redis]") {
-    const auto server = redis::parse_url("redis://localhost:" + std::to_string(tollgate_test::free_port()));
+    const tollgate_test::reserved_port nobody_listens;
+    const auto server = redis::parse_url("redis://localhost:" + std::to_string(nobody_listens.port()));
     REQUIRE(server);
     const auto open = [&] {
         return redis::connection::open(*server, nullptr, std::chrono::steady_clock::now() + std::chrono::minutes{1});
