@@ -33,21 +33,22 @@ struct echo_handler {
     }
 };
 
-/// A blocking handler that calls a function.
-struct blocking_handler {
-    static constexpr bool blocking = true;
+/// A handler that calls a function, on a worker if it is blocking.
+template <bool Blocking>
+struct calling_handler {
+    static constexpr bool blocking = Blocking;
     std::function<void(const tollgate::http::request&, tollgate::http::response&)> respond;
 
     void handle(const tollgate::http::request& request, tollgate::http::response& response) noexcept { respond(request, response); }
     void handle(const tollgate::http::refusal& refusal,
                 tollgate::http::response& response) noexcept { response.set_status(refusal.status); }
 };
+using blocking_handler = calling_handler<true>;
+using plain_handler = calling_handler<false>;
 
-/// The same on the I/O thread.
-struct plain_handler {
-    std::function<void(const tollgate::http::request&, tollgate::http::response&)> respond;
-
-    void handle(const tollgate::http::request& request, tollgate::http::response& response) noexcept { respond(request, response); }
+/// What a handler needs beside its `advance`.
+struct advancing_handler {
+    void handle(const tollgate::http::request&, tollgate::http::response&) noexcept {}  // not called
     void handle(const tollgate::http::refusal& refusal,
                 tollgate::http::response& response) noexcept { response.set_status(refusal.status); }
 };

@@ -87,9 +87,8 @@ private:
 };
 
 /// Its responses are larger than the buffers of a socket; to `/slow` it responds on a worker, when the gate is open.
-struct large_handler {
+struct large_handler : tollgate_test::advancing_handler {
     static constexpr bool blocking = true;
-    static constexpr bool reads_body = false;
     static constexpr std::size_t bytes = 4 * 1024 * 1024;
     tollgate_test::gate slow;
     std::atomic<int> responses = 0;
@@ -103,10 +102,6 @@ struct large_handler {
         response.body().assign(bytes, 'x');
         ++responses;
         return tollgate::http::handle_step::done;
-    }
-    void handle(const tollgate::http::request&, tollgate::http::response&) noexcept {}
-    void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept {
-        response.set_status(refused.status);
     }
 };
 

@@ -281,14 +281,12 @@ TEST_CASE("the handler's state ends when the session returns to its pool", "[htt
     struct state_of_request {
         std::shared_ptr<int> held;
     };
-    struct waiting_handler {
+    struct waiting_handler : tollgate_test::advancing_handler {
         std::shared_ptr<int> shared = std::make_shared<int>();
         http::handle_step advance(const http::request&, http::response&, http::handler_state& state, http::thread_kind) noexcept {
             state.get<state_of_request>().held = shared;
             return http::handle_step::needs_body;
         }
-        void handle(const http::request&, http::response&) noexcept {}
-        void handle(const http::refusal&, http::response&) noexcept {}
     } handler;
     session_fixture fixture;
     const server_detail::response_context context{handler, date, fixture.stopping};
@@ -639,11 +637,9 @@ struct counting_clock {
 };
 
 /// Responds with the time by its clock, `/other` by another one; `/worker` on a worker.
-struct time_handler {
+struct time_handler : tollgate_test::advancing_handler {
     counting_clock clock, other;
 
-    void handle(const http::request&, http::response&) noexcept {}
-    void handle(const http::refusal& why, http::response& response) noexcept { response.set_status(why.status); }
     http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                               http::thread_kind thread) noexcept {
         if (request.target.path == "/worker" && thread == http::thread_kind::io) {

@@ -46,7 +46,7 @@ struct one_worker {
 };
 
 /// A handler whose requests wait for one kind of work and then, until the gate opens, for another.
-struct two_part_handler {
+struct two_part_handler : tollgate_test::advancing_handler {
     static constexpr bool blocking = true;
     gate second_part;
 
@@ -62,14 +62,10 @@ struct two_part_handler {
         response.body() = "done";
         return tollgate::http::handle_step::done;
     }
-    void handle(const tollgate::http::request&, tollgate::http::response&) noexcept {}
-    void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept {
-        response.set_status(refused.status);
-    }
 };
 
 /// Responds to `/now` at once, and refuses `/refused` by its head. Others wait on a worker until the gate opens, and then for their body.
-struct mixed_handler {
+struct mixed_handler : tollgate_test::advancing_handler {
     static constexpr bool blocking = true;
     gate waiting;
 
@@ -82,10 +78,6 @@ struct mixed_handler {
         }
         response.body() = request.target.path;
         return tollgate::http::handle_step::done;
-    }
-    void handle(const tollgate::http::request&, tollgate::http::response&) noexcept {}
-    void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept {
-        response.set_status(refused.status);
     }
 };
 

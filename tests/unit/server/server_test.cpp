@@ -54,7 +54,7 @@ bool port_is_free(std::uint16_t port) {
 }
 
 /// `/loop` waits on the I/O thread, every other path on a worker.
-struct in_two_places {
+struct in_two_places : tollgate_test::advancing_handler {
     static constexpr bool blocking = true;
     gate worker, loop;
 
@@ -68,10 +68,6 @@ struct in_two_places {
         if (request.target.path == "/worker") worker.wait();
         response.body().assign(16 << 20, 'x');  // more than the buffers of two sockets
         return tollgate::http::handle_step::done;
-    }
-    void handle(const tollgate::http::request&, tollgate::http::response&) noexcept {}
-    void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept {
-        response.set_status(refused.status);
     }
 };
 
