@@ -82,32 +82,30 @@ TEST_CASE("waiting items do not delay others while there are idle workers", "[wo
     counter completed;
     worker_pool pool{100};
     pool.start(3);
-    std::mutex gate;
-    gate.lock();
-    job first{completed, [&] { const std::lock_guard wait{gate}; }};
-    job second{completed, [&] { const std::lock_guard wait{gate}; }};
+    tollgate_test::gate gate;
+    job first{completed, [&] { gate.wait(); }};
+    job second{completed, [&] { gate.wait(); }};
     std::vector<std::unique_ptr<job>> quick;
     for (int i = 0; i < 20; ++i) quick.push_back(std::make_unique<job>(completed, [] {}));
     REQUIRE(pool.submit(first, work_kind::other, start));
     REQUIRE(pool.submit(second, work_kind::other, start));
     for (const auto& one : quick) REQUIRE(pool.submit(*one, work_kind::other, start));
     completed.wait_for(20);
-    gate.unlock();
+    gate.open();
     completed.wait_for(22);
 }
 
 TEST_CASE("an item is completed before its worker begins the next one", "[worker_pool]") {
     counter completed;
     worker_pool pool{10};
-    std::mutex gate;
-    gate.lock();
+    tollgate_test::gate gate;
     job quick{completed, [] {}};
-    job slow{completed, [&] { const std::lock_guard wait{gate}; }};
+    job slow{completed, [&] { gate.wait(); }};
     REQUIRE(pool.submit(quick, work_kind::other, start));
     REQUIRE(pool.submit(slow, work_kind::other, start));
     pool.start(1);
     completed.wait_for(1);
-    gate.unlock();
+    gate.open();
     completed.wait_for(2);
 }
 
@@ -236,18 +234,17 @@ TEST_CASE("waiting work of one kind does not delay other kinds", "[worker_pool]"
     counter slow_ones, quick_ones;
     worker_pool pool{100};
     pool.start(2);
-    std::mutex gate;
-    gate.lock();
+    tollgate_test::gate gate;
     std::vector<std::unique_ptr<job>> jobs;
     const auto add = [&](counter& completed, work_kind kind, std::function<void()> run) {
         jobs.push_back(std::make_unique<job>(completed, std::move(run)));
         REQUIRE(pool.submit(*jobs.back(), kind, start));
     };
     // Enough to occupy all workers if they were not bounded by kind.
-    for (int i = 0; i < 50; ++i) add(slow_ones, work_kind::store_writes, [&] { const std::lock_guard wait{gate}; });
+    for (int i = 0; i < 50; ++i) add(slow_ones, work_kind::store_writes, [&] { gate.wait(); });
     for (int i = 0; i < 50; ++i) add(quick_ones, work_kind::users, [] {});
     quick_ones.wait_for(50);
-    gate.unlock();
+    gate.open();
     slow_ones.wait_for(50);
 }
 

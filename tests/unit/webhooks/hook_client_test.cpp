@@ -511,7 +511,7 @@ TEST_CASE("names that are slow to resolve do not delay others") {
 
 TEST_CASE("the names of one domain cannot block other lookups, whatever their number") {
     struct shared {
-        std::atomic<bool> go_on = false;
+        gate go_on;
         std::mutex counting;
         std::atomic<int> at_once = 0, at_once_max = 0;
     };
@@ -523,7 +523,7 @@ TEST_CASE("the names of one domain cannot block other lookups, whatever their nu
                                  shared_state->at_once_max = (std::max)(shared_state->at_once_max.load(), shared_state->at_once + 1);
                                  ++shared_state->at_once;
                              }
-                             while (!shared_state->go_on) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+                             shared_state->go_on.wait();
                              --shared_state->at_once;
                          }
                          return std::vector{ip_address::v4(127, 0, 0, 1)};
@@ -539,7 +539,7 @@ TEST_CASE("the names of one domain cannot block other lookups, whatever their nu
     CHECK_FALSE(pool.withdraw("n0.x.tar.example", numbers.front()));
     CHECK(pool.withdraw("n39.x.tar.example", numbers.back()));
     pool.stop();
-    shared_state->go_on = true;
+    shared_state->go_on.open();
 }
 
 TEST_CASE("a lookup that is withdrawn leaves those of other attempts for the same name") {
@@ -576,22 +576,20 @@ TEST_CASE("a lookup that is withdrawn leaves those of other attempts for the sam
 }
 
 TEST_CASE("a stopped pool keeps no callbacks, even while a lookup is running") {
-    const auto go_on = std::make_shared<std::atomic<bool>>(false);
-    const auto started = std::make_shared<std::atomic<bool>>(false);
+    const auto lookups = std::make_shared<gate>();
     const auto callback_owner = std::make_shared<int>(0);
-    lookup_pool pool{[go_on, started](const std::string&) {
-                         *started = true;
-                         while (!*go_on) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    lookup_pool pool{[lookups](const std::string&) {
+                         lookups->wait();
                          return std::vector<ip_address>{};
                      },
                      4};
     for (const char* const each : {"a.example", "b.example", "c.other", "d.third", "e.fourth"})
         pool.resolve(each, [callback_owner](const auto&) {});
-    while (!*started) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    lookups->wait_for_calls(1);
     CHECK(callback_owner.use_count() > 1);
     pool.stop();
     CHECK(callback_owner.use_count() == 1);
-    *go_on = true;
+    lookups->open();
 }
 
 TEST_CASE("domain_of returns the registrable domain") {
@@ -608,12 +606,12 @@ TEST_CASE("domain_of returns the registrable domain") {
 TEST_CASE("a name that was not looked up counts as no attempt, and one whose name server does not respond counts as one") {
     hook_client_settings settings;
     settings.lookup_threads_max = 2;
-    const auto go_on = std::make_shared<std::atomic<bool>>(false);
-    settings.look_up = [go_on](const std::string& host) -> std::vector<ip_address> {
+    const auto lookups = std::make_shared<gate>();
+    settings.look_up = [lookups](const std::string& host) -> std::vector<ip_address> {
         if (host == "silent.example") throw std::system_error{std::make_error_code(std::errc::timed_out)};
         if (host == "short.example") throw std::system_error{std::make_error_code(std::errc::too_many_files_open)};
         if (host == "memory.example") throw std::bad_alloc{};
-        while (!*go_on) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+        lookups->wait();
         return {};
     };
     {
@@ -631,7 +629,7 @@ TEST_CASE("a name that was not looked up counts as no attempt, and one whose nam
     const auto second = setup.post("http://waits.example/");
     CHECK_FALSE(second.tried);
     CHECK_FALSE(second.shortage);
-    *go_on = true;
+    lookups->open();
 }
 
 TEST_CASE("TLS: the certificate must be trusted and match the host") {
