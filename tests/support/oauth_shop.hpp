@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/http/json_body.hpp>
 #include <tollgate/oauth/authorization_server.hpp>
@@ -7,7 +8,6 @@
 
 #include <support/shop.hpp>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -257,11 +257,8 @@ public:
     registered_client register_client(std::string name, std::optional<std::string> redirect_url, std::string website = "https://app.example/",
                                       client_type type = client_type::confidential) {
         const shared_random random{&entropy, &random_works};
-        std::array<std::byte, 16> id_bytes;
-        std::array<std::byte, 32> secret_bytes;
-        static_cast<void>(random.fill(id_bytes) && random.fill(secret_bytes));
-        const auto client_id = make_public_id(public_id_kind::client_id, id_bytes);
-        const auto secret = make_secret(secret_kind::client_secret, secret_bytes);
+        const auto client_id = new_public_id(public_id_kind::client_id, random).value();
+        const auto secret = new_secret(secret_kind::client_secret, random).value();
         const auto id = store.create_application({.owner = bob,
                                                   .client_id = *client_id_text::from(client_id),
                                                   .secret_digest = digest_of(secret),
@@ -312,7 +309,7 @@ public:
 
     /// A code that Ann granted to the application, without a page.
     std::string make_code(std::optional<std::string> challenge = std::nullopt, std::string_view scopes = "sitesmaker:read user:balance") {
-        const auto code = *tollgate::new_secret(secret_kind::authorization_code, shared_random{&entropy, &random_works});
+        const auto code = new_secret(secret_kind::authorization_code, shared_random{&entropy, &random_works}).value();
         static_cast<void>(store.rows.create_code({.code_digest = digest_of(code),
                                                   .user = ann,
                                                   .application = app.id,

@@ -4,7 +4,8 @@
 #include <tollgate/pages/account_pages.hpp>
 #include <tollgate/store/memory.hpp>
 
-#include "support/shop.hpp"
+#include <support/shop.hpp>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -65,24 +66,13 @@ public:
     instant now = from_unix_seconds(1'700'000'000);
     std::uint64_t entropy = 0;
     bool random_works = true;
-    shop_directory users;
+    shop_directory users = ann_and_bob();
     memory_store store;
     Sessions sessions;
 
     explicit basic_page_shop(page_settings settings = page_shop_settings())
         : pages{std::move(settings), users, store, sessions,
-                default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})} {
-        users.people.insert(
-            {ann,
-             {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
-              {{"sitesmaker", {{account_id{1}, "Ann's site", true}, {account_id{2}, "Another \"one\"", false}}},
-               {"itemplatform", {{account_id{1}, "Ann's items", false}}}},
-              {}}});
-        users.people.insert({bob,
-                             {{bob, *decimal::parse("0.10"), *currency_code::from("USD")},
-                              {{"sitesmaker", {{account_id{3}, "Bob's site", true}}}},
-                              {}}});
-    }
+                default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})} {}
 
     http::response handle(test_request& request) { return pages.handle(request.view()); }
 

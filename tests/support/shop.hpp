@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -8,11 +9,9 @@
 
 #include <support/fakes.hpp>
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -56,6 +55,19 @@ struct shop_directory {
 
 inline constexpr user_id ann{1};
 inline constexpr user_id bob{2};
+
+/// The directory of a shop whose users are Ann and Bob.
+inline shop_directory ann_and_bob() {
+    shop_directory users;
+    users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
+                               {{"sitesmaker", {{account_id{1}, "Ann's site", true}, {account_id{2}, "Another \"one\"", false}}},
+                                {"itemplatform", {{account_id{1}, "Ann's items", false}}}},
+                               {}}});
+    users.people.insert({bob, {{bob, *decimal::parse("0.10"), *currency_code::from("USD")},
+                               {{"sitesmaker", {{account_id{3}, "Bob's site", true}}}},
+                               {}}});
+    return users;
+}
 
 inline api_settings shop_settings() {
     api_settings settings{.base_url = "https://shop.example/v1", .auth_url = "https://shop.example", .services = {}, .trusted_proxies = {},
@@ -144,21 +156,13 @@ public:
     instant now = from_unix_seconds(1'700'000'000);
     std::uint64_t entropy = 0;
     bool random_works = true;
-    shop_directory users;
+    shop_directory users = ann_and_bob();
     memory_store store;
 
     explicit basic_shop(MakePolicies make, api_settings settings = shop_settings())
         : api{std::move(settings), users, store,
               make(default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})),
-              account_routes()} {
-        users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
-                                   {{"sitesmaker", {{account_id{1}, "Ann's site", true}, {account_id{2}, "Another \"one\"", false}}},
-                                    {"itemplatform", {{account_id{1}, "Ann's items", false}}}},
-                                   {}}});
-        users.people.insert({bob, {{bob, *decimal::parse("0.10"), *currency_code::from("USD")},
-                                   {{"sitesmaker", {{account_id{3}, "Bob's site", true}}}},
-                                   {}}});
-    }
+              account_routes()} {}
 
     struct token {
         token_id id;
@@ -168,12 +172,8 @@ public:
 
     token personal_token(user_id user, std::string_view scopes) {
         const counting_random random{&entropy, &random_works};
-        std::array<std::byte, 32> secret_bytes;
-        std::array<std::byte, 16> name_bytes;
-        static_cast<void>(random.fill(secret_bytes));
-        static_cast<void>(random.fill(name_bytes));
-        const auto secret = make_secret(secret_kind::personal_token, secret_bytes);
-        const auto username = make_public_id(public_id_kind::username, name_bytes);
+        const auto secret = new_secret(secret_kind::personal_token, random).value();
+        const auto username = new_public_id(public_id_kind::username, random).value();
         const auto id = store.create_personal_token(
             {user, *token_username::from(username), digest_of(secret), "for tests", *scope_set::parse(scopes), now},
             limits::personal_tokens_per_user_max);
@@ -181,13 +181,10 @@ public:
     }
 
     std::string access_token(user_id user, std::string_view scopes, seconds lifetime = seconds{3600}) {
-        const counting_random random{&entropy, &random_works};
-        std::array<std::byte, 32> bytes;
-        static_cast<void>(random.fill(bytes));
-        const auto access_token_secret = make_secret(secret_kind::access_token, bytes);
+        const auto secret = new_secret(secret_kind::access_token, counting_random{&entropy, &random_works}).value();
         static_cast<void>(store.create_access_token(
-            {user, application_id{1}, digest_of(access_token_secret), *scope_set::parse(scopes), now, now + lifetime}));
-        return std::string{access_token_secret.view()};
+            {user, application_id{1}, digest_of(secret), *scope_set::parse(scopes), now, now + lifetime}));
+        return std::string{secret.view()};
     }
 
     http::response handle(test_request& request) { return api.handle(request.view()); }
