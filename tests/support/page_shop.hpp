@@ -118,6 +118,11 @@ public:
 
 using page_shop = basic_page_shop<>;
 
+/// What the page reports at a field of its form; empty if it reports nothing.
+[[nodiscard]] inline std::string fault_of(const http::response& page, std::string_view field) {
+    return page_shop::between(page.body(), "id=\"" + std::string{field} + "-fault\">", "</p>");
+}
+
 [[nodiscard]] inline bool has(const http::response& page, std::string_view text) {
     return page.body().find(text) != std::string::npos;
 }

@@ -99,9 +99,7 @@ TEST_CASE("invalid input is reported at its field and preserved") {
         const auto page = shop.post(path, each.body);
         CHECK(to_number(page.status()) == 422);
         CHECK(has(page, "<title>Error: OAuth applications"));
-        CHECK(
-            page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.message) !=
-            std::string::npos);
+        CHECK(fault_of(page, each.field).find(each.message) != std::string::npos);
     }
     CHECK(applications_of(shop, ann).empty());
 

@@ -155,9 +155,7 @@ TEST_CASE("invalid webhook input is reported at its field and preserved") {
         const auto page = shop.post(path, each.body);
         CHECK(to_number(page.status()) == 422);
         CHECK(has(page, "<title>Error: Webhooks"));
-        CHECK(
-            page_shop::between(page.body(), "id=\"" + std::string{each.field} + "-fault\">", "</p>").find(each.message) !=
-            std::string::npos);
+        CHECK(fault_of(page, each.field).find(each.message) != std::string::npos);
     }
     for (const auto& [target, message] :
          {std::pair{"http://127.1/", "Die URL muss auf eine öffentliche Adresse verweisen."},
