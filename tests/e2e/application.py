@@ -7,7 +7,7 @@ import secrets
 import urllib.parse
 
 from harness import basic
-from visitor import Visitor, query_of
+from visitor import query_of
 
 AUTHORIZE = "/en/user/oauth/"
 ITEMPLATFORM_AUTHORIZE = "/en/itemplatform/oauth/"
@@ -23,10 +23,10 @@ def encode_form(pairs):
 
 
 class Application:
-    def __init__(self, server, owner, name="Acme", website="https://app.example", redirect_url=REDIRECT_URL):
+    def __init__(self, server, owner, name="Acme", redirect_url=REDIRECT_URL):
         self.server = server
         flags = ["--redirect-url", redirect_url] if redirect_url else []
-        created = server.run("app", "register", "--user", owner, "--name", name, "--website", website, *flags)
+        created = server.run("app", "register", "--user", owner, "--name", name, "--website", "https://app.example", *flags)
         self.id, self.secret, self.name = created["client_id"], created["client_secret"], name
 
     def authorization_url(self, scope="user:balance", path=AUTHORIZE, **more):
@@ -101,6 +101,3 @@ class PublicClient(Application):
 
 def call(server, access_token, path="/v1/user/balance"):
     return server.request("GET", path, token=f"Bearer {access_token}")
-
-
-__all__ = [name for name in dir() if not name.startswith("_")]

@@ -57,10 +57,7 @@ class Audit(Case):
         visitor.submit(visitor.get(SETTINGS + "authorizations/").form_with("application"))
         token, _ = self.server.add_token(self.user)
         with Receiver() as receiver:
-            created = self.server.request("POST", f"/v1/sitesmaker/{account}/hooks", token=token,
-                                          body={"event": "site.created", "target_url": receiver.url()})
-            self.assertEqual(201, created.status, created)
-            hook = created.json()["id"]
+            hook, _ = self.server.add_hook(receiver.url(), account=account, token=token)
             self.assertEqual(204, self.server.request("DELETE", f"/v1/sitesmaker/hooks/{hook}", token=token).status)
         self.assertEqual([("user_added", "ann"), ("account_added", f"sitesmaker {account}"), ("signed_in", ""),
                           ("token_created", "back <b>up"), ("token_renewed", "back <b>up"), ("token_revoked", "back <b>up"),

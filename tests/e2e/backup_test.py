@@ -20,10 +20,7 @@ class Backup(Case):
     def check_restore(self, data, store, back_up, destroy, restore):
         with Receiver() as receiver:
             with Server(*FLAGS, data=data, store=store) as server:
-                account = server.demo["sitesmaker_account"]
-                created = server.request("POST", f"/v1/sitesmaker/{account}/hooks", token=server.demo_token,
-                                         body={"event": "site.created", "target_url": receiver.url()})
-                secret = created.get("X-Hook-Secret")
+                _, secret = server.add_hook(receiver.url())
                 token, _ = server.add_token(server.add_user("ann", balance="12.50"))
                 visitor = signed_in(server, "ann", "a password")
                 back_up()

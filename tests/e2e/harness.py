@@ -263,10 +263,9 @@ class Server:
             raise AssertionError(f"{arguments} ended with {result.returncode}: {result.stderr}")
         return json.loads(result.stdout)
 
-    def add_user(self, login, balance="0", currency="EUR"):
-        return self.run("user", "add", "--login", login, "--password-stdin", "--balance", balance, "--currency",
-                        currency,
-                        stdin="a password\n")["id"]
+    def add_user(self, login, balance="0", currency="EUR", password="a password"):
+        return self.run("user", "add", "--login", login, "--password-stdin", "--balance", balance, "--currency", currency,
+                        stdin=password + "\n")["id"]
 
     def add_account(self, user, service, name="An account", admin=False):
         return self.run("account", "add", "--user", user, "--service", service, "--name", name,
@@ -299,10 +298,11 @@ class Server:
         """The response to a request for the balance."""
         return self.request("GET", "/v1/user/balance", token=token)
 
-    def add_hook(self, url, event="site.created"):
-        """Creates a webhook of the demo user's account. Returns its id and secret."""
-        created = self.request("POST", f"/v1/{service_of(event)}/{self.demo[service_of(event) + '_account']}/hooks",
-                               body={"event": event, "target_url": url}, token=self.demo_token)
+    def add_hook(self, url, event="site.created", account=None, token=None):
+        """Creates a webhook, by default of the demo user's account. Returns its id and secret."""
+        service = service_of(event)
+        created = self.request("POST", f"/v1/{service}/{account or self.demo[service + '_account']}/hooks",
+                               body={"event": event, "target_url": url}, token=token or self.demo_token)
         if created.status != 201:
             raise AssertionError(created)
         return created.json()["id"], created.get("X-Hook-Secret")

@@ -126,7 +126,7 @@ class Device(ServerCase):
 
     def test_guesses_are_bounded(self):
         password = secrets.token_urlsafe(16)
-        self.server.run("user", "add", "--login", "second", "--password-stdin", stdin=password + "\n")
+        self.server.add_user("second", password=password)
         second = signed_in(self.server, "second", password)
         self.assertEqual(422, self.consent_page("nonsense", second).status)
         statuses = [self.consent_page("BBBB-BBBB", second).status for _ in range(11)]
@@ -167,7 +167,7 @@ class Confidential(ServerCase):
         self.assertEqual(400, service.consent_page(self.visitor).status)
 
         password = secrets.token_urlsafe(16)
-        user = self.server.run("user", "add", "--login", "disabled", "--password-stdin", stdin=password + "\n")["id"]
+        user = self.server.add_user("disabled", password=password)
         visitor = signed_in(self.server, "disabled", password)
         tokens = app.tokens(visitor)
         self.assertTrue(introspect(service, tokens["access_token"]).json()["active"])

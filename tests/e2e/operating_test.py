@@ -168,10 +168,7 @@ class Users(Operator):
         bearers = ["Bearer " + app.tokens(visitor)["access_token"] for app in (own, theirs)]
         foreign = "Bearer " + own.tokens(signed_in(self.server))["access_token"]
         with Receiver() as receiver:
-            created = self.server.request("POST", f"/v1/sitesmaker/{account}/hooks", token=token,
-                                          body={"event": "site.created", "target_url": receiver.url()})
-            self.assertEqual(201, created.status, created)
-            hook = created.json()["id"]
+            hook, _ = self.server.add_hook(receiver.url(), account=account, token=token)
             self.assertEqual([200] * 4, [self.server.balance(each).status for each in (token, foreign, *bearers)])
 
             self.assertEqual({"id": user}, self.run_ok("user", "delete", "--id", user))

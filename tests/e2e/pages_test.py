@@ -292,9 +292,7 @@ class OtherUsers(Case):
     def test_no_user_can_change_resources_of_others(self):
         app = Application(self.server, 1, name="Of the first user")
         tokens = app.tokens(self.first)
-        hook = self.server.request("POST", f"/v1/sitesmaker/{self.server.demo['sitesmaker_account']}/hooks", token=self.server.demo_token,
-                                   body={"event": "site.created", "target_url": "https://example.com/"})
-        self.assertEqual(201, hook.status)
+        self.server.add_hook("https://example.com/")
         for path in SETTINGS_PAGES:
             token = self.second.get(path).form_with("form_token").value("form_token")
             forms = [form for form in self.first.get(path).forms

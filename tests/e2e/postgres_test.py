@@ -11,7 +11,7 @@ import signal
 import time
 
 from application import Application
-from harness import ALL_SCOPES, HIGH_LIMITS, Case, Database, Postgres, Server, basic, concurrently, encode, flags_for, main, \
+from harness import HIGH_LIMITS, Case, Database, Postgres, Server, basic, concurrently, encode, flags_for, main, \
     run_command, temporary_directory
 from receiver import Receiver, make_certificate
 from visitor import Visitor, signed_in
@@ -199,11 +199,10 @@ class SharedStore(Nodes):
         page = visitor.get(TOKENS)
         row = next(row for row in page.all("li") if "Of a test" in row.text)
         self.assertIn(username, row.text)
-        number = self.first.run("token", "create", "--user", "1", "--description", "x", "--scopes", ALL_SCOPES)
-        token = basic(number["username"], number["secret"])
+        token, number = self.first.add_token(1)
         for node in self.nodes:
             self.assert_json(node.balance(token))
-        self.first.run("token", "revoke", "--id", number["id"])
+        self.first.run("token", "revoke", "--id", number)
         for node in self.nodes:
             self.eventually(lambda: node.balance(token).status == 401)
 

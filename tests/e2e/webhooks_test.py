@@ -362,8 +362,7 @@ class KillNine(Case):
                 each.start()
             for _ in range(kills):
                 expected = len(acknowledged) + 20
-                while len(acknowledged) < expected:
-                    time.sleep(0.01)
+                self.eventually(lambda: len(acknowledged) >= expected)
                 server.signal(signal.SIGKILL)
                 server.wait()
                 server.process.stdout.close()
