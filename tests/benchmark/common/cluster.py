@@ -16,7 +16,7 @@ from concurrent import futures
 from common import loads, report
 from common.parts import Database, RoundTripProxy, Windows
 from common.population import Population
-from common.processes import BIN, BUILD, Failed, pinned, LOAD_CORE, running
+from common.processes import BIN, BUILD, Failed, running
 from contenders import Contender
 
 CACHED = 16_384   # cached credentials, the default of the reference server

@@ -15,10 +15,10 @@ import tempfile
 import threading
 import time
 
-from common.processes import BENCHMARK, BUILD, LOAD_CORE, START_SECONDS_MAX, Failed, cpu_seconds_of, free_port, pinned
+from common.processes import BENCHMARK, BUILD, LOAD_CORE, Failed, cpu_seconds_of
 
 sys.path.insert(0, str(BENCHMARK.parent / "support"))
-from servers import Postgres  # noqa: E402
+from servers import Postgres, Redis  # noqa: E402
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
@@ -89,27 +89,17 @@ class Windows:
     """Redis, without a copy on disk."""
 
     def __init__(self):
-        self._folder = pathlib.Path(tempfile.mkdtemp(prefix="redis_", dir=BUILD))
-        self.port = free_port()
-        self._process = subprocess.Popen(
-            ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--appendonly", "no",
-             "--maxmemory-policy", "noeviction", "--dir", self._folder], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=pinned(LOAD_CORE))
-        self.url = f"redis://127.0.0.1:{self.port}/0"
-        end = time.monotonic() + START_SECONDS_MAX
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
-                return
-            if self._process.poll() is not None or time.monotonic() > end:
-                raise Failed("redis-server does not start")
-            time.sleep(0.02)
+        self._server = Redis()
+        self.url = self._server.url
+        for thread in pathlib.Path(f"/proc/{self._server.process.pid}/task").iterdir():
+            os.sched_setaffinity(int(thread.name), {LOAD_CORE})
 
     def cpu_seconds(self) -> float:
-        return cpu_seconds_of(self._process.pid) or 0
+        return cpu_seconds_of(self._server.process.pid) or 0
 
     def scripts_run(self) -> int:
         """How often it ran a script, once for each use of a window."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", self._server.port), timeout=5) as connection:
             connection.sendall(b"*2\r\n$4\r\nINFO\r\n$12\r\ncommandstats\r\n")
             data = b""
             while b"\r\n" not in data or not data.endswith(b"\r\n"):
@@ -118,9 +108,7 @@ class Windows:
                    if line.startswith(b"cmdstat_eval"))
 
     def stop(self) -> None:
-        self._process.terminate()
-        self._process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._server.close()
 
 
 class RoundTripProxy:
