@@ -3,9 +3,10 @@
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/oauth/detail/redirect.hpp>
 
+#include "require.hpp"
+
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -15,12 +16,6 @@
 using namespace tollgate;
 
 namespace {
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "broken: %s\n", what);
-    std::abort();
-}
 
 constexpr std::string_view issuer = "https://shop.example";
 

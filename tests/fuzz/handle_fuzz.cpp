@@ -4,10 +4,10 @@
 
 #include <support/shop.hpp>
 
+#include "require.hpp"
+
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,12 +16,6 @@
 using namespace tollgate;
 
 namespace {
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "broken: %s\n", what);
-    std::abort();
-}
 
 /// The guarantees of the specification for every response, whatever the request.
 void check_answer(const http::response& out) {

@@ -3,11 +3,11 @@
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/url.hpp>
 
+#include "require.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,12 +15,6 @@
 using namespace tollgate;
 
 namespace {
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "broken: %s\n", what);
-    std::abort();
-}
 
 /// The origin that a browser would connect to, from the library's own URL parser; none if it refuses the text.
 std::optional<std::string> host_of(std::string_view text) {

@@ -2,23 +2,13 @@
 
 #include <support/feed_request.hpp>
 
+#include "require.hpp"
+
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 using namespace tollgate;
-
-namespace {
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "broken: %s\n", what);
-    std::abort();
-}
-
-}  // namespace
 
 /// The first byte seeds the cuts, the second chooses the bounds, the rest are the bytes of a client. Whole and cut, they
 /// must result in the same message or the same refusal.

@@ -2,23 +2,13 @@
 
 #include <support/feed_response.hpp>
 
+#include "require.hpp"
+
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 using namespace tollgate;
-
-namespace {
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "broken: %s\n", what);
-    std::abort();
-}
-
-}  // namespace
 
 /// The first byte seeds the cuts, the second chooses the bounds, the method and how the connection ends; the rest are
 /// the bytes of a server. Whole and cut, they must result in the same response or the same refusal.

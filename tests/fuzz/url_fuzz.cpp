@@ -3,22 +3,16 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/policy/public_targets.hpp>
 
+#include "require.hpp"
+
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 using namespace tollgate;
 
 namespace {
-
-void require(bool holds, const char* what) {
-    if (holds) return;
-    std::fprintf(stderr, "broken: %s\n", what);
-    std::abort();
-}
 
 bool is_visible(std::string_view text) {
     for (char c : text)
