@@ -199,9 +199,13 @@ struct limiter_that_may_throw {
     limit_decision take(const limit_key&, quota, instant) { return {}; }
     limit_decision peek(const limit_key&, quota, instant) { return {}; }
 };
+struct limiter_that_may_throw_when_it_takes : unlimited {
+    limit_decision take(const limit_key& key, const quota& allowed, instant now) const { return unlimited::take(key, allowed, now); }
+};
 static_assert(!rate_limiter<limiter_that_only_takes>);
 static_assert(!rate_limiter<limiter_that_says_yes_or_no>);
 static_assert(!rate_limiter<limiter_that_may_throw>);
+static_assert(!rate_limiter<limiter_that_may_throw_when_it_takes>);
 
 static_assert(router<segment_router>);
 
@@ -293,8 +297,12 @@ struct rule_without_words {
     bool check(const http::url&) const { return true; }
     bool allows(const ip_address&) const noexcept { return true; }
 };
+struct rule_that_changes : partners_only {
+    result<void> check(const http::url&) { return {}; }
+};
 static_assert(!target_rule<rule_for_texts_alone>);
 static_assert(!target_rule<rule_without_words>);
+static_assert(!target_rule<rule_that_changes>);
 
 struct shop_directory {
     result<balance> balance_of(user_id user);
@@ -487,6 +495,7 @@ TEST_CASE("the exemplar night_limiter raises the quota at night") {
     const auto key = limit_key::of(user_id{1});
     const quota allowed{1, seconds{3600}};
     CHECK(limiter.take(key, allowed, from_unix_seconds(3 * 3600)).limit == 10);
+    CHECK(limiter.peek(key, allowed, from_unix_seconds(3 * 3600)).remaining == 9);
     CHECK(limiter.take(limit_key::of(user_id{2}), allowed, from_unix_seconds(12 * 3600)).limit == 1);
 }
 
@@ -504,7 +513,8 @@ TEST_CASE("the exemplar exact_scopes compares exactly") {
 
 TEST_CASE("the exemplar partners_only accepts one host") {
     CHECK(exemplars::partners_only{}.check(*http::url::parse("https://hooks.partner.example/in")));
-    CHECK_FALSE(exemplars::partners_only{}.check(*http::url::parse("https://hooks.partner.example.evil.example/in")));
+    for (const char* const other : {"https://example.com/x", "https://hooks.partner.example.evil.example/in"})
+        CHECK_FALSE(exemplars::partners_only{}.check(*http::url::parse(other)));
 }
 
 TEST_CASE("the exemplar shop_passwords refuses to change a password that another request has changed") {
