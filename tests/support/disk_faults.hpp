@@ -10,12 +10,24 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
 #include <string>
 
+#include <sys/resource.h>
+
 namespace tollgate_test {
+
+/// No file of this process can grow beyond this size, as on a full disk; without a size, that ends.
+inline void limit_file_size(std::optional<rlim_t> bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);  // so that a write fails, and the process continues
+    rlimit bound{};
+    ::getrlimit(RLIMIT_FSIZE, &bound);
+    bound.rlim_cur = bytes.value_or(bound.rlim_max);
+    ::setrlimit(RLIMIT_FSIZE, &bound);
+}
 
 /// The effect of a verb: complete, none, or (nullopt) partial.
 using progress = std::optional<bool>;

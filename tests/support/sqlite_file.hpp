@@ -1,9 +1,13 @@
 #pragma once
 
+#include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/sqlite.hpp>
 
 #include <support/temporary_directory.hpp>
 
+#include <catch2/catch.hpp>
+
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -18,6 +22,14 @@ inline void create_sqlite_file(const std::string& path) {
         return created;
     }();
     std::filesystem::copy_file(first, path);
+}
+
+/// The number that a query returns.
+inline std::int64_t number_in(tollgate::sqlite::database& data, tollgate::sqlite::statement_text query) {
+    const auto row = data.prepare(query).next<std::int64_t>();
+    REQUIRE(row);
+    REQUIRE(*row);
+    return std::get<0>(**row);
 }
 
 }  // namespace tollgate_test

@@ -373,7 +373,8 @@ TEST_CASE("processes that redeem one code at once: exactly one succeeds, and reu
 }
 
 TEST_CASE("processes that refresh one token at once all succeed") {
-    constexpr std::uint64_t process_count = 4, each_times = 5;
+    constexpr int process_count = 4;
+    constexpr std::uint64_t each_times = 5;
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     {
@@ -381,18 +382,17 @@ TEST_CASE("processes that refresh one token at once all succeed") {
         REQUIRE(create_sample_application(store) == first_application);
         authorize(store, 1, first_application);
     }
-    std::vector<child_process> processes;
-    for (std::uint64_t i = 0; i < process_count; ++i)
-        processes.emplace_back([&, i] {
-            sqlite_store store{path};
-            for (std::uint64_t n = 0; n < each_times; ++n) {
-                const auto outcome =
-                    store.refresh_access_token(sample_refresh(1, 100 + i * each_times + n, first_application));
-                if (!outcome || outcome->result != refresh_result::refreshed) return 1;
-            }
-            return 0;
-        });
-    for (auto& each : processes) CHECK(each.wait() == 0);
+    const auto codes = tollgate_test::run_processes(process_count, [&](number_pipe& start, int number) {
+        sqlite_store store{path};
+        start.take();
+        const auto first = 100 + static_cast<std::uint64_t>(number) * each_times;
+        for (std::uint64_t n = 0; n < each_times; ++n) {
+            const auto outcome = store.refresh_access_token(sample_refresh(1, first + n, first_application));
+            if (!outcome || outcome->result != refresh_result::refreshed) return 1;
+        }
+        return 0;
+    });
+    CHECK(codes == std::vector<int>(process_count, 0));
     sqlite_store store{path};
     for (std::uint64_t n = 0; n < process_count * each_times; ++n) CHECK(has_token(store, 100 + n));
     CHECK(is_refreshable(store, 1, first_application));

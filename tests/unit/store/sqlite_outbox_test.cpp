@@ -2,6 +2,7 @@
 
 #include <support/child_process.hpp>
 #include <support/disk_faults.hpp>
+#include <support/sqlite_file.hpp>
 #include <support/store_processes.hpp>
 #include <support/temporary_directory.hpp>
 #include <tollgate/store/detail/sql/history_trim.hpp>
@@ -16,13 +17,11 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
-#include <sys/resource.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -33,14 +32,11 @@ using namespace tollgate::testing::detail;
 using tollgate_test::child_process;
 using tollgate_test::all_or_nothing;
 using tollgate_test::progress;
+using tollgate_test::number_in;
 using tollgate_test::number_pipe;
 using tollgate_test::temporary_directory;
 
 namespace {
-
-std::int64_t count_in(sqlite::database& data, sqlite::statement_text counting) {
-    return std::get<0>(value_of(data.prepare(counting).next<std::int64_t>()).value());
-}
 
 /// Account 42 has hooks 1 and 2 at one host, with a delivery each: 1 and 2. Hook 3 (of account 43) is disabled and
 /// holds delivery 4, after delivery 3 was given up; 5 of account 44's hook 4 is leased.
@@ -160,11 +156,11 @@ TEST_CASE("when the disk fails at the nth change, each verb of the outbox is don
         code, [](const std::string& path, const sqlite_settings& settings) { return populated_store{path, settings}; }, each.act,
         each.done, [](const std::string& path) {
             auto file = *sqlite::database::open(path);
-            CHECK(count_in(file, "SELECT count(*) FROM pragma_foreign_key_check") == 0);
-            CHECK(count_in(file,
+            CHECK(number_in(file, "SELECT count(*) FROM pragma_foreign_key_check") == 0);
+            CHECK(number_in(file,
                            "SELECT count(*) FROM tollgate_events WHERE id NOT IN "
                            "(SELECT event FROM tollgate_deliveries)") == 0);
-            CHECK(count_in(file,
+            CHECK(number_in(file,
                            "SELECT count(*) FROM tollgate_deliveries WHERE ended_at IS NULL AND NOT EXISTS "
                            "(SELECT 1 FROM tollgate_hooks WHERE id = hook AND ready_at IS NOT NULL)") == 0);
         });
@@ -180,11 +176,7 @@ TEST_CASE("a file that cannot grow is an error for the publisher, and no partial
         sqlite_store store{path};
         const auto account = sample_account();
         for (int i = 0; i < 3; ++i) listen(store, account);
-        std::signal(SIGXFSZ, SIG_IGN);
-        rlimit bound{};
-        ::getrlimit(RLIMIT_FSIZE, &bound);
-        bound.rlim_cur = 500'000;
-        ::setrlimit(RLIMIT_FSIZE, &bound);
+        tollgate_test::limit_file_size(500'000);
         auto reported_event = sample_event(account);
         reported_event.data = '"' + std::string(10'000, 'x') + '"';
         for (std::uint64_t i = 0;; ++i) {
@@ -195,8 +187,7 @@ TEST_CASE("a file that cannot grow is an error for the publisher, and no partial
             }
             reported.put(static_cast<std::int64_t>(*count));
         }
-        bound.rlim_cur = bound.rlim_max;
-        ::setrlimit(RLIMIT_FSIZE, &bound);
+        tollgate_test::limit_file_size({});
         const auto count = store.append_event(reported_event, sample_seed(1'000), noon);
         if (!count) return 2;
         reported.put(static_cast<std::int64_t>(*count));
@@ -212,7 +203,7 @@ TEST_CASE("a file that cannot grow is an error for the publisher, and no partial
     CHECK(due.size() == acknowledged);
     for (const due_delivery& each : due) CHECK(each.event->data.size() == 10'002);
     auto file = *sqlite::database::open(path);
-    CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == static_cast<std::int64_t>(acknowledged / 3));
+    CHECK(number_in(file, "SELECT count(*) FROM tollgate_events") == static_cast<std::int64_t>(acknowledged / 3));
 }
 
 TEST_CASE("processes that claim at once never get the same delivery, and everything is delivered") {
@@ -325,19 +316,19 @@ TEST_CASE("nothing remains of swept deliveries: no events or attempts") {
         for (const due_delivery& each : lease_due_at(store, noon))
             ended.push_back(completed(each, delivery_outcome::delivered));
         value_of(store.complete(ended, noon));
-        CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 10);
+        CHECK(number_in(file, "SELECT count(*) FROM tollgate_events") == 10);
         if (round == 0) {
             CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 19)) == 19);
-            CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 1);
+            CHECK(number_in(file, "SELECT count(*) FROM tollgate_events") == 1);
             CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 19)) == 1);
         } else {
             CHECK(value_of(store.delete_hook(account, one)));
-            CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 10);
+            CHECK(number_in(file, "SELECT count(*) FROM tollgate_events") == 10);
             CHECK(value_of(store.delete_hook(account, other)));
         }
-        CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries") == 0);
-        CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 0);
-        CHECK(count_in(file, "SELECT count(*) FROM tollgate_attempts") == 0);
+        CHECK(number_in(file, "SELECT count(*) FROM tollgate_deliveries") == 0);
+        CHECK(number_in(file, "SELECT count(*) FROM tollgate_events") == 0);
+        CHECK(number_in(file, "SELECT count(*) FROM tollgate_attempts") == 0);
         for (const hook& each : value_of(store.hooks_of(account))) value_of(store.delete_hook(account, each.id));
     }
 }
@@ -370,7 +361,7 @@ TEST_CASE("a deleted hook with a large backlog on disk is removed at once, and i
     const auto other_hook = listen(store, other);  // at the same host
     report(store, account);
     add_deliveries(file, busy, 4500, std::nullopt);
-    const auto rows = [&] { return count_in(file, "SELECT count(*) FROM tollgate_deliveries"); };
+    const auto rows = [&] { return number_in(file, "SELECT count(*) FROM tollgate_deliveries"); };
     REQUIRE(rows() == 4501);
     auto terms = sample_terms(noon);
     terms.host_leases_max = 8;
@@ -384,8 +375,8 @@ TEST_CASE("a deleted hook with a large backlog on disk is removed at once, and i
     CHECK(value_of(store.hooks_of(account)).empty());
     CHECK_FALSE(value_of(store.account_of_hook(account.service, busy)));
     CHECK_FALSE(value_of(store.delete_hook(account, busy)));
-    CHECK(count_in(file, "SELECT count(*) FROM tollgate_hooks WHERE secret = ''") == 1);
-    CHECK(count_in(file, "SELECT count(*) FROM tollgate_hook_secrets") == 0);
+    CHECK(number_in(file, "SELECT count(*) FROM tollgate_hooks WHERE secret = ''") == 1);
+    CHECK(number_in(file, "SELECT count(*) FROM tollgate_hook_secrets") == 0);
     CHECK(deliveries(store, account, busy).empty());
     CHECK(value_of(store.attempts_of(account, busy, 10)).empty());
     CHECK(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 0);
@@ -408,9 +399,9 @@ TEST_CASE("a deleted hook with a large backlog on disk is removed at once, and i
     CHECK(lease_due_at(store, noon + seconds{600}).empty());
     CHECK_FALSE(value_of(store.due_hooks(noon + seconds{600}, 10)).next_at);
     CHECK(rows() == 1);
-    CHECK(count_in(file, "SELECT count(*) FROM tollgate_hooks") == 1);
-    CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 1);
-    CHECK(count_in(file, "SELECT count(*) FROM tollgate_attempts") == 1);
+    CHECK(number_in(file, "SELECT count(*) FROM tollgate_hooks") == 1);
+    CHECK(number_in(file, "SELECT count(*) FROM tollgate_events") == 1);
+    CHECK(number_in(file, "SELECT count(*) FROM tollgate_attempts") == 1);
 }
 
 namespace {
@@ -436,7 +427,7 @@ struct store_with_backlog {
     /// Disables the hook: one delivery is given up, all others are held.
     void hold_all() {
         expect_completed(store, completed(lease_one(), delivery_outcome::gone), completion::hook_disabled);
-        while (count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") < 2499)
+        while (number_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") < 2499)
             CHECK(lease_due(store, one).empty());
     }
     /// A store whose calls have no time for a second step.
@@ -450,7 +441,7 @@ struct store_with_backlog {
 }  // namespace
 
 TEST_CASE_METHOD(store_with_backlog, "a backlog on disk is held and released in steps, and listed as if the step were complete") {
-    const auto count = [&] { return count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'"); };
+    const auto count = [&] { return number_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'"); };
     const auto all_are = [&](delivery_state state) {
         const auto listed = deliveries(store, account, hook);
         CHECK(listed.size() == 2500);
@@ -477,8 +468,8 @@ TEST_CASE_METHOD(store_with_backlog, "a backlog on disk is held and released in 
     CHECK_FALSE(value_of(store.enable_hook(sample_account("sitesmaker", 43), hook, noon)));
     CHECK(count() == 2499);
     CHECK(value_of(store.enable_hook(account, hook, noon)));
-    CHECK(count_in(file, "SELECT count(*) FROM released WHERE while_disabled") == 2499);
-    CHECK(count_in(file, "SELECT count(*) FROM released") == 2499);
+    CHECK(number_in(file, "SELECT count(*) FROM released WHERE while_disabled") == 2499);
+    CHECK(number_in(file, "SELECT count(*) FROM released") == 2499);
     CHECK(count() == 0);
     CHECK(all_are(delivery_state::waiting));
     CHECK(lease_due(store, one).size() == 1);
@@ -490,7 +481,7 @@ TEST_CASE_METHOD(store_with_backlog, "deliveries of a disabled hook that were no
     expect_completed(store, completed(leased, delivery_outcome::gone), completion::hook_disabled);
     CHECK(lease_due(store, one).empty());
     const auto fresh = [&] {
-        return count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL AND attempts_made = 0");
+        return number_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL AND attempts_made = 0");
     };
     CHECK(fresh() == 0);
 
@@ -502,7 +493,7 @@ TEST_CASE_METHOD(store_with_backlog, "deliveries of a disabled hook that were no
     auto later = sample_terms(noon + seconds{60});
     for (int i = 0; i < 3; ++i) CHECK(lease_due(store, later).empty());
     CHECK(fresh() == 0);
-    CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") >= 2000);
+    CHECK(number_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") >= 2000);
 
     REQUIRE(file.run("DROP TRIGGER stops"));
     CHECK(value_of(store.enable_hook(account, hook, later.now)));
@@ -517,13 +508,13 @@ TEST_CASE_METHOD(store_with_backlog, "a call without enough time to enable a hoo
     const auto now = noon + seconds{5};
     for (const std::int64_t released : {1000, 2000}) {
         expect_error(hurried.enable_hook(account, hook, now), error_kind::unavailable);
-        CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL") == released);
+        CHECK(number_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL") == released);
         CHECK(listed_hook(store, account, hook).disabled);
         CHECK(due_hook_ids(store, now).empty());
     }
     CHECK(value_of(hurried.enable_hook(account, hook, now + seconds{1})));
     CHECK_FALSE(listed_hook(store, account, hook).disabled);
-    CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL AND attempts_made = 0") == 2499);
+    CHECK(number_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL AND attempts_made = 0") == 2499);
     CHECK(due_hook_ids(store, now + seconds{1}) == std::vector{hook});
 }
 
@@ -535,7 +526,7 @@ TEST_CASE_METHOD(store_with_backlog, "deliveries that are held again while a hoo
     for (int calls = 0; calls < 2; ++calls) expect_error(hurried.enable_hook(account, hook, now), error_kind::unavailable);
     one.now = now + std::chrono::minutes{1};
     CHECK(lease_due(store, one).empty());
-    CHECK(count_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") == 1499);
+    CHECK(number_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") == 1499);
 
     CHECK(value_of(store.enable_hook(account, hook, one.now)));
     auto all = sample_terms(one.now);
@@ -574,7 +565,7 @@ TEST_CASE("the newest of a hook's ended deliveries are retained, up to the bound
     CHECK(rows_of(busy) == retained + since_then);
     CHECK(rows_of(other_hook) == retained);
     CHECK(only_of(deliveries(store, account, busy), ended[0].lease.delivery).state == delivered);
-    CHECK(count_in(file, "SELECT count(*) FROM tollgate_events") == 2 * retained + since_then);
+    CHECK(number_in(file, "SELECT count(*) FROM tollgate_events") == 2 * retained + since_then);
 }
 
 TEST_CASE("a store of version 3 is migrated, and failing hooks stay failing") {

@@ -19,7 +19,6 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -33,9 +32,6 @@
 #include <vector>
 
 #include <sys/stat.h>
-#include <vector>
-
-#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace tollgate;
@@ -334,11 +330,7 @@ TEST_CASE("a file that cannot grow is a temporary error, and no partial hook is 
     child_process server{[&] {
         reported.close_reading();
         sqlite_store store{path};
-        std::signal(SIGXFSZ, SIG_IGN);
-        rlimit bound{};
-        ::getrlimit(RLIMIT_FSIZE, &bound);
-        bound.rlim_cur = 500'000;
-        ::setrlimit(RLIMIT_FSIZE, &bound);
+        tollgate_test::limit_file_size(500'000);
         auto hook = sample_hook(sample_account());
         hook.target_url.resize(1500, 'x');
         for (;;) {
@@ -351,8 +343,7 @@ TEST_CASE("a file that cannot grow is a temporary error, and no partial hook is 
         }
         const auto listed = store.hooks_of(sample_account());
         if (!listed) return 2;
-        bound.rlim_cur = bound.rlim_max;
-        ::setrlimit(RLIMIT_FSIZE, &bound);
+        tollgate_test::limit_file_size({});
         const auto id = store.create_hook(hook, SIZE_MAX);
         if (!id) return 3;
         reported.put(id->value());

@@ -1,6 +1,7 @@
 #include <tollgate/store/detail/sqlite/database.hpp>
 
 #include <support/faulty_vfs.hpp>
+#include <support/sqlite_file.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <catch2/catch.hpp>
@@ -14,6 +15,7 @@
 
 using namespace tollgate;
 using tollgate_test::faulty_vfs;
+using tollgate_test::number_in;
 using tollgate_test::temporary_directory;
 
 namespace {
@@ -21,13 +23,6 @@ namespace {
 unsigned mode_of(const std::string& path) {
     struct stat found {};
     return ::stat(path.c_str(), &found) == 0 ? found.st_mode & 0777U : 0U;
-}
-
-std::int64_t number(sqlite::database& of, sqlite::statement_text query) {
-    auto row = of.prepare(query).next<std::int64_t>();
-    REQUIRE(row);
-    REQUIRE(*row);
-    return std::get<0>(**row);
 }
 
 }  // namespace
@@ -60,9 +55,9 @@ TEST_CASE("a database has a write-ahead log, full synchronisation and foreign ke
     auto mode = database.prepare("PRAGMA journal_mode").next<std::string>();
     REQUIRE(mode);
     CHECK(std::get<0>(**mode) == "wal");
-    CHECK(number(database, "PRAGMA synchronous") == 2);
-    CHECK(number(database, "PRAGMA foreign_keys") == 1);
-    CHECK(number(database, "PRAGMA trusted_schema") == 0);
+    CHECK(number_in(database, "PRAGMA synchronous") == 2);
+    CHECK(number_in(database, "PRAGMA foreign_keys") == 1);
+    CHECK(number_in(database, "PRAGMA trusted_schema") == 0);
     CHECK_FALSE(database.run("SELECT \"no such column\""));
 
     REQUIRE(database.run_script("CREATE TABLE parent (id INTEGER PRIMARY KEY) STRICT;"
@@ -113,11 +108,11 @@ TEST_CASE("a read-only database can be read and not changed") {
     auto writing = *sqlite::database::open(path);
     REQUIRE(writing.run("CREATE TABLE t (a INTEGER) STRICT"));
     auto reading = *sqlite::database::open(path, {.read_only = true});
-    CHECK(number(reading, "SELECT count(*) FROM t") == 0);
+    CHECK(number_in(reading, "SELECT count(*) FROM t") == 0);
     const auto refused = reading.run("INSERT INTO t VALUES (1)");
     REQUIRE_FALSE(refused);
     REQUIRE(writing.run("INSERT INTO t VALUES (1)"));
-    CHECK(number(reading, "SELECT count(*) FROM t") == 1);
+    CHECK(number_in(reading, "SELECT count(*) FROM t") == 1);
 }
 
 TEST_CASE("a statement is prepared once, and twice if it is in use") {
@@ -160,7 +155,7 @@ TEST_CASE("a transaction is all or nothing") {
         REQUIRE(database.run("INSERT INTO t VALUES (2)"));
         CHECK_FALSE(database.run("INSERT INTO t VALUES (1)"));
     }
-    CHECK(number(database, "SELECT count(*) FROM t") == 0);
+    CHECK(number_in(database, "SELECT count(*) FROM t") == 0);
     {
         auto change = sqlite::transaction::begin(database);
         REQUIRE(change);
@@ -170,7 +165,7 @@ TEST_CASE("a transaction is all or nothing") {
         CHECK(database.last_insert_id() == 2);
         REQUIRE(change->commit());
     }
-    CHECK(number(database, "SELECT count(*) FROM t") == 2);
+    CHECK(number_in(database, "SELECT count(*) FROM t") == 2);
 }
 
 TEST_CASE("waiting for another writer too long is an error, and a retry may succeed") {
@@ -187,11 +182,11 @@ TEST_CASE("waiting for another writer too long is an error, and a retry may succ
     REQUIRE_FALSE(refused);
     CHECK(refused.error().kind == error_kind::unavailable);
     CHECK_FALSE(sqlite::transaction::begin(second));
-    CHECK(number(second, "SELECT count(*) FROM t") == 0);  // readers do not wait
+    CHECK(number_in(second, "SELECT count(*) FROM t") == 0);  // readers do not wait
 
     REQUIRE(change->commit());
     REQUIRE(second.run("INSERT INTO t VALUES (2)"));
-    CHECK(number(first, "SELECT count(*) FROM t") == 2);
+    CHECK(number_in(first, "SELECT count(*) FROM t") == 2);
 }
 
 TEST_CASE("a waiting writer continues as soon as the other one is done") {
@@ -210,7 +205,7 @@ TEST_CASE("a waiting writer continues as soon as the other one is done") {
     REQUIRE(change->commit());
     waiting.join();
     CHECK(done);
-    CHECK(number(first, "SELECT count(*) FROM t") == 2);
+    CHECK(number_in(first, "SELECT count(*) FROM t") == 2);
 }
 
 TEST_CASE("a full disk is a temporary error and leaves nothing half done") {
@@ -229,8 +224,8 @@ TEST_CASE("a full disk is a temporary error and leaves nothing half done") {
         REQUIRE(database.run("INSERT INTO t VALUES (2)"));
         CHECK_FALSE(change->commit());
     }
-    CHECK(number(database, "SELECT count(*) FROM t") == 0);
+    CHECK(number_in(database, "SELECT count(*) FROM t") == 0);
     vfs.heal();
     REQUIRE(database.run("INSERT INTO t VALUES (3)"));
-    CHECK(number(database, "SELECT a FROM t") == 3);
+    CHECK(number_in(database, "SELECT a FROM t") == 3);
 }

@@ -1,18 +1,19 @@
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 
 #include <support/child_process.hpp>
+#include <support/sqlite_file.hpp>
 #include <support/temporary_directory.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <span>
 #include <thread>
 #include <vector>
 
 using namespace tollgate;
+using tollgate_test::number_in;
 using tollgate_test::number_pipe;
 using tollgate_test::run_processes;
 using tollgate_test::temporary_directory;
@@ -31,13 +32,6 @@ constexpr std::array<sqlite::statement_text, 2> steps_that_fail{
 
 std::span<const sqlite::statement_text> first(std::size_t count) { return std::span{steps}.first(count); }
 
-std::int64_t number(sqlite::database& of, sqlite::statement_text query) {
-    auto row = of.prepare(query).next<std::int64_t>();
-    REQUIRE(row);
-    REQUIRE(*row);
-    return std::get<0>(**row);
-}
-
 struct fixture {
     temporary_directory directory;
     sqlite::database database = *sqlite::database::open(directory.file("test.db"));
@@ -47,20 +41,20 @@ struct fixture {
 
 TEST_CASE_METHOD(fixture, "a new file gets every step once") {
     REQUIRE(sqlite::migrate(database, "things", steps));
-    CHECK(number(database, "SELECT version FROM tollgate_schema WHERE component = 'things'") == 3);
-    CHECK(number(database, "SELECT count(*) FROM things") == 1);
+    CHECK(number_in(database, "SELECT version FROM tollgate_schema WHERE component = 'things'") == 3);
+    CHECK(number_in(database, "SELECT count(*) FROM things") == 1);
     REQUIRE(sqlite::migrate(database, "things", steps));
-    CHECK(number(database, "SELECT count(*) FROM things") == 1);
+    CHECK(number_in(database, "SELECT count(*) FROM things") == 1);
 }
 
 TEST_CASE_METHOD(fixture, "an older file keeps its rows and gets the missing steps") {
     REQUIRE(sqlite::migrate(database, "things", first(1)));
     REQUIRE(database.run("INSERT INTO things VALUES ('old')"));
     REQUIRE(sqlite::migrate(database, "things", first(2)));
-    CHECK(number(database, "SELECT size FROM things WHERE name = 'old'") == 1);
+    CHECK(number_in(database, "SELECT size FROM things WHERE name = 'old'") == 1);
     REQUIRE(sqlite::migrate(database, "things", steps));
-    CHECK(number(database, "SELECT count(*) FROM things") == 2);
-    CHECK(number(database, "SELECT version FROM tollgate_schema") == 3);
+    CHECK(number_in(database, "SELECT count(*) FROM things") == 2);
+    CHECK(number_in(database, "SELECT version FROM tollgate_schema") == 3);
 }
 
 TEST_CASE_METHOD(fixture, "a file of a later version is not changed, and the error says why") {
@@ -70,16 +64,16 @@ TEST_CASE_METHOD(fixture, "a file of a later version is not changed, and the err
     CHECK(refused.error().kind == error_kind::internal);
     CHECK_THAT(refused.error().cause, Catch::Contains("\"things\"") && Catch::Contains("version 3") &&
                                           Catch::Contains("later release") && Catch::Contains("up to 2"));
-    CHECK(number(database, "SELECT version FROM tollgate_schema") == 3);
+    CHECK(number_in(database, "SELECT version FROM tollgate_schema") == 3);
 }
 
 TEST_CASE_METHOD(fixture, "a step that fails undoes all of them") {
     CHECK_FALSE(sqlite::migrate(database, "things", steps_that_fail));
-    CHECK(number(database, "SELECT count(*) FROM sqlite_schema") == 0);
+    CHECK(number_in(database, "SELECT count(*) FROM sqlite_schema") == 0);
     REQUIRE(sqlite::migrate(database, "things", first(1)));
     CHECK_FALSE(sqlite::migrate(database, "things", steps_that_fail));
-    CHECK(number(database, "SELECT count(*) FROM things") == 0);
-    CHECK(number(database, "SELECT version FROM tollgate_schema") == 1);
+    CHECK(number_in(database, "SELECT count(*) FROM things") == 0);
+    CHECK(number_in(database, "SELECT version FROM tollgate_schema") == 1);
 }
 
 TEST_CASE_METHOD(fixture, "components of one file have separate versions, and user_version is not used") {
@@ -87,9 +81,9 @@ TEST_CASE_METHOD(fixture, "components of one file have separate versions, and us
     REQUIRE(database.run_script("PRAGMA user_version = 42"));
     REQUIRE(sqlite::migrate(database, "things", steps));
     REQUIRE(sqlite::migrate(database, "others", others));
-    CHECK(number(database, "SELECT version FROM tollgate_schema WHERE component = 'things'") == 3);
-    CHECK(number(database, "SELECT version FROM tollgate_schema WHERE component = 'others'") == 1);
-    CHECK(number(database, "PRAGMA user_version") == 42);
+    CHECK(number_in(database, "SELECT version FROM tollgate_schema WHERE component = 'things'") == 3);
+    CHECK(number_in(database, "SELECT version FROM tollgate_schema WHERE component = 'others'") == 1);
+    CHECK(number_in(database, "PRAGMA user_version") == 42);
 }
 
 TEST_CASE("processes that open one new file at once migrate it once") {
@@ -104,8 +98,8 @@ TEST_CASE("processes that open one new file at once migrate it once") {
         });
         CHECK(codes == std::vector<int>(6, 0));
         auto database = *sqlite::database::open(path);
-        CHECK(number(database, "SELECT count(*) FROM things") == 1);
-        CHECK(number(database, "SELECT version FROM tollgate_schema") == 3);
+        CHECK(number_in(database, "SELECT count(*) FROM things") == 1);
+        CHECK(number_in(database, "SELECT version FROM tollgate_schema") == 3);
     }
 }
 
@@ -125,6 +119,6 @@ TEST_CASE("threads that open one new file at once migrate it once") {
         for (auto& each : threads) each.join();
         CHECK(done == 6);
         auto database = *sqlite::database::open(path);
-        CHECK(number(database, "SELECT count(*) FROM things") == 1);
+        CHECK(number_in(database, "SELECT count(*) FROM things") == 1);
     }
 }
