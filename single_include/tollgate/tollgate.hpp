@@ -6181,30 +6181,6 @@ struct default_policy_set
 
 }  // namespace tollgate
 
-// <tollgate/account/detail/new_secret.hpp>
-
-namespace tollgate::inline v0 {
-
-/// A new secret, whose random bytes do not stay in memory; empty if the random source fails.
-template <random_source Random>
-[[nodiscard]] std::optional<secret_text> new_secret(secret_kind kind, const Random& random) {
-    std::array<std::byte, 32> bytes;
-    if (!random.fill(bytes)) return std::nullopt;
-    const auto secret = make_secret(kind, bytes);
-    secure_wipe(bytes);
-    return secret;
-}
-
-/// A new public id; empty if the random source fails.
-template <random_source Random>
-[[nodiscard]] std::optional<public_id> new_public_id(public_id_kind kind, const Random& random) {
-    std::array<std::byte, 16> bytes;
-    if (!random.fill(bytes)) return std::nullopt;
-    return make_public_id(kind, bytes);
-}
-
-}  // namespace tollgate
-
 // <tollgate/account/issue_hook.hpp>
 
 namespace tollgate::inline v0 {
@@ -6317,6 +6293,30 @@ template <hook_store Hooks, random_source Random = system_random>
     if (!replaced) return replaced.error();
     if (!*replaced) return std::optional<std::string>{};
     return std::optional{std::move(*secret)};
+}
+
+}  // namespace tollgate
+
+// <tollgate/account/detail/new_secret.hpp>
+
+namespace tollgate::inline v0 {
+
+/// A new secret, whose random bytes do not stay in memory; empty if the random source fails.
+template <random_source Random>
+[[nodiscard]] std::optional<secret_text> new_secret(secret_kind kind, const Random& random) {
+    std::array<std::byte, 32> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    const auto secret = make_secret(kind, bytes);
+    secure_wipe(bytes);
+    return secret;
+}
+
+/// A new public id; empty if the random source fails.
+template <random_source Random>
+[[nodiscard]] std::optional<public_id> new_public_id(public_id_kind kind, const Random& random) {
+    std::array<std::byte, 16> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    return make_public_id(kind, bytes);
 }
 
 }  // namespace tollgate

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/hook_store.hpp>

@@ -12,15 +12,11 @@
 #include <tollgate/policy/default_policies.hpp>
 
 #include <concepts>
-#include <cstddef>
-#include <functional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace tollgate::inline v0 {
 

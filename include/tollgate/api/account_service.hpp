@@ -13,7 +13,6 @@
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/page_theme.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

@@ -11,7 +11,6 @@
 #include <tollgate/model/delivery.hpp>
 
 #include <chrono>
-#include <concepts>
 #include <string_view>
 
 namespace tollgate::inline v0 {

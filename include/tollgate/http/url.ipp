@@ -6,7 +6,6 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/url.hpp>
 
-#include <array>
 #include <cstddef>
 #include <stdexcept>
 #include <utility>

@@ -12,7 +12,6 @@
 #include <tollgate/policy/detail/policy_set.hpp>
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 

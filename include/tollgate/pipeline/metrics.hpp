@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <concepts>
-#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>

@@ -14,7 +14,6 @@
 #include <tollgate/pipeline/detail/path_pattern.hpp>
 #include <tollgate/pipeline/detail/route_notes.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>

@@ -2,12 +2,10 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
-#include <tollgate/base/secret.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/policy/detail/last_used_throttle.hpp>
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

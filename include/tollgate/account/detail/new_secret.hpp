@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tollgate/base/result.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/sources.hpp>
 

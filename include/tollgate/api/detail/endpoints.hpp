@@ -12,7 +12,6 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 
 /// What the routes of routes.ipp call: function objects, so that a stack trace names them. Only that file includes this one.
 namespace tollgate::inline v0::endpoints {

@@ -11,7 +11,6 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace tollgate::inline v0 {
 namespace openapi {

@@ -2,7 +2,6 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 
 #include <cstdint>

@@ -9,8 +9,6 @@
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/quota.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <string>
 #include <string_view>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tollgate/contract/agent_rule.hpp>
-#include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/payload_format.hpp>
