@@ -28436,10 +28436,21 @@ TOLLGATE_DECL route_table account_list_routes() {
 
 }  // namespace tollgate
 
-// <tollgate/api/detail/endpoints.hpp>
+// <tollgate/api/detail/openapi.hpp>
 
-/// What the routes of routes.ipp call: function objects, so that a stack trace names them. Only that file includes this one.
-namespace tollgate::inline v0::endpoints {
+namespace tollgate::inline v0 {
+
+/// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
+/// fields and refusals. Generated from the table, so that it always matches what is served.
+[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes);
+
+}  // namespace tollgate
+
+// <tollgate/api/routes.ipp>
+
+namespace tollgate::inline v0 {
+
+namespace endpoints {
 
 /// The account's hooks: a bare array.
 struct list_hooks {
@@ -28563,23 +28574,7 @@ struct get_openapi {
     }
 };
 
-}  // namespace tollgate::endpoints
-
-// <tollgate/api/detail/openapi.hpp>
-
-namespace tollgate::inline v0 {
-
-/// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
-/// fields and refusals. Generated from the table, so that it always matches what is served.
-[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes);
-
-}  // namespace tollgate
-
-// <tollgate/api/routes.ipp>
-
-namespace tollgate::inline v0 {
-
-// The route table: method, path, who may call it, and what is called.
+}  // namespace endpoints
 
 TOLLGATE_DECL route_table hook_routes() {
     return route_table{
