@@ -400,17 +400,6 @@ private:
     std::vector<route> rows_;
 };
 
-namespace pipeline {
-
-/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which a sum
-/// of tables may have.
-[[nodiscard]] TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table);
-
-/// Throws std::invalid_argument for a route that could never succeed: it needs a scope that no service declares, or
-/// webhooks although the store has none.
-TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks);
-
-}  // namespace pipeline
 }  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)

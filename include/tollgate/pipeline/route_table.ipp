@@ -3,8 +3,6 @@
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
-#include <stdexcept>
-
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services) {
@@ -61,30 +59,6 @@ TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_
         if (each.kind == route::parameter_kind::service) row.service_capture = at;
     }
     return row;
-}
-
-TOLLGATE_DECL std::vector<route_pattern> patterns_of(const route_table& table) {
-    std::vector<route_pattern> patterns;
-    for (const route& each : table) {
-        for (const auto& other : patterns)
-            if (route_key(other.method, other.path) == route_key(each.method, each.path))
-                throw std::invalid_argument{
-                    std::string{"tollgate: two routes for "}.append(http::to_text(each.method)).append(" ").append(each.path)};
-        patterns.push_back({each.method, each.path});
-    }
-    return patterns;
-}
-
-TOLLGATE_DECL void check_routes(const route_table& table, const service_catalog& services, bool has_hooks) {
-    const auto refuse = [](const route& route, const std::string& needs) {
-        throw std::invalid_argument{
-            std::string{"tollgate: "}.append(http::to_text(route.method)).append(" ").append(route.path).append(" needs ").append(needs)};
-    };
-    for (const route& each : table) {
-        if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
-            refuse(each, "the scope '" + std::string{each.access.scope} + "', which no service of the settings declares");
-        if (each.needs_hooks && !has_hooks) refuse(each, "a hook_store; read tollgate/contract/hook_store.hpp");
-    }
 }
 
 }  // namespace pipeline
