@@ -7179,39 +7179,6 @@ consteval auto query_parameter_name() {
 }  // namespace pipeline
 }  // namespace tollgate
 
-// <tollgate/pipeline/detail/route_notes.hpp>
-
-namespace tollgate::inline v0 {
-
-/// A JSON body: its JSON Schema (2020-12), and an example. Empty: no body. In the example `{event}` stands for an event of
-/// the API's services.
-struct json_shape {
-    std::string_view schema{};
-    std::string_view example{};
-
-    /// Whether there is no body.
-    [[nodiscard]] constexpr bool empty() const noexcept { return schema.empty(); }
-};
-
-/// The example with an event that a client of this API can use.
-[[nodiscard]] TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services);
-
-/// What OpenAPI and the documentation say about a route. All of it is of static storage.
-struct route_notes {
-    std::string_view operation{};      ///< operationId, such as `listHooks`
-    std::string_view summary{};        ///< one line
-    http::status success_status = http::status::ok;
-    json_shape success_body{};
-    std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
-    json_shape request_body{};
-    bool request_body_required = true;  ///< whether a request without a body is an error
-    /// A larger body is a 413, before it is read. 0: what the server accepts (`server_settings::body_bytes_max`), which is
-    /// the bound of a larger number, too.
-    std::size_t request_body_bytes_max = 0;
-};
-
-}  // namespace tollgate
-
 // <tollgate/pipeline/route_table.hpp>
 
 namespace tollgate::inline v0 {
@@ -7308,6 +7275,33 @@ inline constexpr access_rule any_caller{access_rule::kind::any_caller};
 inline constexpr service_access_rule read_of_service{access_rule::kind::service_read};
 inline constexpr service_access_rule write_of_service{access_rule::kind::service_write};
 [[nodiscard]] constexpr access_rule needs_scope(std::string_view scope) noexcept { return {access_rule::kind::scope, scope}; }
+
+/// A JSON body: its JSON Schema (2020-12), and an example. Empty: no body. In the example `{event}` stands for an event of
+/// the API's services.
+struct json_shape {
+    std::string_view schema{};
+    std::string_view example{};
+
+    /// Whether there is no body.
+    [[nodiscard]] constexpr bool empty() const noexcept { return schema.empty(); }
+};
+
+/// The example with an event that a client of this API can use.
+[[nodiscard]] TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services);
+
+/// What OpenAPI and the documentation say about a route. All of it is of static storage.
+struct route_notes {
+    std::string_view operation{};      ///< operationId, such as `listHooks`
+    std::string_view summary{};        ///< one line
+    http::status success_status = http::status::ok;
+    json_shape success_body{};
+    std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
+    json_shape request_body{};
+    bool request_body_required = true;  ///< whether a request without a body is an error
+    /// A larger body is a 413, before it is read. 0: what the server accepts (`server_settings::body_bytes_max`), which is
+    /// the bound of a larger number, too.
+    std::size_t request_body_bytes_max = 0;
+};
 
 /// The bound of a route that sets none: only the server's bound applies.
 inline constexpr std::size_t no_body_bound = static_cast<std::size_t>(-1);
