@@ -8046,18 +8046,24 @@ void write_or_status(http::response& response, http::status status, Write write)
     }
 }
 
+/// The internal error that names the exception being handled.
+[[nodiscard, gnu::noinline]] inline error handled_exception_error() noexcept {
+    try {
+        throw;
+    } catch (const std::exception& thrown) {
+        return exception_error("thrown", thrown.what());
+    } catch (...) {
+        return exception_error("thrown", "an exception that is not a std::exception");
+    }
+}
+
 /// Calls `respond`. If it throws, calls `respond_error` with the internal error that names the exception.
 template <class Respond, class RespondError>
 void respond_or_error(http::response& response, Respond respond, RespondError respond_error) noexcept {
-    const auto respond_thrown = [&](std::string_view what) noexcept {
-        write_or_status(response, http::status::internal_server_error, [&] { respond_error(exception_error("thrown", what)); });
-    };
     try {
         respond();
-    } catch (const std::exception& thrown) {
-        respond_thrown(thrown.what());
     } catch (...) {
-        respond_thrown("an exception that is not a std::exception");
+        write_or_status(response, http::status::internal_server_error, [&] { respond_error(handled_exception_error()); });
     }
 }
 
