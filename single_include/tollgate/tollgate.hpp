@@ -8464,19 +8464,13 @@ template <scope_checker Checker>
 /// The responses to requests that the judgement does not accept, without the fields that every response has.
 namespace tollgate::inline v0::pipeline {
 
-/// What such a response takes from its API.
-struct rejecting_api {
-    std::span<const challenge> challenges;
-    const route_table& routes;
-    std::string_view documentation_url;
-};
-
 /// The response to a request that a stage rejects.
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const judgement& state, const rejecting_api& api);
+                                   const judgement& state, const api_definition& api, std::span<const challenge> challenges);
 
 /// Replaces what has been written with the response to an error of an endpoint, a store or the directory.
-TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const rejecting_api& api);
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const api_definition& api,
+                                      std::span<const challenge> challenges);
 
 }  // namespace tollgate::pipeline
 
@@ -8559,11 +8553,10 @@ struct judge {
 
     /// The response after an exception. Never waits.
     void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
-        report_and_write(failure, request, response, state);
         if (!state.limit) {
             state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(quotas(), state), state.now);
         }
-        finish(request, response, state);
+        fail(failure, request, response, state);
     }
 
 private:
@@ -8614,21 +8607,15 @@ private:
     }
 
     /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    void report_and_write(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
-        if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
-        const auto challenges = challenges_of(policies.authenticators);
-        replace_with_error(response, failure, state, {challenges, api.routes, api.documentation_url});
-    }
-
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
-        report_and_write(failure, request, response, state);
+        if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
+        replace_with_error(response, failure, state, api, challenges_of(policies.authenticators));
         return finish(request, response, state);
     }
 
     http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
                              const judgement& state) const {
-        const auto challenges = challenges_of(policies.authenticators);
-        write_rejection(response, rejection, request, state, {challenges, api.routes, api.documentation_url});
+        write_rejection(response, rejection, request, state, api, challenges_of(policies.authenticators));
         return finish(request, response, state);
     }
 
@@ -23265,21 +23252,21 @@ inline void add_insufficient_scope(http::response& response, std::span<const cha
 
 /// The fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
 inline void add_required_fields(http::response& response, http::status status, instant retry_at, const judgement& state,
-                                const rejecting_api& api) {
+                                std::span<const challenge> challenges) {
     switch (status) {
-        case http::status::unauthorized: add_challenges(response, api.challenges, state.auth.state); break;
+        case http::status::unauthorized: add_challenges(response, challenges, state.auth.state); break;
         case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
         default: http::add_retry_after(response, status);
     }
 }
 
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const judgement& state, const rejecting_api& api) {
-    add_required_fields(response, rejection.status, state.limit->resets_at, state, api);
+                                   const judgement& state, const api_definition& api, std::span<const challenge> challenges) {
+    add_required_fields(response, rejection.status, state.limit->resets_at, state, challenges);
     switch (rejection.status) {
         case http::status::forbidden:
             if (state.user_agent_accepted)  // so the scopes do not suffice
-                add_insufficient_scope(response, api.challenges,
+                add_insufficient_scope(response, challenges,
                                        required_scope(api.routes[state.route->route].access, state.route_service));
             break;
         case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
@@ -23289,10 +23276,11 @@ TOLLGATE_DECL void write_rejection(http::response& response, const rejection& re
     write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
 }
 
-TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const rejecting_api& api) {
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const api_definition& api,
+                                      std::span<const challenge> challenges) {
     const auto status = to_status(failure.kind);
     response.clear();
-    add_required_fields(response, status, failure.retry_at, state, api);
+    add_required_fields(response, status, failure.retry_at, state, challenges);
     write_error(response, status, failure.message, api.documentation_url, to_topic(status));
 }
 

@@ -92,11 +92,10 @@ struct judge {
 
     /// The response after an exception. Never waits.
     void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
-        report_and_write(failure, request, response, state);
         if (!state.limit) {
             state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(quotas(), state), state.now);
         }
-        finish(request, response, state);
+        fail(failure, request, response, state);
     }
 
 private:
@@ -147,21 +146,15 @@ private:
     }
 
     /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    void report_and_write(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
-        if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
-        const auto challenges = challenges_of(policies.authenticators);
-        replace_with_error(response, failure, state, {challenges, api.routes, api.documentation_url});
-    }
-
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
-        report_and_write(failure, request, response, state);
+        if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
+        replace_with_error(response, failure, state, api, challenges_of(policies.authenticators));
         return finish(request, response, state);
     }
 
     http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
                              const judgement& state) const {
-        const auto challenges = challenges_of(policies.authenticators);
-        write_rejection(response, rejection, request, state, {challenges, api.routes, api.documentation_url});
+        write_rejection(response, rejection, request, state, api, challenges_of(policies.authenticators));
         return finish(request, response, state);
     }
 

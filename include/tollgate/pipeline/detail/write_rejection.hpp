@@ -4,30 +4,23 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
+#include <tollgate/pipeline/detail/api_definition.hpp>
 #include <tollgate/pipeline/detail/authenticate.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
-#include <tollgate/pipeline/route_table.hpp>
 
 #include <span>
-#include <string_view>
 
 /// The responses to requests that the judgement does not accept, without the fields that every response has.
 namespace tollgate::inline v0::pipeline {
 
-/// What such a response takes from its API.
-struct rejecting_api {
-    std::span<const challenge> challenges;
-    const route_table& routes;
-    std::string_view documentation_url;
-};
-
 /// The response to a request that a stage rejects.
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const judgement& state, const rejecting_api& api);
+                                   const judgement& state, const api_definition& api, std::span<const challenge> challenges);
 
 /// Replaces what has been written with the response to an error of an endpoint, a store or the directory.
-TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const rejecting_api& api);
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const api_definition& api,
+                                      std::span<const challenge> challenges);
 
 }  // namespace tollgate::pipeline
 

@@ -25,21 +25,21 @@ inline void add_insufficient_scope(http::response& response, std::span<const cha
 
 /// The fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
 inline void add_required_fields(http::response& response, http::status status, instant retry_at, const judgement& state,
-                                const rejecting_api& api) {
+                                std::span<const challenge> challenges) {
     switch (status) {
-        case http::status::unauthorized: add_challenges(response, api.challenges, state.auth.state); break;
+        case http::status::unauthorized: add_challenges(response, challenges, state.auth.state); break;
         case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
         default: http::add_retry_after(response, status);
     }
 }
 
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const judgement& state, const rejecting_api& api) {
-    add_required_fields(response, rejection.status, state.limit->resets_at, state, api);
+                                   const judgement& state, const api_definition& api, std::span<const challenge> challenges) {
+    add_required_fields(response, rejection.status, state.limit->resets_at, state, challenges);
     switch (rejection.status) {
         case http::status::forbidden:
             if (state.user_agent_accepted)  // so the scopes do not suffice
-                add_insufficient_scope(response, api.challenges,
+                add_insufficient_scope(response, challenges,
                                        required_scope(api.routes[state.route->route].access, state.route_service));
             break;
         case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
@@ -49,10 +49,11 @@ TOLLGATE_DECL void write_rejection(http::response& response, const rejection& re
     write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
 }
 
-TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const rejecting_api& api) {
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const api_definition& api,
+                                      std::span<const challenge> challenges) {
     const auto status = to_status(failure.kind);
     response.clear();
-    add_required_fields(response, status, failure.retry_at, state, api);
+    add_required_fields(response, status, failure.retry_at, state, challenges);
     write_error(response, status, failure.message, api.documentation_url, to_topic(status));
 }
 
