@@ -41,15 +41,12 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_d
 }
 
 TOLLGATE_DECL void add_allow(http::response& response, method_set allowed) {
+    if (allowed.contains(http::method::get)) allowed.add(http::method::head);
+    allowed.add(http::method::options);
     std::string list;
     for (const auto each : {http::method::get, http::method::head, http::method::post, http::method::put, http::method::patch,
-                            http::method::delete_, http::method::options}) {
-        const bool is_allowed = each == http::method::head ? allowed.contains(http::method::get)
-                                                           : each == http::method::options || allowed.contains(each);
-        if (!is_allowed) continue;
-        if (!list.empty()) list.append(", ");
-        list.append(to_text(each));
-    }
+                            http::method::delete_, http::method::options})
+        if (allowed.contains(each)) list.append(list.empty() ? "" : ", ").append(to_text(each));
     if (const auto value = http::field_value::from(list)) response.add("Allow", *value);
 }
 
