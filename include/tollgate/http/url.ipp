@@ -221,7 +221,7 @@ TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
 
 TOLLGATE_DECL url url::root(std::string_view text, std::string_view setting) {
     const auto refuse = [&](std::string_view reason) {
-        return std::invalid_argument{"tollgate: " + std::string{setting} + " '" + std::string{text} + "' " + std::string{reason}};
+        return std::invalid_argument{std::string{"tollgate: "}.append(setting).append(" '").append(text).append("' ").append(reason)};
     };
     auto parsed = parse(text);
     if (!parsed || parsed->has_user_info || parsed->has_query || parsed->has_fragment)
