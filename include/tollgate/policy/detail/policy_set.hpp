@@ -59,9 +59,8 @@ public:
 
     template <class T>
     constexpr auto with_router(T replacement) && {
-        constexpr bool fits = tollgate::router<policy_type<T>>;
         static_assert(tollgate::router<policy_type<T>>, "tollgate: this does not satisfy router; read tollgate/contract/router.hpp");
-        return std::move(*this).template replace<router_slot, fits>(std::move(replacement));
+        return std::move(*this).template replace<router_slot, tollgate::router<policy_type<T>>>(std::move(replacement));
     }
 
     /// All authentication schemes of the API, one authenticator each. Whether they fit the store is checked by the API.
@@ -72,10 +71,9 @@ public:
 
     template <class T>
     constexpr auto with_scope_checker(T replacement) && {
-        constexpr bool fits = tollgate::scope_checker<policy_type<T>>;
         static_assert(tollgate::scope_checker<policy_type<T>>,
                       "tollgate: this does not satisfy scope_checker; read tollgate/contract/scope_checker.hpp");
-        return std::move(*this).template replace<scope_checker_slot, fits>(std::move(replacement));
+        return std::move(*this).template replace<scope_checker_slot, tollgate::scope_checker<policy_type<T>>>(std::move(replacement));
     }
 
     template <class T>
@@ -93,18 +91,16 @@ public:
 
     template <class T>
     constexpr auto with_agent_rule(T replacement) && {
-        constexpr bool fits = tollgate::agent_rule<policy_type<T>>;
         static_assert(tollgate::agent_rule<policy_type<T>>,
                       "tollgate: this does not satisfy agent_rule; read tollgate/contract/agent_rule.hpp");
-        return std::move(*this).template replace<agent_rule_slot, fits>(std::move(replacement));
+        return std::move(*this).template replace<agent_rule_slot, tollgate::agent_rule<policy_type<T>>>(std::move(replacement));
     }
 
     template <class T>
     constexpr auto with_target_rule(T replacement) && {
-        constexpr bool fits = tollgate::target_rule<policy_type<T>>;
         static_assert(tollgate::target_rule<policy_type<T>>,
                       "tollgate: this does not satisfy target_rule; read tollgate/contract/target_rule.hpp");
-        return std::move(*this).template replace<target_rule_slot, fits>(std::move(replacement));
+        return std::move(*this).template replace<target_rule_slot, tollgate::target_rule<policy_type<T>>>(std::move(replacement));
     }
 
     template <class T>
@@ -122,10 +118,9 @@ public:
 
     template <class T>
     constexpr auto with_random(T replacement) && {
-        constexpr bool fits = tollgate::random_source<policy_type<T>>;
         static_assert(tollgate::random_source<policy_type<T>>,
                       "tollgate: this does not satisfy random_source; read tollgate/contract/sources.hpp");
-        return std::move(*this).template replace<random_slot, fits>(std::move(replacement));
+        return std::move(*this).template replace<random_slot, tollgate::random_source<policy_type<T>>>(std::move(replacement));
     }
 
     template <class T>
@@ -145,10 +140,9 @@ public:
 
     template <class T>
     constexpr auto with_format(T replacement) && {
-        constexpr bool fits = tollgate::payload_format<policy_type<T>>;
         static_assert(tollgate::payload_format<policy_type<T>>,
                       "tollgate: this does not satisfy payload_format; read tollgate/contract/payload_format.hpp");
-        return std::move(*this).template replace<format_slot, fits>(std::move(replacement));
+        return std::move(*this).template replace<format_slot, tollgate::payload_format<policy_type<T>>>(std::move(replacement));
     }
 
     /// References to these policies, for another handler that shares them. They must outlive it.
