@@ -7557,8 +7557,7 @@ public:
         static_assert(pipeline::all_differ({Keys...}),
                       "tollgate: two routes of a table have the same method and match the same paths; "
                       "read tollgate/pipeline/route_table.hpp");
-        rows_.reserve(sizeof...(Keys));
-        (rows_.push_back(std::move(each.row)), ...);
+        (append(std::move(each.row)), ...);
     }
 
     /// The rows, by index or in turn.
@@ -7574,6 +7573,8 @@ public:
     }
 
 private:
+    TOLLGATE_DECL void append(route&& row);
+
     std::vector<route> rows_;
 };
 
@@ -22991,10 +22992,11 @@ TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_ca
 }
 
 TOLLGATE_DECL route_table& route_table::operator+=(route_table other) {
-    rows_.reserve(rows_.size() + other.rows_.size());
-    for (route& each : other.rows_) rows_.push_back(std::move(each));
+    for (route& each : other.rows_) append(std::move(each));
     return *this;
 }
+
+TOLLGATE_DECL void route_table::append(route&& row) { rows_.push_back(std::move(row)); }
 
 namespace pipeline {
 

@@ -407,8 +407,7 @@ public:
         static_assert(pipeline::all_differ({Keys...}),
                       "tollgate: two routes of a table have the same method and match the same paths; "
                       "read tollgate/pipeline/route_table.hpp");
-        rows_.reserve(sizeof...(Keys));
-        (rows_.push_back(std::move(each.row)), ...);
+        (append(std::move(each.row)), ...);
     }
 
     /// The rows, by index or in turn.
@@ -424,6 +423,8 @@ public:
     }
 
 private:
+    TOLLGATE_DECL void append(route&& row);
+
     std::vector<route> rows_;
 };
 

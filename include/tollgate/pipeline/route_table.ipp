@@ -20,10 +20,11 @@ TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_ca
 }
 
 TOLLGATE_DECL route_table& route_table::operator+=(route_table other) {
-    rows_.reserve(rows_.size() + other.rows_.size());
-    for (route& each : other.rows_) rows_.push_back(std::move(each));
+    for (route& each : other.rows_) append(std::move(each));
     return *this;
 }
+
+TOLLGATE_DECL void route_table::append(route&& row) { rows_.push_back(std::move(row)); }
 
 namespace pipeline {
 
