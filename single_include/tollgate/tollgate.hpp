@@ -6555,13 +6555,6 @@ struct api_settings {
     return settings.base_url + "/openapi.json";
 }
 
-/// The same settings, whose URLs do not end in a slash: paths are appended to them.
-[[nodiscard]] inline api_settings without_final_slashes(api_settings settings) {
-    remove_final_slashes(settings.base_url);
-    remove_final_slashes(settings.auth_url);
-    return settings;
-}
-
 }  // namespace tollgate
 
 // <tollgate/pipeline/call.hpp>
@@ -7587,7 +7580,7 @@ namespace tollgate::inline v0::pipeline {
 /// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
 struct api_definition {
     /// Throws std::invalid_argument, as the constructor of `account_api` does.
-    TOLLGATE_DECL api_definition(api_settings configured, route_table table, bool has_hook_store);
+    TOLLGATE_DECL api_definition(api_settings&& configured, route_table&& table, bool has_hook_store);
 
     api_settings settings;
     route_table routes;
@@ -23060,14 +23053,15 @@ namespace tollgate::inline v0::pipeline {
     return patterns;
 }
 
-TOLLGATE_DECL api_definition::api_definition(api_settings configured, route_table table, bool has_hook_store)
-    : settings{without_final_slashes(std::move(configured))},
-      routes{std::move(table)},
-      patterns{patterns_of(routes, settings.services, has_hook_store)},
-      root{http::url::root(settings.base_url, "base_url").path},
-      documentation_url{documentation_url_of(settings)} {
+TOLLGATE_DECL api_definition::api_definition(api_settings&& configured, route_table&& table, bool has_hook_store)
+    : settings{std::move(configured)}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services, has_hook_store)} {
+    // Paths are appended to them.
+    remove_final_slashes(settings.base_url);
+    remove_final_slashes(settings.auth_url);
+    root = http::url::root(settings.base_url, "base_url").path;
     static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
     detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
+    documentation_url = documentation_url_of(settings);
     for (const route& each : routes)
         if (each.describe != nullptr) openapi = each.describe(settings, routes);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/model/detail/quota_settings.hpp>
 #include <tollgate/pipeline/detail/api_definition.hpp>
@@ -28,14 +29,15 @@ namespace tollgate::inline v0::pipeline {
     return patterns;
 }
 
-TOLLGATE_DECL api_definition::api_definition(api_settings configured, route_table table, bool has_hook_store)
-    : settings{without_final_slashes(std::move(configured))},
-      routes{std::move(table)},
-      patterns{patterns_of(routes, settings.services, has_hook_store)},
-      root{http::url::root(settings.base_url, "base_url").path},
-      documentation_url{documentation_url_of(settings)} {
+TOLLGATE_DECL api_definition::api_definition(api_settings&& configured, route_table&& table, bool has_hook_store)
+    : settings{std::move(configured)}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services, has_hook_store)} {
+    // Paths are appended to them.
+    remove_final_slashes(settings.base_url);
+    remove_final_slashes(settings.auth_url);
+    root = http::url::root(settings.base_url, "base_url").path;
     static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
     detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
+    documentation_url = documentation_url_of(settings);
     for (const route& each : routes)
         if (each.describe != nullptr) openapi = each.describe(settings, routes);
 }

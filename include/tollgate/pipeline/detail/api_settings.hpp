@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/model/quota.hpp>
@@ -52,13 +51,6 @@ struct api_settings {
 [[nodiscard]] inline std::string documentation_url_of(const api_settings& settings) {
     if (!settings.documentation_url.empty()) return settings.documentation_url;
     return settings.base_url + "/openapi.json";
-}
-
-/// The same settings, whose URLs do not end in a slash: paths are appended to them.
-[[nodiscard]] inline api_settings without_final_slashes(api_settings settings) {
-    remove_final_slashes(settings.base_url);
-    remove_final_slashes(settings.auth_url);
-    return settings;
 }
 
 }  // namespace tollgate
