@@ -195,10 +195,15 @@ public:
 
 private:
     [[nodiscard]] http::handle_step judge(const http::request& request, http::response& response, pipeline::judgement& state,
-                                          http::thread_kind thread) noexcept;
-
-    [[nodiscard]] pipeline::judge<Users, Store, Policies> make_judge() noexcept {
-        return {definition_, users_, store_, policies_, context_};
+                                          http::thread_kind thread) noexcept {
+        auto step = http::handle_step::done;
+        if constexpr (fits) {
+            const pipeline::judge<Users, Store, Policies> api_judge{definition_, users_, store_, policies_, context_};
+            pipeline::respond_or_error(
+                response, [&] { step = api_judge.advance(request, response, state, thread); },
+                [&](const error& thrown) { api_judge.respond_error(thrown, request, response, state); });
+        }
+        return step;
     }
 
     pipeline::api_definition definition_;
@@ -225,17 +230,6 @@ void account_api<Users, Store, Policies>::handle(const http::request& request, h
     state.now = policy(policies_.clock).now();
     // This thread may wait for everything.
     while (judge(request, response, state, http::thread_kind::worker) == http::handle_step::needs_worker) {}
-}
-
-template <class Users, class Store, class Policies>
-http::handle_step account_api<Users, Store, Policies>::judge(const http::request& request, http::response& response,
-                                                             pipeline::judgement& state, http::thread_kind thread) noexcept {
-    auto step = http::handle_step::done;
-    if constexpr (fits)
-        pipeline::respond_or_error(
-            response, [&] { step = make_judge().advance(request, response, state, thread); },
-            [&](const error& thrown) { make_judge().respond_error(thrown, request, response, state); });
-    return step;
 }
 
 template <class Users, class Store, class Policies>
