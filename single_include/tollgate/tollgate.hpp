@@ -8217,12 +8217,6 @@ template <agent_rule Rule>
     return request.fields.count(http::field_id::user_agent) <= 1 && rule.accepts(request.fields.find(http::field_id::user_agent));
 }
 
-/// What a request is counted against if its caller has no quota of their own.
-struct default_quotas {
-    quota anonymous;
-    quota user;
-};
-
 /// Whether `take` and `peek` may wait for another machine, see the contract.
 template <rate_limiter Limiter>
 [[nodiscard]] constexpr bool limiter_may_block(const Limiter& limiter) noexcept {
@@ -8278,9 +8272,9 @@ void respond_refusal(Policies& policies, const Settings& settings, std::string_v
 }
 
 /// The quota of `limit_key_of`.
-[[nodiscard]] inline const quota& quota_of(const default_quotas& quotas, const judgement& state) noexcept {
-    if (state.auth.state != auth_state::authenticated) return quotas.anonymous;
-    return state.own_quota ? *state.own_quota : quotas.user;
+[[nodiscard]] inline const quota& quota_of(const api_settings& settings, const judgement& state) noexcept {
+    if (state.auth.state != auth_state::authenticated) return settings.anonymous_quota;
+    return state.own_quota ? *state.own_quota : settings.user_quota;
 }
 
 /// Null if the request has no valid credential.
@@ -8309,8 +8303,8 @@ template <rate_limiter Limiter>
 
 /// Counts the request against its caller or its client's address. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
-[[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
-    return count_in(limiter, limit_key_of(state), quota_of(quotas, state), thread, state);
+[[nodiscard]] bool count_request(Limiter& limiter, const api_settings& settings, http::thread_kind thread, judgement& state) {
+    return count_in(limiter, limit_key_of(state), quota_of(settings, state), thread, state);
 }
 
 /// Whether the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
@@ -8323,10 +8317,10 @@ template <rate_limiter Limiter>
 /// Counts the request in every window that the limiter names, or in none if one of them is used up. `route` is the pattern of its
 /// route. False, and nothing counted, if that needs a worker.
 template <request_limiter Limiter>
-[[nodiscard]] bool count_in_windows(Limiter& limiter, const default_quotas& quotas, std::string_view route,
+[[nodiscard]] bool count_in_windows(Limiter& limiter, const api_settings& settings, std::string_view route,
                                     const http::request& request, http::thread_kind thread, judgement& state) {
     const limit_key key = limit_key_of(state);
-    const quota& allowed = quota_of(quotas, state);
+    const quota& allowed = quota_of(settings, state);
     const limit_windows windows =
         limiter.windows_of({key, allowed, route, request.method, caller_of(state), state.client, state.now});
     if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, thread, state);
@@ -8542,7 +8536,7 @@ struct judge {
     /// The response after an exception. Never waits.
     void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
         if (!state.limit) {
-            state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(quotas(), state), state.now);
+            state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(api.settings, state), state.now);
         }
         fail(failure, request, response, state);
     }
@@ -8554,8 +8548,6 @@ private:
         return http::handle_step::needs_worker;
     }
 
-    [[nodiscard]] default_quotas quotas() const noexcept { return {api.settings.anonymous_quota, api.settings.user_quota}; }
-
     static constexpr bool limit_needs_route = request_limiter<policy_type<decltype(Policies::limiter)>>;
 
     /// Counts the request. The route is looked up this early only for a limiter that needs it: a 429 should stay cheap.
@@ -8564,9 +8556,9 @@ private:
         if constexpr (limit_needs_route) {
             if (state.route_path == nullptr)
                 state.route_rejection = find_route(policy(policies.router), api.routes, api.settings.services, api.root, request, state);
-            return count_in_windows(limiter, quotas(), pattern_of(state), request, thread, state);
+            return count_in_windows(limiter, api.settings, pattern_of(state), request, thread, state);
         } else {
-            return count_request(limiter, quotas(), thread, state);
+            return count_request(limiter, api.settings, thread, state);
         }
     }
 

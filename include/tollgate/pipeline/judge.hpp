@@ -93,7 +93,7 @@ struct judge {
     /// The response after an exception. Never waits.
     void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
         if (!state.limit) {
-            state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(quotas(), state), state.now);
+            state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(api.settings, state), state.now);
         }
         fail(failure, request, response, state);
     }
@@ -105,8 +105,6 @@ private:
         return http::handle_step::needs_worker;
     }
 
-    [[nodiscard]] default_quotas quotas() const noexcept { return {api.settings.anonymous_quota, api.settings.user_quota}; }
-
     static constexpr bool limit_needs_route = request_limiter<policy_type<decltype(Policies::limiter)>>;
 
     /// Counts the request. The route is looked up this early only for a limiter that needs it: a 429 should stay cheap.
@@ -115,9 +113,9 @@ private:
         if constexpr (limit_needs_route) {
             if (state.route_path == nullptr)
                 state.route_rejection = find_route(policy(policies.router), api.routes, api.settings.services, api.root, request, state);
-            return count_in_windows(limiter, quotas(), pattern_of(state), request, thread, state);
+            return count_in_windows(limiter, api.settings, pattern_of(state), request, thread, state);
         } else {
-            return count_request(limiter, quotas(), thread, state);
+            return count_request(limiter, api.settings, thread, state);
         }
     }
 

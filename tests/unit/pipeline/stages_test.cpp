@@ -119,26 +119,26 @@ TEST_CASE("the fields of an uncounted request do not wait for the limiter", "[pi
 }
 
 TEST_CASE("a request is counted once, on an I/O thread only without waiting", "[pipeline][limit]") {
-    const pipeline::default_quotas quotas{{60, seconds{3600}}, {1000, seconds{86400}}};
+    const api_settings settings;
     leasing_limiter limiter;
     pipeline::judgement state;
-    CHECK_FALSE(pipeline::count_request(limiter, quotas, http::thread_kind::io, state));
+    CHECK_FALSE(pipeline::count_request(limiter, settings, http::thread_kind::io, state));
     CHECK(limiter.waits == 0);
     CHECK_FALSE(state.limit);
     SECTION("on a worker") {
-        CHECK(pipeline::count_request(limiter, quotas, http::thread_kind::worker, state));
+        CHECK(pipeline::count_request(limiter, settings, http::thread_kind::worker, state));
         CHECK(limiter.waits == 1);
     }
     SECTION("with a lease") {
         limiter.has_lease = true;
-        CHECK(pipeline::count_request(limiter, quotas, http::thread_kind::io, state));
+        CHECK(pipeline::count_request(limiter, settings, http::thread_kind::io, state));
         CHECK(limiter.taken == 1);
         CHECK(limiter.waits == 0);
     }
     SECTION("not counted if a store failed") {
         limiter.has_lease = true;
         state.auth.fail(unavailable("down"));
-        CHECK(pipeline::count_request(limiter, quotas, http::thread_kind::io, state));
+        CHECK(pipeline::count_request(limiter, settings, http::thread_kind::io, state));
         CHECK(limiter.taken == 0);
         CHECK_FALSE(pipeline::check_limit(state));
     }
@@ -289,20 +289,20 @@ struct choosing_limiter : leasing_limiter {
 
 TEST_CASE("several windows need a worker if the limiter may block, one window tries its lease, and none does not call the limiter",
           "[pipeline][limit]") {
-    const pipeline::default_quotas quotas{{60, seconds{3600}}, {1000, seconds{86400}}};
+    const api_settings settings;
     http::request request;
     choosing_limiter limiter;
     limiter.has_lease = true;
     pipeline::judgement state;
-    CHECK_FALSE(pipeline::count_in_windows(limiter, quotas, "/two", request, http::thread_kind::io, state));
+    CHECK_FALSE(pipeline::count_in_windows(limiter, settings, "/two", request, http::thread_kind::io, state));
     CHECK(limiter.taken + limiter.waits == 0);
-    CHECK(pipeline::count_in_windows(limiter, quotas, "/none", request, http::thread_kind::io, state));
+    CHECK(pipeline::count_in_windows(limiter, settings, "/none", request, http::thread_kind::io, state));
     CHECK(limiter.taken + limiter.waits == 0);
     CHECK(state.limit->admitted);
     CHECK(state.limit->remaining == 60);
-    CHECK(pipeline::count_in_windows(limiter, quotas, "/one", request, http::thread_kind::io, state));
+    CHECK(pipeline::count_in_windows(limiter, settings, "/one", request, http::thread_kind::io, state));
     CHECK(limiter.taken == 1);
     CHECK(limiter.waits == 0);
-    CHECK(pipeline::count_in_windows(limiter, quotas, "/two", request, http::thread_kind::worker, state));
+    CHECK(pipeline::count_in_windows(limiter, settings, "/two", request, http::thread_kind::worker, state));
     CHECK(limiter.waits > 0);
 }

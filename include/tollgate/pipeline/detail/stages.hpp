@@ -15,6 +15,7 @@
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
+#include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/pipeline/detail/authenticate.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
@@ -73,12 +74,6 @@ template <agent_rule Rule>
     return request.fields.count(http::field_id::user_agent) <= 1 && rule.accepts(request.fields.find(http::field_id::user_agent));
 }
 
-/// What a request is counted against if its caller has no quota of their own.
-struct default_quotas {
-    quota anonymous;
-    quota user;
-};
-
 /// Whether `take` and `peek` may wait for another machine, see the contract.
 template <rate_limiter Limiter>
 [[nodiscard]] constexpr bool limiter_may_block(const Limiter& limiter) noexcept {
@@ -134,9 +129,9 @@ void respond_refusal(Policies& policies, const Settings& settings, std::string_v
 }
 
 /// The quota of `limit_key_of`.
-[[nodiscard]] inline const quota& quota_of(const default_quotas& quotas, const judgement& state) noexcept {
-    if (state.auth.state != auth_state::authenticated) return quotas.anonymous;
-    return state.own_quota ? *state.own_quota : quotas.user;
+[[nodiscard]] inline const quota& quota_of(const api_settings& settings, const judgement& state) noexcept {
+    if (state.auth.state != auth_state::authenticated) return settings.anonymous_quota;
+    return state.own_quota ? *state.own_quota : settings.user_quota;
 }
 
 /// Null if the request has no valid credential.
@@ -165,8 +160,8 @@ template <rate_limiter Limiter>
 
 /// Counts the request against its caller or its client's address. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
-[[nodiscard]] bool count_request(Limiter& limiter, const default_quotas& quotas, http::thread_kind thread, judgement& state) {
-    return count_in(limiter, limit_key_of(state), quota_of(quotas, state), thread, state);
+[[nodiscard]] bool count_request(Limiter& limiter, const api_settings& settings, http::thread_kind thread, judgement& state) {
+    return count_in(limiter, limit_key_of(state), quota_of(settings, state), thread, state);
 }
 
 /// Whether the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
@@ -179,10 +174,10 @@ template <rate_limiter Limiter>
 /// Counts the request in every window that the limiter names, or in none if one of them is used up. `route` is the pattern of its
 /// route. False, and nothing counted, if that needs a worker.
 template <request_limiter Limiter>
-[[nodiscard]] bool count_in_windows(Limiter& limiter, const default_quotas& quotas, std::string_view route,
+[[nodiscard]] bool count_in_windows(Limiter& limiter, const api_settings& settings, std::string_view route,
                                     const http::request& request, http::thread_kind thread, judgement& state) {
     const limit_key key = limit_key_of(state);
-    const quota& allowed = quota_of(quotas, state);
+    const quota& allowed = quota_of(settings, state);
     const limit_windows windows =
         limiter.windows_of({key, allowed, route, request.method, caller_of(state), state.client, state.now});
     if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, thread, state);
