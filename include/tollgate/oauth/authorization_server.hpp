@@ -16,6 +16,7 @@
 #include <tollgate/oauth/detail/metadata.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
+#include <tollgate/pipeline/detail/write_rejection.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/detail/page.hpp>

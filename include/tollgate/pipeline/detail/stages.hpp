@@ -9,7 +9,6 @@
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/contract/router.hpp>
 #include <tollgate/contract/scope_checker.hpp>
-#include <tollgate/http/detail/cors.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/model/detail/caller.hpp>
@@ -106,20 +105,6 @@ template <rate_limiter Limiter>
 [[nodiscard]] limit_decision peek_or_unused(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
     if (const auto known = peek_without_waiting(limiter, key, allowed, now)) return *known;
     return limit_decision::unused(allowed, now);
-}
-
-/// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
-template <class Policies, class Settings>
-void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url, const http::refusal& refusal,
-                     http::response& response) {
-    const auto client = client_of(refusal, settings);
-    const auto now = policy(policies.clock).now();
-    const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
-    http::add_retry_after(response, refusal.status);
-    write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
-    add_rate_limit_fields(response, limit);
-    if (refusal.request != nullptr) http::add_cors_fields(settings.cors_origins, *refusal.request, response);
-    finish_refusal(policies, refusal, client, response);
 }
 
 /// What a request counts against: its caller, whichever token they use, or else the client's address.

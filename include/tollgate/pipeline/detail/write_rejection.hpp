@@ -2,25 +2,43 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/http/detail/cors.hpp>
+#include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/pipeline/detail/api_definition.hpp>
 #include <tollgate/pipeline/detail/authenticate.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
 
 #include <span>
+#include <string_view>
 
-/// The responses to requests that the judgement does not accept, without the fields that every response has.
+/// The responses to requests that are not accepted.
 namespace tollgate::inline v0::pipeline {
 
-/// The response to a request that a stage rejects.
+/// The response to a request that a stage rejects, without the fields that every response has.
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
                                    const judgement& state, const api_definition& api, std::span<const challenge> challenges);
 
-/// Replaces what has been written with the response to an error of an endpoint, a store or the directory.
+/// Replaces what has been written with the response to an error of an endpoint, a store or the directory, without those fields.
 TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const api_definition& api,
                                       std::span<const challenge> challenges);
+
+/// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
+template <class Policies, class Settings>
+void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url, const http::refusal& refusal,
+                     http::response& response) {
+    const auto client = client_of(refusal, settings);
+    const auto now = policy(policies.clock).now();
+    const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
+    http::add_retry_after(response, refusal.status);
+    write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
+    add_rate_limit_fields(response, limit);
+    if (refusal.request != nullptr) http::add_cors_fields(settings.cors_origins, *refusal.request, response);
+    finish_refusal(policies, refusal, client, response);
+}
 
 }  // namespace tollgate::pipeline
 
