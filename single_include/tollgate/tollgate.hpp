@@ -25010,18 +25010,11 @@ TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook
 
 namespace tollgate::inline v0::http {
 
-namespace detail {
-
-/// cookie-octet of RFC 6265 section 4.1.1.
-[[nodiscard]] constexpr bool is_cookie_octet(char c) noexcept {
-    return is_visible_ascii(c) && c != '"' && c != ',' && c != ';' && c != '\\';
-}
-
-}  // namespace detail
-
 TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie) {
+    // RFC 6265 section 4.1.1
+    const auto is_cookie_octet = [](char c) { return is_visible_ascii(c) && c != '"' && c != ',' && c != ';' && c != '\\'; };
     if (cookie.name.empty() || !std::all_of(cookie.name.begin(), cookie.name.end(), is_token_char) ||
-        !std::all_of(cookie.value.begin(), cookie.value.end(), detail::is_cookie_octet))
+        !std::all_of(cookie.value.begin(), cookie.value.end(), is_cookie_octet))
         return false;
 
     std::string text;
