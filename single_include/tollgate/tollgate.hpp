@@ -21440,9 +21440,19 @@ public:
 
     bool start_object(std::size_t) { return value(json_kind::object, {}) && open(); }
     bool start_array(std::size_t) { return value(json_kind::array, {}) && open(); }
-    bool end_object();
+    bool end_object() {
+        auto& names = names_[depth_ - 1];
+        std::sort(names.begin(), names.end());
+        if (std::adjacent_find(names.begin(), names.end()) != names.end())
+            return refuse("A JSON object has two members of the same name.");
+        return close();
+    }
     bool end_array() { return close(); }
-    bool key(string_t& name);
+    bool key(string_t& name) {
+        names_[depth_ - 1].push_back(name);
+        if (depth_ == 1 && object_only_) members_.push_back({std::move(name), json_kind::null, {}});
+        return true;
+    }
 
     bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& failure) {
         constexpr int number_out_of_range = 406;
@@ -21459,8 +21469,20 @@ public:
     [[nodiscard]] json_object members() && { return json_object{std::move(members_)}; }
 
 private:
-    bool value(json_kind kind, std::string text);
-    bool open();
+    bool value(json_kind kind, std::string text) {
+        if (depth_ == 0 && object_only_ && kind != json_kind::object) return refuse("The body is not a JSON object.");
+        if (depth_ == 1 && object_only_) {
+            members_.back().kind = kind;
+            members_.back().value = std::move(text);
+        }
+        return true;
+    }
+    bool open() {
+        if (depth_ == limits::json_depth_max) return refuse("The JSON is nested too deeply.");
+        if (names_.size() == depth_) names_.emplace_back();
+        names_[depth_++].clear();
+        return true;
+    }
     bool close() {
         --depth_;
         return true;
@@ -21472,36 +21494,6 @@ private:
     std::vector<std::vector<std::string>> names_;  // of each open object or array; reused
     std::size_t depth_ = 0;
 };
-
-inline bool json_handler::value(json_kind kind, std::string text) {
-    if (depth_ == 0 && object_only_ && kind != json_kind::object) return refuse("The body is not a JSON object.");
-    if (depth_ == 1 && object_only_) {
-        members_.back().kind = kind;
-        members_.back().value = std::move(text);
-    }
-    return true;
-}
-
-inline bool json_handler::open() {
-    if (depth_ == limits::json_depth_max) return refuse("The JSON is nested too deeply.");
-    if (names_.size() == depth_) names_.emplace_back();
-    names_[depth_++].clear();
-    return true;
-}
-
-inline bool json_handler::key(string_t& name) {
-    names_[depth_ - 1].push_back(name);
-    if (depth_ == 1 && object_only_) members_.push_back({std::move(name), json_kind::null, {}});
-    return true;
-}
-
-inline bool json_handler::end_object() {
-    auto& names = names_[depth_ - 1];
-    std::sort(names.begin(), names.end());
-    if (std::adjacent_find(names.begin(), names.end()) != names.end())
-        return refuse("A JSON object has two members of the same name.");
-    return close();
-}
 
 inline bool read_json(std::string_view bytes, json_handler& handler) {
     if (bytes.empty()) return handler.refuse("The body is missing.");
