@@ -258,11 +258,97 @@ struct metrics::impl {
                          std::chrono::steady_clock::now());
     }
 
-    void write_requests(metrics_writer& to) const;
-    void write_failures(metrics_writer& to) const;
-    void write_affected(metrics_writer& to);
-    void write_deliveries(metrics_writer& to) const;
-    void write_backends(metrics_writer& to) const;
+    void write_requests(metrics_writer& to) const {
+        std::vector<route_entry> names;
+        {
+            const std::lock_guard hold{routes_mutex};
+            names = routes;
+        }
+        names.resize(metrics_detail::routes_max);
+        names.push_back({"other", http::method::other});
+        const auto method_of = [](const route_entry& entry) {
+            return entry.method == http::method::other ? "other" : to_text(entry.method);
+        };
+        const auto route_of = [](const route_entry& entry) { return entry.route.empty() ? std::string_view{"none"} : entry.route; };
+
+        std::vector<metrics_detail::histogram_sum> durations(names.size());
+        to.counter("tollgate_requests_total", "Requests by route, method and status.");
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            each_shard([&](const shard& each) { durations[i].add(each.routes[i].durations); });
+            for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place) {
+                const auto count = sum([&](const shard& each) -> auto& { return each.routes[i].by_status[place]; });
+                if (count != 0)
+                    to.sample(count, {{"route", route_of(names[i])}, {"method", method_of(names[i])},
+                                      {"status", metrics_detail::status_text(place)}});
+            }
+        }
+        to.histogram("tollgate_request_duration_seconds", "From the head of a request to its response, including all waits.");
+        for (std::size_t i = 0; i < names.size(); ++i)
+            if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
+                durations[i].write(to, route_of(names[i]), method_of(names[i]));
+    }
+
+    void write_failures(metrics_writer& to) const {
+        to.counter("tollgate_refusals_total", "Connections and requests that the server refused, not a handler.");
+        for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
+            std::uint64_t count = 0;
+            for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
+                if (metrics_detail::refusal_kind(place) == kind)
+                    count += sum([&](const shard& each) -> auto& { return each.refusals[place]; });
+            to.sample(count, {{"kind", kind}});
+        }
+        to.counter("tollgate_problems_total", "Server failures, in requests and deliveries.");
+        to.sample(sum([](const shard& each) -> auto& { return each.unavailable; }), {{"kind", "unavailable"}});
+        to.sample(sum([](const shard& each) -> auto& { return each.internal; }), {{"kind", "internal"}});
+    }
+
+    void write_affected(metrics_writer& to) {
+        to.gauge("tollgate_affected_requests",
+                 "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, by the callers "
+                 "with the most of them; each is counted from when it entered a table of 16.");
+        affected.each(std::chrono::steady_clock::now(),
+                      [&](pipeline::effect effect, const pipeline::affected_caller& caller, std::uint64_t count) {
+            if (caller.user) to.sample(count, {{"kind", to_text(effect)}, {"user", std::to_string(caller.user->value())}});
+            else to.sample(count, {{"kind", to_text(effect)}, {"network", network_of(caller.network)}});
+        });
+    }
+
+    void write_deliveries(metrics_writer& to) const {
+        to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by outcome.");
+        for (std::size_t i = 0; i < attempts.size(); ++i)
+            to.sample(attempts[i].load(std::memory_order_relaxed),
+                      {{"outcome", metrics_detail::outcome_text(static_cast<delivery_outcome>(i))}});
+        to.histogram("tollgate_delivery_attempt_duration_seconds", "Duration of attempts whose request was sent.");
+        metrics_detail::histogram_sum durations;
+        durations.add(attempt_durations);
+        durations.write(to, {}, {});
+    }
+
+    void write_backends(metrics_writer& to) const {
+        if (backends.empty()) return;
+        std::vector<backend_statistics> now;
+        for (const auto& [name, read] : backends) now.push_back(read());
+        const auto family = [&](auto&& value) {
+            for (std::size_t i = 0; i < now.size(); ++i) to.sample(value(now[i]), {{"backend", backends[i].first}});
+        };
+        const auto in_seconds = [](std::chrono::nanoseconds duration) { return std::chrono::duration<double>{duration}.count(); };
+        to.gauge("tollgate_backend_up", "0 while calls fail at once because the server cannot be reached.");
+        family([](const backend_statistics& statistics) { return statistics.is_up ? 1 : 0; });
+        to.counter("tollgate_backend_calls_total", "Uses of a connection to the store or the limits.");
+        family([](const backend_statistics& statistics) { return statistics.calls; });
+        to.counter("tollgate_backend_errors_total", "Calls that got no connection or lost it.");
+        family([](const backend_statistics& statistics) { return statistics.errors; });
+        to.counter("tollgate_backend_fallbacks_total", "Windows of requests that the limiter decided without its server.");
+        family([](const backend_statistics& statistics) { return statistics.fallbacks; });
+        to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
+        family([&](const backend_statistics& statistics) { return in_seconds(statistics.busy); });
+        to.counter("tollgate_backend_wait_seconds_total", "Time waited for a connection.");
+        family([&](const backend_statistics& statistics) { return in_seconds(statistics.waited); });
+        to.counter("tollgate_cache_hits_total", "Lookups that were answered without a call.");
+        family([](const backend_statistics& statistics) { return statistics.cache_hits; });
+        to.counter("tollgate_cache_misses_total", "Lookups that the cache could not answer.");
+        family([](const backend_statistics& statistics) { return statistics.cache_misses; });
+    }
 };
 
 TOLLGATE_DECL metrics::metrics() : impl_{std::make_unique<impl>()} {}
@@ -337,96 +423,6 @@ inline void write_process(metrics_writer& to) {
 }  // namespace metrics_detail
 
 TOLLGATE_DECL void metrics::watch_process() { add(&metrics_detail::write_process); }
-
-inline void metrics::impl::write_requests(metrics_writer& to) const {
-    std::vector<route_entry> names;
-    {
-        const std::lock_guard hold{routes_mutex};
-        names = routes;
-    }
-    names.resize(metrics_detail::routes_max);
-    names.push_back({"other", http::method::other});
-    const auto method_of = [](const route_entry& entry) { return entry.method == http::method::other ? "other" : to_text(entry.method); };
-    const auto route_of = [](const route_entry& entry) { return entry.route.empty() ? std::string_view{"none"} : entry.route; };
-
-    std::vector<metrics_detail::histogram_sum> durations(names.size());
-    to.counter("tollgate_requests_total", "Requests by route, method and status.");
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        each_shard([&](const shard& each) { durations[i].add(each.routes[i].durations); });
-        for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place) {
-            const auto count = sum([&](const shard& each) -> auto& { return each.routes[i].by_status[place]; });
-            if (count != 0)
-                to.sample(count, {{"route", route_of(names[i])}, {"method", method_of(names[i])},
-                                  {"status", metrics_detail::status_text(place)}});
-        }
-    }
-    to.histogram("tollgate_request_duration_seconds", "From the head of a request to its response, including all waits.");
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
-            durations[i].write(to, route_of(names[i]), method_of(names[i]));
-}
-
-inline void metrics::impl::write_failures(metrics_writer& to) const {
-    to.counter("tollgate_refusals_total", "Connections and requests that the server refused, not a handler.");
-    for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
-        std::uint64_t count = 0;
-        for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
-            if (metrics_detail::refusal_kind(place) == kind)
-                count += sum([&](const shard& each) -> auto& { return each.refusals[place]; });
-        to.sample(count, {{"kind", kind}});
-    }
-    to.counter("tollgate_problems_total", "Server failures, in requests and deliveries.");
-    to.sample(sum([](const shard& each) -> auto& { return each.unavailable; }), {{"kind", "unavailable"}});
-    to.sample(sum([](const shard& each) -> auto& { return each.internal; }), {{"kind", "internal"}});
-}
-
-inline void metrics::impl::write_affected(metrics_writer& to) {
-    to.gauge("tollgate_affected_requests",
-             "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, by the callers with "
-             "the most of them; each is counted from when it entered a table of 16.");
-    affected.each(std::chrono::steady_clock::now(),
-                  [&](pipeline::effect effect, const pipeline::affected_caller& caller, std::uint64_t count) {
-        if (caller.user) to.sample(count, {{"kind", to_text(effect)}, {"user", std::to_string(caller.user->value())}});
-        else to.sample(count, {{"kind", to_text(effect)}, {"network", network_of(caller.network)}});
-    });
-}
-
-inline void metrics::impl::write_deliveries(metrics_writer& to) const {
-    to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by outcome.");
-    for (std::size_t i = 0; i < attempts.size(); ++i)
-        to.sample(attempts[i].load(std::memory_order_relaxed),
-                  {{"outcome", metrics_detail::outcome_text(static_cast<delivery_outcome>(i))}});
-    to.histogram("tollgate_delivery_attempt_duration_seconds", "Duration of attempts whose request was sent.");
-    metrics_detail::histogram_sum durations;
-    durations.add(attempt_durations);
-    durations.write(to, {}, {});
-}
-
-inline void metrics::impl::write_backends(metrics_writer& to) const {
-    if (backends.empty()) return;
-    std::vector<backend_statistics> now;
-    for (const auto& [name, read] : backends) now.push_back(read());
-    const auto family = [&](auto&& value) {
-        for (std::size_t i = 0; i < now.size(); ++i) to.sample(value(now[i]), {{"backend", backends[i].first}});
-    };
-    const auto in_seconds = [](std::chrono::nanoseconds duration) { return std::chrono::duration<double>{duration}.count(); };
-    to.gauge("tollgate_backend_up", "0 while calls fail at once because the server cannot be reached.");
-    family([](const backend_statistics& statistics) { return statistics.is_up ? 1 : 0; });
-    to.counter("tollgate_backend_calls_total", "Uses of a connection to the store or the limits.");
-    family([](const backend_statistics& statistics) { return statistics.calls; });
-    to.counter("tollgate_backend_errors_total", "Calls that got no connection or lost it.");
-    family([](const backend_statistics& statistics) { return statistics.errors; });
-    to.counter("tollgate_backend_fallbacks_total", "Windows of requests that the limiter decided without its server.");
-    family([](const backend_statistics& statistics) { return statistics.fallbacks; });
-    to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
-    family([&](const backend_statistics& statistics) { return in_seconds(statistics.busy); });
-    to.counter("tollgate_backend_wait_seconds_total", "Time waited for a connection.");
-    family([&](const backend_statistics& statistics) { return in_seconds(statistics.waited); });
-    to.counter("tollgate_cache_hits_total", "Lookups that were answered without a call.");
-    family([](const backend_statistics& statistics) { return statistics.cache_hits; });
-    to.counter("tollgate_cache_misses_total", "Lookups that the cache could not answer.");
-    family([](const backend_statistics& statistics) { return statistics.cache_misses; });
-}
 
 TOLLGATE_DECL std::string metrics::report() const {
     std::string text;
