@@ -36,8 +36,6 @@ template <class T> struct format_slot { T format; };
 template <class T>
 [[nodiscard]] constexpr T& policy(T& held) noexcept { return held; }
 template <class T>
-[[nodiscard]] constexpr const T& policy(const T& held) noexcept { return held; }
-template <class T>
 [[nodiscard]] constexpr T& policy(std::reference_wrapper<T>& held) noexcept { return held.get(); }
 template <class T>
 [[nodiscard]] constexpr T& policy(const std::reference_wrapper<T>& held) noexcept { return held.get(); }
