@@ -122,16 +122,6 @@ inline bool is_trusted(const ip_address& hop, std::span<const ip_network> truste
     return false;
 }
 
-inline ip_address right_most_untrusted(const forwarded_hops& hops, ip_address hop, std::span<const ip_network> trusted) noexcept {
-    for (std::size_t i = 0; i < hops.size(); ++i) {
-        const auto next = parse_node(hops.from_right(i));
-        if (!next) return hop;
-        hop = *next;
-        if (!is_trusted(hop, trusted)) return hop;
-    }
-    return hop;
-}
-
 TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<const ip_network> trusted,
                                            forwarding_field named_by) noexcept {
     if (!is_trusted(request.peer, trusted)) return request.peer;
@@ -143,7 +133,14 @@ TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<con
         if (is_standard) add_forwarded_line(line.value, hops);
         else add_x_forwarded_for_line(line.value, hops);
     }
-    return right_most_untrusted(hops, request.peer, trusted);
+    ip_address hop = request.peer;
+    for (std::size_t i = 0; i < hops.size(); ++i) {
+        const auto next = parse_node(hops.from_right(i));
+        if (!next) return hop;
+        hop = *next;
+        if (!is_trusted(hop, trusted)) return hop;
+    }
+    return hop;
 }
 
 }  // namespace tollgate::http::detail
