@@ -23,6 +23,15 @@ namespace detail {
 template <class T>
 using as_result = std::conditional_t<base_detail::is_result<T>, T, result<T>>;
 
+/// What a verb reports that ran out of memory: without its text, if there is no memory for that either.
+[[nodiscard, gnu::noinline]] inline error out_of_resources() noexcept {
+    try {
+        return unavailable("out of memory or another resource of the process");
+    } catch (...) {
+        return {error_kind::unavailable, {}, {}};
+    }
+}
+
 /// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
 /// (unavailable). Verbs leave nothing half done when an exception is thrown. One that fails in no other way returns its plain value.
 template <class Verb>
@@ -35,12 +44,7 @@ template <class Verb>
             return verb();
         }
     } catch (...) {
-        error failure{error_kind::unavailable, {}, {}};
-        try {
-            failure = unavailable("out of memory or another resource of the process");
-        } catch (...) {  // no memory for the text either: return the kind alone
-        }
-        return failure;
+        return out_of_resources();
     }
 }
 
