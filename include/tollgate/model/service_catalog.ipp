@@ -15,25 +15,25 @@ namespace detail {
 
 inline bool is_service_name(std::string_view name) noexcept {
     return !name.empty() && name.size() <= limits::service_name_bytes_max &&
-           std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || is_digit(c) || c == '-'; });
+           name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
 }
 
 /// Whether the scope can be added to a service that has `existing`; otherwise the reason.
 inline result<void> check_scope(const scope_definition& scope, std::span<const service_scope> existing, std::string_view full_name) {
-    const auto quoted = "The scope '" + std::string{full_name} + "' ";
-    if (!is_service_name(scope.name)) return invalid(quoted + "is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
-    if (scope.name == "read") return invalid(quoted + "exists for every service.");
+    const auto refuse = [full_name](std::string_view reason) { return invalid(concat({"The scope '", full_name, "' ", reason})); };
+    if (!is_service_name(scope.name)) return refuse("is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
+    if (scope.name == "read") return refuse("exists for every service.");
     if (!is_visible_line(scope.text, limits::scope_description_bytes_max))
-        return invalid(quoted + "needs a text of 1 to " + std::to_string(limits::scope_description_bytes_max) +
-                       " bytes, without control or invisible characters, that tells users what it permits.");
-    const auto has_name = [full_name](const service_scope& each) { return each.name == full_name; };
-    if (std::any_of(existing.begin(), existing.end(), has_name)) return invalid(quoted + "is declared twice.");
+        return refuse("needs a text of 1 to " + std::to_string(limits::scope_description_bytes_max) +
+                      " bytes, without control or invisible characters, that tells users what it permits.");
+    for (const service_scope& each : existing)
+        if (each.name == full_name) return refuse("is declared twice.");
     return {};
 }
 
 inline bool is_event_name(std::string_view event) noexcept {
     return !event.empty() && event.size() <= limits::event_name_bytes_max &&
-           std::all_of(event.begin(), event.end(), [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+           event.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == std::string_view::npos;
 }
 
 }  // namespace detail
@@ -50,33 +50,34 @@ TOLLGATE_DECL service_catalog::service_catalog(std::initializer_list<service_def
 
 TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
                                                 std::vector<scope_definition> scopes) {
-    if (!detail::is_service_name(name))
-        return invalid("The service name '" + std::string{name} + "' is not 1 to 32 of a-z, 0-9 and '-'.");
-    if (name == "user" || name == "testservice")
-        return invalid("The service name '" + std::string{name} + "' is reserved by the API.");
-    if (find(name) != nullptr) return invalid("The service '" + std::string{name} + "' already exists.");
+    const auto refuse = [](std::string_view before, std::string_view refused, std::string_view reason) {
+        return invalid(concat({before, " '", refused, "' ", reason}));
+    };
+    if (!detail::is_service_name(name)) return refuse("The service name", name, "is not 1 to 32 of a-z, 0-9 and '-'.");
+    if (name == "user" || name == "testservice") return refuse("The service name", name, "is reserved by the API.");
+    if (find(name) != nullptr) return refuse("The service", name, "already exists.");
     for (auto event = events.begin(); event != events.end(); ++event) {
-        if (!detail::is_event_name(*event))
-            return invalid("The event name '" + *event + "' is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
-        if (std::find(events.begin(), event, *event) != event) return invalid("The event '" + *event + "' is declared twice.");
+        if (!detail::is_event_name(*event)) return refuse("The event name", *event, "is not 1 to 128 of A-Z, a-z, 0-9, '.', '_' and '-'.");
+        if (std::find(events.begin(), event, *event) != event) return refuse("The event", *event, "is declared twice.");
     }
     std::vector<service_scope> own;
     for (scope_definition& each : scopes) {
-        auto full_name = std::string{name} + ":" + each.name;
+        auto full_name = concat({name, ":", each.name});
         if (auto fits = detail::check_scope(each, own, full_name); !fits) return fits;
         own.push_back({std::move(full_name), std::move(each.text)});
     }
-    services_.push_back({*service_name::from(name), std::string{name} + ":read", std::string{name}, std::move(events),
-                         std::move(own)});
+    services_.push_back({*service_name::from(name), concat({name, ":read"}), std::string{name}, std::move(events), std::move(own)});
     return {};
 }
 
 TOLLGATE_DECL bool service_catalog::has_scope(std::string_view scope) const noexcept {
-    return scope == balance_scope || std::any_of(services_.begin(), services_.end(), [scope](const service& each) {
-               return scope == each.read_scope || scope == each.write_scope ||
-                      std::any_of(each.own_scopes.begin(), each.own_scopes.end(),
-                                  [scope](const service_scope& own) { return scope == own.name; });
-           });
+    if (scope == balance_scope) return true;
+    for (const service& each : services_) {
+        if (scope == each.read_scope || scope == each.write_scope) return true;
+        for (const service_scope& own : each.own_scopes)
+            if (scope == own.name) return true;
+    }
+    return false;
 }
 
 TOLLGATE_DECL std::vector<std::string> service_catalog::scopes() const {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 
@@ -32,7 +32,7 @@ struct bounded_time {
 
 /// Error (invalid) for a setting outside its bounds, which are text: "The {whose} setting {name} must be from 1 to 10."
 [[nodiscard]] inline error setting_error(const char* whose, const char* name, const std::string& least, const std::string& most) {
-    return invalid(std::string{"The "} + whose + " setting " + name + " must be from " + least + " to " + most + ".");
+    return invalid(concat({"The ", whose, " setting ", name, " must be from ", least, " to ", most, "."}));
 }
 
 /// The same for the first one outside its bounds: "The {whose} setting {name} must be from ...".

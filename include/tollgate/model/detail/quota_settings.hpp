@@ -1,10 +1,10 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/model/quota.hpp>
 
 #include <initializer_list>
 #include <stdexcept>
-#include <string>
 
 namespace tollgate::inline v0::detail {
 
@@ -19,8 +19,8 @@ struct quota_setting {
 inline void require_windows(const char* whose, std::initializer_list<quota_setting> settings) {
     for (const auto& [name, value] : settings)
         if (value.requests != 0 && value.window <= seconds{0})
-            throw std::invalid_argument{std::string{"tollgate: The "} + whose + " setting " + name +
-                                        " has no window: it must be 1 second or more."};
+            throw std::invalid_argument{
+                concat({"tollgate: The ", whose, " setting ", name, " has no window: it must be 1 second or more."})};
 }
 
 }  // namespace tollgate::detail

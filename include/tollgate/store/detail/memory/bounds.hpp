@@ -1,11 +1,13 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/result.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -15,9 +17,9 @@ namespace tollgate::inline v0::memory {
 inline constexpr std::size_t share_divisor = 4;
 
 /// The error for a full table. `rows`: the plural noun; `setting`: the member of `memory_settings` that is its bound.
-[[nodiscard]] inline error table_is_full(std::size_t rows_max, const std::string& rows, const std::string& setting) {
-    return unavailable("The memory store holds " + std::to_string(rows_max) + ' ' + rows + ", the maximum (memory_settings::" +
-                       setting + ").");
+[[nodiscard]] inline error table_is_full(std::size_t rows_max, std::string_view rows, std::string_view setting) {
+    return unavailable(concat({"The memory store holds ", std::to_string(rows_max), " ", rows, ", the maximum (memory_settings::", setting,
+                               ")."}));
 }
 
 /// Reserves space for one more element, so that appending cannot fail.
@@ -38,10 +40,10 @@ public:
     }
 
     /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
-    [[nodiscard]] error no_capacity(const std::string& rows, const std::string& setting) const {
+    [[nodiscard]] error no_capacity(std::string_view rows, std::string_view setting) const {
         if (rows_ >= rows_max_) return table_is_full(rows_max_, rows, setting);
-        return unavailable("The memory store holds " + std::to_string(rows_per_user_max_) + ' ' + rows +
-                           " of one user, the maximum (a quarter of memory_settings::" + setting + ").");
+        return unavailable(concat({"The memory store holds ", std::to_string(rows_per_user_max_), " ", rows,
+                                   " of one user, the maximum (a quarter of memory_settings::", setting, ")."}));
     }
 
     /// Throws std::bad_alloc without effect.
