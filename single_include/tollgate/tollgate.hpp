@@ -29864,13 +29864,11 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     if (usernames_.size() >= tokens_max_)
         return table_is_full(tokens_max_, "personal tokens", "personal_tokens_max");
 
-    const auto owned = of_user_.find(token.user);
-    if ((owned == of_user_.end() ? 0 : owned->second.size()) >= tokens_per_user_max)
-        return too_many_personal_tokens(tokens_per_user_max);
+    auto& siblings = of_user_[token.user];
+    if (siblings.size() >= tokens_per_user_max) return too_many_personal_tokens(tokens_per_user_max);
 
     // The row comes last: if memory runs out before, the token is never visible. Nothing after it throws.
     const token_id id{++last_id_};
-    auto& siblings = of_user_[token.user];
     reserve_one_more(siblings);
     usernames_.emplace(id, token.username);
     undo_unless_kept named{[&]() noexcept { usernames_.erase(id); }};
