@@ -866,10 +866,11 @@ constexpr civil_time to_civil(instant at) noexcept {
             static_cast<int>(weekday{day_start}.c_encoding())};
 }
 
-constexpr char* put_two(char* out, int value) noexcept {
-    *out++ = static_cast<char>('0' + value / 10);
-    *out++ = static_cast<char>('0' + value % 10);
-    return out;
+/// Writes this many decimal digits, then `after`.
+constexpr char* put_digits(char* out, int value, int count, char after) noexcept {
+    for (char* digit = out + count; digit != out; value /= 10) *--digit = static_cast<char>('0' + value % 10);
+    out[count] = after;
+    return out + count + 1;
 }
 
 constexpr char* put_text(char* out, std::string_view text) noexcept {
@@ -879,49 +880,33 @@ constexpr char* put_text(char* out, std::string_view text) noexcept {
 
 }  // namespace detail
 
-/// Truncates fractions of a second.
 constexpr iso8601_text to_iso8601(instant at) noexcept {
     const auto civil = detail::to_civil(at);
     iso8601_text text{};
     char* out = text.characters.data();
-    out = detail::put_two(out, civil.year / 100);
-    out = detail::put_two(out, civil.year % 100);
-    *out++ = '-';
-    out = detail::put_two(out, civil.month);
-    *out++ = '-';
-    out = detail::put_two(out, civil.day);
-    *out++ = 'T';
-    out = detail::put_two(out, civil.hour);
-    *out++ = ':';
-    out = detail::put_two(out, civil.minute);
-    *out++ = ':';
-    out = detail::put_two(out, civil.second);
-    *out = 'Z';
+    out = detail::put_digits(out, civil.year, 4, '-');
+    out = detail::put_digits(out, civil.month, 2, '-');
+    out = detail::put_digits(out, civil.day, 2, 'T');
+    out = detail::put_digits(out, civil.hour, 2, ':');
+    out = detail::put_digits(out, civil.minute, 2, ':');
+    detail::put_digits(out, civil.second, 2, 'Z');
     return text;
 }
 
-/// Truncates fractions of a second.
 constexpr http_date_text to_http_date(instant at) noexcept {
-    constexpr std::string_view day_names = "SunMonTueWedThuFriSat";
-    constexpr std::string_view month_names = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    constexpr std::string_view days = "Sun, Mon, Tue, Wed, Thu, Fri, Sat, ";
+    constexpr std::string_view months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec ";
     const auto civil = detail::to_civil(at);
     http_date_text text{};
     char* out = text.characters.data();
-    out = detail::put_text(out, day_names.substr(static_cast<std::size_t>(civil.weekday) * 3, 3));
-    out = detail::put_text(out, ", ");
-    out = detail::put_two(out, civil.day);
-    *out++ = ' ';
-    out = detail::put_text(out, month_names.substr(static_cast<std::size_t>(civil.month - 1) * 3, 3));
-    *out++ = ' ';
-    out = detail::put_two(out, civil.year / 100);
-    out = detail::put_two(out, civil.year % 100);
-    *out++ = ' ';
-    out = detail::put_two(out, civil.hour);
-    *out++ = ':';
-    out = detail::put_two(out, civil.minute);
-    *out++ = ':';
-    out = detail::put_two(out, civil.second);
-    detail::put_text(out, " GMT");
+    out = detail::put_text(out, days.substr(static_cast<std::size_t>(civil.weekday) * 5, 5));
+    out = detail::put_digits(out, civil.day, 2, ' ');
+    out = detail::put_text(out, months.substr(static_cast<std::size_t>(civil.month - 1) * 4, 4));
+    out = detail::put_digits(out, civil.year, 4, ' ');
+    out = detail::put_digits(out, civil.hour, 2, ':');
+    out = detail::put_digits(out, civil.minute, 2, ':');
+    out = detail::put_digits(out, civil.second, 2, ' ');
+    detail::put_text(out, "GMT");
     return text;
 }
 
