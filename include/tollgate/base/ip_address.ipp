@@ -4,25 +4,20 @@
 #include <tollgate/base/ip_address.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 
 namespace tollgate::inline v0 {
 namespace detail {
-
-/// A decimal number up to `largest`, without sign or leading zero; -1 for anything else.
-constexpr int parse_small_number(std::string_view text, int largest) noexcept {
-    const auto value = parse_decimal(text);
-    return value && *value <= static_cast<unsigned>(largest) ? static_cast<int>(*value) : -1;
-}
 
 /// Four decimal parts, written to `out[0..3]`. A leading zero is refused because others read it as octal.
 constexpr bool parse_dotted_decimal(std::string_view text, std::uint8_t* out) noexcept {
     for (int part = 0; part < 4; ++part) {
         const auto end = part < 3 ? text.find('.') : text.size();
         if (end == std::string_view::npos) return false;
-        const int value = parse_small_number(text.substr(0, end), 255);
-        if (value < 0) return false;
-        out[part] = static_cast<std::uint8_t>(value);
+        const auto value = parse_decimal(text.substr(0, end));
+        if (!value || *value > 255) return false;
+        out[part] = static_cast<std::uint8_t>(*value);
         text.remove_prefix(part < 3 ? end + 1 : end);
     }
     return true;
@@ -101,21 +96,6 @@ constexpr group_run longest_zero_run(const std::array<unsigned, 8>& groups) noex
     return longest;
 }
 
-inline std::string ipv4_text(const std::uint8_t* bytes) {
-    std::string text = std::to_string(bytes[0]);
-    for (int part = 1; part < 4; ++part) text.append(1, '.').append(std::to_string(bytes[part]));
-    return text;
-}
-
-inline void append_hex_group(std::string& text, unsigned group) {
-    bool leading = true;
-    for (int shift = 12; shift >= 0; shift -= 4) {
-        const unsigned digit = (group >> shift) & 0xf;
-        leading = leading && digit == 0 && shift != 0;
-        if (!leading) text += "0123456789abcdef"[digit];
-    }
-}
-
 }  // namespace detail
 
 TOLLGATE_DECL std::optional<ip_address> ip_address::parse(std::string_view text) noexcept {
@@ -129,13 +109,17 @@ TOLLGATE_DECL std::optional<ip_address> ip_address::parse(std::string_view text)
 }
 
 TOLLGATE_DECL std::string ip_address::to_text() const {
-    if (is_v4()) return detail::ipv4_text(bytes_.data() + 12);
-
+    std::string text;
+    if (is_v4()) {
+        for (std::size_t i = 12; i < bytes_.size(); ++i) {
+            if (i != 12) text += '.';
+            text += std::to_string(bytes_[i]);
+        }
+        return text;
+    }
     std::array<unsigned, 8> groups{};
     for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = bytes_[2 * i] * 256U + bytes_[2 * i + 1];
     const auto zeros = detail::longest_zero_run(groups);
-
-    std::string text;
     for (unsigned i = 0; i < groups.size(); ++i) {
         if (i == zeros.first) {
             text += "::";
@@ -143,7 +127,8 @@ TOLLGATE_DECL std::string ip_address::to_text() const {
             continue;
         }
         if (!text.empty() && text.back() != ':') text += ':';
-        detail::append_hex_group(text, groups[i]);
+        char digits[4];
+        text.append(digits, std::to_chars(digits, digits + sizeof digits, groups[i], 16).ptr);
     }
     return text;
 }
@@ -156,10 +141,10 @@ TOLLGATE_DECL std::optional<ip_network> ip_network::parse(std::string_view text)
     if (slash == std::string_view::npos) return of(*first, 128);
 
     const bool dotted = address_text.find(':') == std::string_view::npos;
-    const int prefix = detail::parse_small_number(text.substr(slash + 1), dotted ? 32 : 128);
-    if (prefix < 0) return std::nullopt;
+    const auto prefix = parse_decimal(text.substr(slash + 1));
+    if (!prefix || *prefix > (dotted ? 32U : 128U)) return std::nullopt;
 
-    const unsigned prefix_bits = static_cast<unsigned>(prefix) + (dotted ? 96 : 0);
+    const unsigned prefix_bits = static_cast<unsigned>(*prefix) + (dotted ? 96 : 0);
     for (unsigned bit = prefix_bits; bit < 128; ++bit)
         if ((first->bytes()[bit / 8] >> (7 - bit % 8) & 1) != 0) return std::nullopt;
     return ip_network{*first, prefix_bits};
