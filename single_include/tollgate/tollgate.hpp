@@ -979,7 +979,7 @@ struct error {
 }
 
 /// The same text for objects that do not exist and objects of other users, so that the two cannot be distinguished.
-[[nodiscard]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
+[[nodiscard, gnu::noinline]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
 
 /// For the end of `main`: prints `failure.log_text()` to stderr as one line and returns the exit code 1.
 ///
