@@ -62,7 +62,7 @@ public:
     result<bool> update_application(user_id owner, application_id id, const application_change& changed) noexcept {
         return in_oauth([&] {
             if (!applications_.update(owner, id, changed)) return false;
-            if (!changed.acts_for_owner) access_.revoke_made_with_none({id, owner});
+            if (!changed.acts_for_owner) access_.revoke_made_with(std::nullopt, {id, owner});
             return true;
         });
     }

@@ -46,13 +46,10 @@ public:
     TOLLGATE_DECL bool revoke(const digest& token) noexcept;
     /// Empty if there is no such token.
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
-    /// Revokes those without a refresh token.
-    void revoke_made_with_none(const grant_parties& parties) noexcept {
-        revoke_if(parties, [](const row& stored) { return !stored.made_with; });
-    }
     /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
-    void revoke_made_with(refresh_token_id refresh_token, const grant_parties& parties) noexcept {
+    /// Empty: those without a refresh token.
+    void revoke_made_with(std::optional<refresh_token_id> refresh_token, const grant_parties& parties) noexcept {
         revoke_if(parties, [refresh_token](const row& stored) { return stored.made_with == refresh_token; });
     }
     TOLLGATE_DECL void revoke_between(const grant_parties& parties) noexcept;
@@ -72,18 +69,11 @@ private:
     void revoke_if(const grant_parties& parties, Chosen chosen) noexcept {
         const auto found = between_.find(parties);
         if (found == between_.end()) return;
-        auto& siblings = found->second;
-        for (auto each = siblings.begin(); each != siblings.end();) {
-            if (by_digest_.with(each->digest, [&](const row* stored) { return chosen(*stored); })) {
-                by_digest_.erase(each->digest);
-                by_end_.erase(*each);
-                shares_.remove(parties.user);
-                each = siblings.erase(each);
-            } else {
-                ++each;
-            }
+        auto next = found->second.begin();
+        for (std::size_t left = found->second.size(); left > 0; --left) {
+            const dated_digest token = *next++;  // `remove` erases the set with its last token
+            if (by_digest_.with(token.digest, [&](const row* stored) { return chosen(*stored); })) remove(parties, token);
         }
-        if (siblings.empty()) between_.erase(found);
     }
 
     TOLLGATE_DECL void remove(grant_parties parties, dated_digest token) noexcept;
