@@ -116,38 +116,30 @@ template <class T>
 inline constexpr bool is_result<result<T>> = true;
 
 // Shared by `and_then` and the other monadic operations for every value category; `self` is forwarded to `f`.
+
+/// `f(value)`; for a result without a value `f()`.
+template <class Self, class F>
+decltype(auto) call_with_value(Self&& self, F&& f) {
+    if constexpr (std::is_void_v<typename std::remove_cvref_t<Self>::value_type>) return std::forward<F>(f)();
+    else return std::forward<F>(f)(*std::forward<Self>(self));
+}
+
 template <class Self, class F>
 auto and_then(Self&& self, F&& f) {
-    constexpr bool of_nothing = std::is_void_v<typename std::remove_cvref_t<Self>::value_type>;
-    if constexpr (of_nothing) {
-        using next = std::remove_cvref_t<std::invoke_result_t<F>>;
-        static_assert(is_result<next>, "tollgate: the function given to and_then returns a result<T>");
-        return self.has_value() ? next(std::forward<F>(f)()) : next(std::forward<Self>(self).error());
-    } else {
-        using next = std::remove_cvref_t<std::invoke_result_t<F, decltype(*std::forward<Self>(self))>>;
-        static_assert(is_result<next>, "tollgate: the function given to and_then returns a result<T>");
-        return self.has_value() ? next(std::forward<F>(f)(*std::forward<Self>(self))) : next(std::forward<Self>(self).error());
-    }
+    using next = std::remove_cvref_t<decltype(call_with_value(std::forward<Self>(self), std::forward<F>(f)))>;
+    static_assert(is_result<next>, "tollgate: the function given to and_then returns a result<T>");
+    return self.has_value() ? next(call_with_value(std::forward<Self>(self), std::forward<F>(f))) : next(std::forward<Self>(self).error());
 }
 
 template <class Self, class F>
 auto transform(Self&& self, F&& f) {
-    constexpr auto call = [](auto&& function, auto&&... value) {
-        using returned = decltype(std::forward<decltype(function)>(function)(std::forward<decltype(value)>(value)...));
-        if constexpr (std::is_void_v<returned>) {
-            std::forward<decltype(function)>(function)(std::forward<decltype(value)>(value)...);
-            return result<returned>{};
-        } else {
-            return result<std::remove_cv_t<returned>>{
-                std::in_place, std::forward<decltype(function)>(function)(std::forward<decltype(value)>(value)...)};
-        }
-    };
-    if constexpr (std::is_void_v<typename std::remove_cvref_t<Self>::value_type>) {
-        using next = decltype(call(std::forward<F>(f)));
-        return self.has_value() ? call(std::forward<F>(f)) : next(std::forward<Self>(self).error());
+    using next = result<std::remove_cv_t<decltype(call_with_value(std::forward<Self>(self), std::forward<F>(f)))>>;
+    if (!self.has_value()) return next(std::forward<Self>(self).error());
+    if constexpr (std::is_void_v<typename next::value_type>) {
+        call_with_value(std::forward<Self>(self), std::forward<F>(f));
+        return next{};
     } else {
-        using next = decltype(call(std::forward<F>(f), *std::forward<Self>(self)));
-        return self.has_value() ? call(std::forward<F>(f), *std::forward<Self>(self)) : next(std::forward<Self>(self).error());
+        return next{std::in_place, call_with_value(std::forward<Self>(self), std::forward<F>(f))};
     }
 }
 
