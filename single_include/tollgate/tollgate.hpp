@@ -131,7 +131,11 @@ public:
     constexpr inline_text() noexcept { clear_unused(); }
 
     /// Empty when `text` is longer than `Capacity`.
-    static constexpr std::optional<inline_text> from(std::string_view text) noexcept;
+    static constexpr std::optional<inline_text> from(std::string_view text) noexcept {
+        std::optional<inline_text> copy;
+        if (text.size() <= Capacity) copy.emplace().assign(text);
+        return copy;
+    }
 
     constexpr inline_text(const inline_text& other) noexcept
         requires(is_copied_whole)
@@ -143,7 +147,10 @@ public:
     constexpr inline_text& operator=(const inline_text& other) noexcept
         requires(is_copied_whole)
     = default;
-    constexpr inline_text& operator=(const inline_text& other) noexcept;
+    constexpr inline_text& operator=(const inline_text& other) noexcept {
+        if (this != &other) assign(other.view());
+        return *this;
+    }
 
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {bytes_.data(), size_}; }
     constexpr operator std::string_view() const noexcept { return view(); }
@@ -151,7 +158,12 @@ public:
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
 
     /// Returns false and changes nothing if the result would not fit.
-    constexpr bool append(std::string_view text) noexcept;
+    constexpr bool append(std::string_view text) noexcept {
+        if (text.size() > Capacity - size_) return false;
+        std::char_traits<char>::copy(bytes_.data() + size_, text.data(), text.size());
+        size_ = static_cast<std::uint16_t>(size_ + text.size());
+        return true;
+    }
     constexpr void clear() noexcept { size_ = 0; }
 
     friend constexpr bool operator==(const inline_text& a, const inline_text& b) noexcept { return a.view() == b.view(); }
@@ -159,7 +171,10 @@ public:
     friend constexpr auto operator<=>(const inline_text& a, const inline_text& b) noexcept { return a.view() <=> b.view(); }
 
 private:
-    constexpr void assign(std::string_view text) noexcept;
+    constexpr void assign(std::string_view text) noexcept {
+        size_ = static_cast<std::uint16_t>(text.size());
+        if (!text.empty()) std::char_traits<char>::copy(bytes_.data(), text.data(), text.size());
+    }
 
     /// Gives every byte a value where all are copied, and in constant evaluation, which requires it.
     constexpr void clear_unused() noexcept {
@@ -169,33 +184,6 @@ private:
     std::uint16_t size_ = 0;
     std::array<char, Capacity> bytes_;  // large ones deliberately uninitialized: only the first size_ bytes are read
 };
-
-template <std::size_t Capacity>
-constexpr std::optional<inline_text<Capacity>> inline_text<Capacity>::from(std::string_view text) noexcept {
-    std::optional<inline_text> copy;
-    if (text.size() <= Capacity) copy.emplace().assign(text);
-    return copy;
-}
-
-template <std::size_t Capacity>
-constexpr inline_text<Capacity>& inline_text<Capacity>::operator=(const inline_text& other) noexcept {
-    if (this != &other) assign(other.view());
-    return *this;
-}
-
-template <std::size_t Capacity>
-constexpr bool inline_text<Capacity>::append(std::string_view text) noexcept {
-    if (text.size() > Capacity - size_) return false;
-    std::char_traits<char>::copy(bytes_.data() + size_, text.data(), text.size());
-    size_ = static_cast<std::uint16_t>(size_ + text.size());
-    return true;
-}
-
-template <std::size_t Capacity>
-constexpr void inline_text<Capacity>::assign(std::string_view text) noexcept {
-    size_ = static_cast<std::uint16_t>(text.size());
-    if (!text.empty()) std::char_traits<char>::copy(bytes_.data(), text.data(), text.size());
-}
 
 }  // namespace tollgate
 
@@ -588,7 +576,12 @@ public:
         return value;
     }
     /// From the 32 bytes in a store; empty for any other size.
-    static inline std::optional<digest> from(std::string_view raw) noexcept;
+    static std::optional<digest> from(std::string_view raw) noexcept {
+        if (raw.size() != size_bytes) return std::nullopt;
+        digest value;
+        std::memcpy(value.bytes_.data(), raw.data(), size_bytes);
+        return value;
+    }
 
     /// The bytes in the order of FIPS 180-4.
     [[nodiscard]] constexpr const std::array<std::uint8_t, size_bytes>& bytes() const noexcept { return bytes_; }
@@ -598,7 +591,12 @@ public:
     }
 
     /// Constant time, so that timing reveals nothing about a partly correct guess.
-    friend inline bool operator==(const digest& a, const digest& b) noexcept;
+    friend bool operator==(const digest& a, const digest& b) noexcept {
+        using words = std::array<std::uint64_t, size_bytes / sizeof(std::uint64_t)>;
+        const auto x = std::bit_cast<words>(a.bytes_);
+        const auto y = std::bit_cast<words>(b.bytes_);
+        return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
+    }
 
 private:
     std::array<std::uint8_t, size_bytes> bytes_{};
@@ -621,21 +619,6 @@ struct keyed_message {
 
 /// For signatures and form tokens: the time depends only on the sizes, which are not secret.
 [[nodiscard]] TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
-
-inline std::optional<digest> digest::from(std::string_view raw) noexcept {
-    if (raw.size() != size_bytes) return std::nullopt;
-    digest value;
-    std::memcpy(value.bytes_.data(), raw.data(), size_bytes);
-    return value;
-}
-
-/// Takes the same time whatever the digests are.
-inline bool operator==(const digest& a, const digest& b) noexcept {
-    using words = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
-    const auto x = std::bit_cast<words>(a.bytes_);
-    const auto y = std::bit_cast<words>(b.bytes_);
-    return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
-}
 
 }  // namespace tollgate
 
@@ -667,7 +650,10 @@ public:
     }
 
     /// Digits only, without sign, space or leading zero. Each id has one spelling, so that any other one is a 404.
-    static constexpr std::optional<id> parse(std::string_view text) noexcept;
+    static constexpr std::optional<id> parse(std::string_view text) noexcept {
+        const auto value = parse_decimal(text);
+        return value && *value <= INT64_MAX ? from(static_cast<std::int64_t>(*value)) : std::nullopt;
+    }
 
     /// The number; 1 or greater.
     [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
@@ -686,12 +672,6 @@ using token_id = id<struct token_tag>;  ///< a personal token
 using application_id = id<struct application_tag>;
 using grant_id = id<struct grant_tag>;  ///< the authorization that one user gave one application
 using delivery_id = id<struct delivery_tag>;  ///< one event for one hook
-
-template <class Tag>
-constexpr std::optional<id<Tag>> id<Tag>::parse(std::string_view text) noexcept {
-    const auto value = parse_decimal(text);
-    return value && *value <= INT64_MAX ? from(static_cast<std::int64_t>(*value)) : std::nullopt;
-}
 
 }  // namespace tollgate
 
@@ -5449,9 +5429,6 @@ namespace tollgate::inline v0 {
     return std::endian::native == std::endian::big ? value : swap_bytes(value);
 }
 
-/// The CRC-32 of zlib, PNG and Ethernet (reflected polynomial 0xedb88320). Detects typing errors, not forgery.
-[[nodiscard]] inline std::uint32_t crc32(std::string_view text) noexcept;
-
 namespace detail {
 
 using crc32_table = std::array<std::uint32_t, 256>;
@@ -5477,7 +5454,8 @@ inline constexpr auto crc32_tables = make_crc32_tables();
 
 }  // namespace detail
 
-inline std::uint32_t crc32(std::string_view text) noexcept {
+/// The CRC-32 of zlib, PNG and Ethernet (reflected polynomial 0xedb88320). Detects typing errors, not forgery.
+[[nodiscard]] inline std::uint32_t crc32(std::string_view text) noexcept {
     const auto& tables = detail::crc32_tables;
     const char* next = text.data();
     const char* const end = next + text.size();
@@ -5497,15 +5475,6 @@ struct siphash_key {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
 };
-
-/// SipHash (Aumasson and Bernstein, 2012) of eight bytes, least significant first: for hash tables with keys chosen by
-/// clients, who cannot produce collisions without `secret`. 1-3 rounds, as in Rust's and Python's tables; 2-4 is the
-/// variant of the published test vectors.
-template <int compression_rounds = 1, int finalization_rounds = 3>
-[[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept;
-
-/// SipHash-2-4 of a text.
-[[nodiscard]] inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept;
 
 namespace detail {
 
@@ -5541,8 +5510,11 @@ struct siphash_state {
 
 }  // namespace detail
 
-template <int compression_rounds, int finalization_rounds>
-constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept {
+/// SipHash (Aumasson and Bernstein, 2012) of eight bytes, least significant first: for hash tables with keys chosen by
+/// clients, who cannot produce collisions without `secret`. 1-3 rounds, as in Rust's and Python's tables; 2-4 is the
+/// variant of the published test vectors.
+template <int compression_rounds = 1, int finalization_rounds = 3>
+[[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept {
     detail::siphash_state state{secret};
     state.compress(eight_bytes, compression_rounds);
     state.compress(std::uint64_t{8} << 56, compression_rounds);  // the last word contains the length
@@ -5551,7 +5523,8 @@ constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_b
     return state.folded();
 }
 
-inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept {
+/// SipHash-2-4 of a text.
+[[nodiscard]] inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept {
     detail::siphash_state state{secret};
     std::uint64_t last = std::uint64_t{text.size()} << 56;
     for (; text.size() >= 8; text.remove_prefix(8))

@@ -28,7 +28,12 @@ public:
         return value;
     }
     /// From the 32 bytes in a store; empty for any other size.
-    static inline std::optional<digest> from(std::string_view raw) noexcept;
+    static std::optional<digest> from(std::string_view raw) noexcept {
+        if (raw.size() != size_bytes) return std::nullopt;
+        digest value;
+        std::memcpy(value.bytes_.data(), raw.data(), size_bytes);
+        return value;
+    }
 
     /// The bytes in the order of FIPS 180-4.
     [[nodiscard]] constexpr const std::array<std::uint8_t, size_bytes>& bytes() const noexcept { return bytes_; }
@@ -38,7 +43,12 @@ public:
     }
 
     /// Constant time, so that timing reveals nothing about a partly correct guess.
-    friend inline bool operator==(const digest& a, const digest& b) noexcept;
+    friend bool operator==(const digest& a, const digest& b) noexcept {
+        using words = std::array<std::uint64_t, size_bytes / sizeof(std::uint64_t)>;
+        const auto x = std::bit_cast<words>(a.bytes_);
+        const auto y = std::bit_cast<words>(b.bytes_);
+        return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
+    }
 
 private:
     std::array<std::uint8_t, size_bytes> bytes_{};
@@ -61,21 +71,6 @@ struct keyed_message {
 
 /// For signatures and form tokens: the time depends only on the sizes, which are not secret.
 [[nodiscard]] TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
-
-inline std::optional<digest> digest::from(std::string_view raw) noexcept {
-    if (raw.size() != size_bytes) return std::nullopt;
-    digest value;
-    std::memcpy(value.bytes_.data(), raw.data(), size_bytes);
-    return value;
-}
-
-/// Takes the same time whatever the digests are.
-inline bool operator==(const digest& a, const digest& b) noexcept {
-    using words = std::array<std::uint64_t, digest::size_bytes / sizeof(std::uint64_t)>;
-    const auto x = std::bit_cast<words>(a.bytes_);
-    const auto y = std::bit_cast<words>(b.bytes_);
-    return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
-}
 
 }  // namespace tollgate
 

@@ -26,7 +26,10 @@ public:
     }
 
     /// Digits only, without sign, space or leading zero. Each id has one spelling, so that any other one is a 404.
-    static constexpr std::optional<id> parse(std::string_view text) noexcept;
+    static constexpr std::optional<id> parse(std::string_view text) noexcept {
+        const auto value = parse_decimal(text);
+        return value && *value <= INT64_MAX ? from(static_cast<std::int64_t>(*value)) : std::nullopt;
+    }
 
     /// The number; 1 or greater.
     [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
@@ -45,12 +48,6 @@ using token_id = id<struct token_tag>;  ///< a personal token
 using application_id = id<struct application_tag>;
 using grant_id = id<struct grant_tag>;  ///< the authorization that one user gave one application
 using delivery_id = id<struct delivery_tag>;  ///< one event for one hook
-
-template <class Tag>
-constexpr std::optional<id<Tag>> id<Tag>::parse(std::string_view text) noexcept {
-    const auto value = parse_decimal(text);
-    return value && *value <= INT64_MAX ? from(static_cast<std::int64_t>(*value)) : std::nullopt;
-}
 
 }  // namespace tollgate
 

@@ -26,9 +26,6 @@ namespace tollgate::inline v0 {
     return std::endian::native == std::endian::big ? value : swap_bytes(value);
 }
 
-/// The CRC-32 of zlib, PNG and Ethernet (reflected polynomial 0xedb88320). Detects typing errors, not forgery.
-[[nodiscard]] inline std::uint32_t crc32(std::string_view text) noexcept;
-
 namespace detail {
 
 using crc32_table = std::array<std::uint32_t, 256>;
@@ -54,7 +51,8 @@ inline constexpr auto crc32_tables = make_crc32_tables();
 
 }  // namespace detail
 
-inline std::uint32_t crc32(std::string_view text) noexcept {
+/// The CRC-32 of zlib, PNG and Ethernet (reflected polynomial 0xedb88320). Detects typing errors, not forgery.
+[[nodiscard]] inline std::uint32_t crc32(std::string_view text) noexcept {
     const auto& tables = detail::crc32_tables;
     const char* next = text.data();
     const char* const end = next + text.size();
@@ -74,15 +72,6 @@ struct siphash_key {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
 };
-
-/// SipHash (Aumasson and Bernstein, 2012) of eight bytes, least significant first: for hash tables with keys chosen by
-/// clients, who cannot produce collisions without `secret`. 1-3 rounds, as in Rust's and Python's tables; 2-4 is the
-/// variant of the published test vectors.
-template <int compression_rounds = 1, int finalization_rounds = 3>
-[[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept;
-
-/// SipHash-2-4 of a text.
-[[nodiscard]] inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept;
 
 namespace detail {
 
@@ -118,8 +107,11 @@ struct siphash_state {
 
 }  // namespace detail
 
-template <int compression_rounds, int finalization_rounds>
-constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept {
+/// SipHash (Aumasson and Bernstein, 2012) of eight bytes, least significant first: for hash tables with keys chosen by
+/// clients, who cannot produce collisions without `secret`. 1-3 rounds, as in Rust's and Python's tables; 2-4 is the
+/// variant of the published test vectors.
+template <int compression_rounds = 1, int finalization_rounds = 3>
+[[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept {
     detail::siphash_state state{secret};
     state.compress(eight_bytes, compression_rounds);
     state.compress(std::uint64_t{8} << 56, compression_rounds);  // the last word contains the length
@@ -128,7 +120,8 @@ constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_b
     return state.folded();
 }
 
-inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept {
+/// SipHash-2-4 of a text.
+[[nodiscard]] inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept {
     detail::siphash_state state{secret};
     std::uint64_t last = std::uint64_t{text.size()} << 56;
     for (; text.size() >= 8; text.remove_prefix(8))

@@ -26,7 +26,11 @@ public:
     constexpr inline_text() noexcept { clear_unused(); }
 
     /// Empty when `text` is longer than `Capacity`.
-    static constexpr std::optional<inline_text> from(std::string_view text) noexcept;
+    static constexpr std::optional<inline_text> from(std::string_view text) noexcept {
+        std::optional<inline_text> copy;
+        if (text.size() <= Capacity) copy.emplace().assign(text);
+        return copy;
+    }
 
     constexpr inline_text(const inline_text& other) noexcept
         requires(is_copied_whole)
@@ -38,7 +42,10 @@ public:
     constexpr inline_text& operator=(const inline_text& other) noexcept
         requires(is_copied_whole)
     = default;
-    constexpr inline_text& operator=(const inline_text& other) noexcept;
+    constexpr inline_text& operator=(const inline_text& other) noexcept {
+        if (this != &other) assign(other.view());
+        return *this;
+    }
 
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {bytes_.data(), size_}; }
     constexpr operator std::string_view() const noexcept { return view(); }
@@ -46,7 +53,12 @@ public:
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
 
     /// Returns false and changes nothing if the result would not fit.
-    constexpr bool append(std::string_view text) noexcept;
+    constexpr bool append(std::string_view text) noexcept {
+        if (text.size() > Capacity - size_) return false;
+        std::char_traits<char>::copy(bytes_.data() + size_, text.data(), text.size());
+        size_ = static_cast<std::uint16_t>(size_ + text.size());
+        return true;
+    }
     constexpr void clear() noexcept { size_ = 0; }
 
     friend constexpr bool operator==(const inline_text& a, const inline_text& b) noexcept { return a.view() == b.view(); }
@@ -54,7 +66,10 @@ public:
     friend constexpr auto operator<=>(const inline_text& a, const inline_text& b) noexcept { return a.view() <=> b.view(); }
 
 private:
-    constexpr void assign(std::string_view text) noexcept;
+    constexpr void assign(std::string_view text) noexcept {
+        size_ = static_cast<std::uint16_t>(text.size());
+        if (!text.empty()) std::char_traits<char>::copy(bytes_.data(), text.data(), text.size());
+    }
 
     /// Gives every byte a value where all are copied, and in constant evaluation, which requires it.
     constexpr void clear_unused() noexcept {
@@ -64,32 +79,5 @@ private:
     std::uint16_t size_ = 0;
     std::array<char, Capacity> bytes_;  // large ones deliberately uninitialized: only the first size_ bytes are read
 };
-
-template <std::size_t Capacity>
-constexpr std::optional<inline_text<Capacity>> inline_text<Capacity>::from(std::string_view text) noexcept {
-    std::optional<inline_text> copy;
-    if (text.size() <= Capacity) copy.emplace().assign(text);
-    return copy;
-}
-
-template <std::size_t Capacity>
-constexpr inline_text<Capacity>& inline_text<Capacity>::operator=(const inline_text& other) noexcept {
-    if (this != &other) assign(other.view());
-    return *this;
-}
-
-template <std::size_t Capacity>
-constexpr bool inline_text<Capacity>::append(std::string_view text) noexcept {
-    if (text.size() > Capacity - size_) return false;
-    std::char_traits<char>::copy(bytes_.data() + size_, text.data(), text.size());
-    size_ = static_cast<std::uint16_t>(size_ + text.size());
-    return true;
-}
-
-template <std::size_t Capacity>
-constexpr void inline_text<Capacity>::assign(std::string_view text) noexcept {
-    size_ = static_cast<std::uint16_t>(text.size());
-    if (!text.empty()) std::char_traits<char>::copy(bytes_.data(), text.data(), text.size());
-}
 
 }  // namespace tollgate
