@@ -63,21 +63,28 @@ public:
     using steady = std::chrono::steady_clock;
     using opener = std::function<result<std::unique_ptr<Connection>>()>;
 
+private:
+    /// How a connection is in use.
+    struct usage {
+        std::uint64_t generation;
+        bool is_probe;
+        bool is_reserved;
+    };
+
+public:
     /// A connection that is in use until the end of the scope.
     class lease {
     public:
         lease(lease&& other) noexcept
             : pool_{std::exchange(other.pool_, nullptr)},
               connection_{std::move(other.connection_)},
-              generation_{other.generation_},
-              is_probe_{other.is_probe_},
-              is_reserved_{other.is_reserved_},
+              usage_{other.usage_},
               since_{other.since_} {}
         lease& operator=(lease&&) = delete;
         ~lease() {
             if (pool_ == nullptr) return;
             pool_->count_call(since_);
-            pool_->put(std::move(connection_), generation_, is_probe_, is_reserved_);
+            pool_->put(std::move(connection_), usage_);
         }
 
         [[nodiscard]] Connection& operator*() const noexcept { return *connection_; }
@@ -91,28 +98,20 @@ public:
 
     private:
         friend class reconnecting_pool;
-        lease(reconnecting_pool& pool, std::unique_ptr<Connection> connection, std::uint64_t generation,
-              bool is_probe, bool is_reserved) noexcept
-            : pool_{&pool},
-              connection_{std::move(connection)},
-              generation_{generation},
-              is_probe_{is_probe},
-              is_reserved_{is_reserved},
-              since_{pool.now()} {}
+        lease(reconnecting_pool& pool, std::unique_ptr<Connection> connection, const usage& how) noexcept
+            : pool_{&pool}, connection_{std::move(connection)}, usage_{how}, since_{pool.now()} {}
 
         void end(bool all, std::string_view reason) noexcept {
             connection_.reset();
             if (pool_ == nullptr) return;
             pool_->count_call(since_);
             pool_->errors_.fetch_add(1, std::memory_order_relaxed);
-            std::exchange(pool_, nullptr)->lose(generation_, is_probe_, is_reserved_, all, reason);
+            std::exchange(pool_, nullptr)->lose(usage_, all, reason);
         }
 
         reconnecting_pool* pool_;
         std::unique_ptr<Connection> connection_;
-        std::uint64_t generation_;
-        bool is_probe_;
-        bool is_reserved_;
+        usage usage_;
         steady::rep since_;
     };
 
@@ -174,8 +173,8 @@ private:
     [[nodiscard]] error refusal() const {
         return unavailable(settings_.name + ": not connected; retrying shortly: " + last_failure_);
     }
-    void put(std::unique_ptr<Connection> returned, std::uint64_t generation, bool is_probe, bool is_reserved) noexcept;
-    void lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all, std::string_view reason) noexcept;
+    void put(std::unique_ptr<Connection> returned, const usage& how) noexcept;
+    void lose(const usage& how, bool all, std::string_view reason) noexcept;
     // The functions below require the lock to be held.
     void count_in_use(bool is_reserved, bool is_in_use) noexcept {
         if (is_reserved) return;
@@ -232,7 +231,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
             count_in_use(is_reserved, true);
             lock.unlock();  // the check is a system call, and closing may be slow
             if (chosen.held->is_sound())
-                return lease{*this, std::move(chosen.held), chosen.generation, false, is_reserved};
+                return lease{*this, std::move(chosen.held), {chosen.generation, false, is_reserved}};
             chosen.held.reset();
             lock.lock();
             release_slot(is_reserved);
@@ -281,33 +280,31 @@ auto reconnecting_pool<Connection>::open_one(std::unique_lock<std::mutex>& lock,
         retry_at_.store(0, std::memory_order_relaxed);
         slot_free_.notify_all();  // callers that wait for the next try may open one now
     }
-    return lease{*this, **std::move(opened), generation, is_probe, is_reserved};
+    return lease{*this, **std::move(opened), {generation, is_probe, is_reserved}};
 }
 
 template <class Connection>
-void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, std::uint64_t generation,
-                                        bool is_probe, bool is_reserved) noexcept {
+void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, const usage& how) noexcept {
     const bool is_sound = returned->is_sound();
     {
         const std::scoped_lock lock{mutex_};
-        count_in_use(is_reserved, false);
-        if (is_probe) close_breaker();
-        if (is_sound && generation == generation_) idle_.push_back({std::move(returned), generation});
+        count_in_use(how.is_reserved, false);
+        if (how.is_probe) close_breaker();
+        if (is_sound && how.generation == generation_) idle_.push_back({std::move(returned), how.generation});
         else --opened_;
     }
     // One that waits without a reservation may not be allowed to take it.
-    if (is_probe || settings_.connections_reserved > 0) slot_free_.notify_all();
+    if (how.is_probe || settings_.connections_reserved > 0) slot_free_.notify_all();
     else slot_free_.notify_one();
 }
 
 template <class Connection>
-void reconnecting_pool<Connection>::lose(std::uint64_t generation, bool is_probe, bool is_reserved, bool all,
-                                         std::string_view reason) noexcept {
+void reconnecting_pool<Connection>::lose(const usage& how, bool all, std::string_view reason) noexcept {
     std::vector<idle_connection> closed;  // destroyed after the lock is released: closing may be slow
     const std::scoped_lock lock{mutex_};
-    release_slot(is_reserved);
-    if (is_probe) return note_failure(true, true, reason);
-    if (!all || generation != generation_) return;
+    release_slot(how.is_reserved);
+    if (how.is_probe) return note_failure(true, true, reason);
+    if (!all || how.generation != generation_) return;
     ++generation_;
     opened_ -= idle_.size();
     try {
