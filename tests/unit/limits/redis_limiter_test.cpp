@@ -511,11 +511,11 @@ TEST_CASE("without Redis each window that admits or refuses a request is a fallb
     settings.when_down = expected.when_down;
     two_windows limiter{open(server.url(), settings)};
     server.stop();
-    const api_settings settings{.anonymous_quota = sixty_an_hour, .user_quota = sixty_an_hour};
+    const api_settings quotas{.anonymous_quota = sixty_an_hour, .user_quota = sixty_an_hour};
     for (const auto fallbacks : expected.fallbacks) {
         pipeline::judgement state;
         state.now = some_time;
-        CHECK(pipeline::count_in_windows(limiter, settings, "/me", http::request{}, http::thread_kind::worker, state));
+        CHECK(pipeline::count_in_windows(limiter, quotas, "/me", http::request{}, http::thread_kind::worker, state));
         CHECK(limiter.shared.statistics().fallbacks == fallbacks);
     }
 }
