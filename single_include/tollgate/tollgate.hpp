@@ -106,11 +106,15 @@
 #endif
 #undef TOLLGATE_COMPILER_IS_SUPPORTED
 
+// Before each function that is defined in an `.ipp` file, which is compiled once in compiled mode.
 #if defined(TOLLGATE_SEPARATE_COMPILATION)
 #define TOLLGATE_DECL
 #else
 #define TOLLGATE_DECL inline
 #endif
+// The same, for what runs when something is set up, created or ended, or fails, and not for each request: compiled for size, which
+// takes less time and keeps it apart from the code of requests.
+#define TOLLGATE_COLD __attribute__((cold)) TOLLGATE_DECL
 
 // <tollgate/base/detail/inline_text.hpp>
 
@@ -814,6 +818,7 @@ struct iso8601_text {
     std::array<char, 20> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
 };
+/// Truncates fractions of a second.
 [[nodiscard]] constexpr iso8601_text to_iso8601(instant at) noexcept;
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters; truncated and clamped likewise.
@@ -821,6 +826,7 @@ struct http_date_text {
     std::array<char, 29> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
 };
+/// Truncates fractions of a second.
 [[nodiscard]] constexpr http_date_text to_http_date(instant at) noexcept;
 
 namespace detail {
@@ -926,18 +932,18 @@ struct error {
 // Not inlined: errors are rare, and many functions return several.
 
 /// A dependency is down, too slow or refuses access: 503. `cause` is for the operator; the client gets a general message.
-[[nodiscard, gnu::noinline]] inline error unavailable(std::string cause) {
+[[nodiscard, gnu::noinline, gnu::cold]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
 
 /// An error that is a defect of this program: 500 for the client.
-[[nodiscard, gnu::noinline]] inline error internal_error(std::string cause) {
+[[nodiscard, gnu::noinline, gnu::cold]] inline error internal_error(std::string cause) {
     return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
 /// The internal error for an exception; its cause is `where`, a colon and `what`. If there is no memory for that text, the cause is only
 /// "an exception".
-[[nodiscard, gnu::noinline]] inline error exception_error(std::string_view where, std::string_view what) noexcept {
+[[nodiscard, gnu::noinline, gnu::cold]] inline error exception_error(std::string_view where, std::string_view what) noexcept {
     try {
         return internal_error(std::string{where}.append(": ").append(what));
     } catch (...) {
@@ -946,7 +952,7 @@ struct error {
 }
 
 /// The error (internal) of a random source that fails.
-[[nodiscard, gnu::noinline]] inline error random_source_error() { return internal_error("the random source failed"); }
+[[nodiscard, gnu::noinline, gnu::cold]] inline error random_source_error() { return internal_error("the random source failed"); }
 
 /// An error of the client's request; the message is part of the response.
 [[nodiscard, gnu::noinline]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
@@ -3003,12 +3009,12 @@ struct url {
     /// differently: backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), fewer or
     /// more than two slashes, a stray `%`, an empty port. Also refused: more than limits::target_url_bytes_max bytes,
     /// IPv6 zones, names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
-    static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
+    static TOLLGATE_COLD std::optional<url> parse(std::string_view text);
 
     /// The root of an API or of pages, as settings name it: `https://api.example.com/v1`. Here `path` has no slash at its end and is
     /// empty for a whole host. Throws std::invalid_argument, whose text names the setting, for text that `parse` refuses, user
     /// information, a query or a fragment.
-    static TOLLGATE_DECL url root(std::string_view text, std::string_view setting = "the URL");
+    static TOLLGATE_COLD url root(std::string_view text, std::string_view setting = "the URL");
 
     /// The default port of the scheme: 80 or 443 (RFC 9110 section 4.2).
     [[nodiscard]] constexpr std::uint16_t default_port() const noexcept {
@@ -4020,14 +4026,14 @@ class service_catalog {
 public:
     service_catalog() = default;
     /// Throws std::invalid_argument with the message of the first service that `add` refuses.
-    TOLLGATE_DECL service_catalog(std::initializer_list<service_definition> services);
+    TOLLGATE_COLD service_catalog(std::initializer_list<service_definition> services);
 
     /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
     /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition`
     /// says, and an event or a scope that is given twice.
     ///
     ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
-    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
+    TOLLGATE_COLD result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
 
     /// Null if there is none. The pointer is valid until the next `add`.
     [[nodiscard]] const service* find(std::string_view name) const noexcept {
@@ -4040,7 +4046,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
 
     /// Every scope, in the order in which pages list them.
-    [[nodiscard]] TOLLGATE_DECL std::vector<std::string> scopes() const;
+    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> scopes() const;
 
     /// All services in the order in which they were added.
     [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
@@ -5569,16 +5575,16 @@ class window_limiter {
 public:
     /// Default capacity, and a random hash key from OpenSSL. Throws std::runtime_error when OpenSSL has no random
     /// bytes.
-    TOLLGATE_DECL window_limiter();
-    TOLLGATE_DECL explicit window_limiter(const key_capacity& capacity);
+    TOLLGATE_COLD window_limiter();
+    TOLLGATE_COLD explicit window_limiter(const key_capacity& capacity);
     /// `seed` is the hash key and must be secret; otherwise, clients could choose addresses that evict others. Use a
     /// fixed one only in tests.
-    TOLLGATE_DECL window_limiter(const key_capacity& capacity, const siphash_key& seed);
+    TOLLGATE_COLD window_limiter(const key_capacity& capacity, const siphash_key& seed);
 
     /// A moved-from limiter may only be destroyed or assigned to.
-    TOLLGATE_DECL window_limiter(window_limiter&&) noexcept;
+    TOLLGATE_COLD window_limiter(window_limiter&&) noexcept;
     TOLLGATE_DECL window_limiter& operator=(window_limiter&&) noexcept;
-    TOLLGATE_DECL ~window_limiter();
+    TOLLGATE_COLD ~window_limiter();
 
     /// Implements `rate_limiter`.
     [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
@@ -5857,7 +5863,7 @@ struct public_targets {
     bool private_allowed = false;
 
     /// Implements `target_rule`. Error (invalid) with a message about `target_url`. Any thread; never blocks.
-    [[nodiscard]] TOLLGATE_DECL result<void> check(const http::url& target) const;
+    [[nodiscard]] TOLLGATE_COLD result<void> check(const http::url& target) const;
     [[nodiscard]] TOLLGATE_DECL bool allows(const ip_address& address) const noexcept;
 };
 
@@ -5875,7 +5881,7 @@ class segment_router {
 public:
     /// A pattern of more than `limits::path_segments_max` segments or `limits::path_parameters_max` parameters, which no route has, is
     /// never found.
-    TOLLGATE_DECL void build(std::span<const route_pattern> patterns);
+    TOLLGATE_COLD void build(std::span<const route_pattern> patterns);
     [[nodiscard]] TOLLGATE_DECL route_match find(http::method m, std::string_view path) const noexcept;
 
 private:
@@ -7373,7 +7379,7 @@ struct keyed_route {
 };
 
 /// A row, except for how its endpoint is called.
-[[nodiscard]] TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access,
+[[nodiscard]] TOLLGATE_COLD route make_row(http::method method, std::string_view path, access_rule access,
                                            const route_notes& notes, std::initializer_list<route::parameter> parameters);
 
 template <class Endpoint, class... Readers>
@@ -7515,13 +7521,13 @@ public:
     [[nodiscard]] auto end() const noexcept { return rows_.end(); }
 
     /// Adds the rows of another table behind these.
-    TOLLGATE_DECL route_table& operator+=(route_table other);
+    TOLLGATE_COLD route_table& operator+=(route_table other);
     [[nodiscard]] friend route_table operator+(route_table first, route_table second) {
         return std::move(first += std::move(second));
     }
 
 private:
-    TOLLGATE_DECL void append(route&& row);
+    TOLLGATE_COLD void append(route&& row);
 
     std::vector<route> rows_;
 };
@@ -7535,7 +7541,7 @@ namespace tollgate::inline v0::pipeline {
 /// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
 struct api_definition {
     /// Throws std::invalid_argument, as the constructor of `account_api` does.
-    TOLLGATE_DECL api_definition(api_settings&& configured, route_table&& table, bool has_hook_store);
+    TOLLGATE_COLD api_definition(api_settings&& configured, route_table&& table, bool has_hook_store);
 
     api_settings settings;
     route_table routes;
@@ -7971,7 +7977,7 @@ TOLLGATE_DECL void write_error(http::response& response, http::status status, st
 TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});
 
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
-TOLLGATE_DECL void add_allow(http::response& response, method_set allowed);
+TOLLGATE_COLD void add_allow(http::response& response, method_set allowed);
 
 /// `Accept-Encoding: identity` for a body with a content coding (RFC 9110 section 12.5.3).
 inline void add_accepted_coding(const http::request& request, http::response& response) {
@@ -15044,9 +15050,9 @@ template <class Store>
 }  // namespace pipeline
 
 /// `/user/balance`
-[[nodiscard]] TOLLGATE_DECL route_table balance_routes();
+[[nodiscard]] TOLLGATE_COLD route_table balance_routes();
 /// `/{service}/accounts`
-[[nodiscard]] TOLLGATE_DECL route_table account_list_routes();
+[[nodiscard]] TOLLGATE_COLD route_table account_list_routes();
 
 /// Everything under `{base_url}`: a handler, to be hosted by `server` or by any other HTTP server.
 ///
@@ -15187,14 +15193,14 @@ void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, h
 namespace tollgate::inline v0 {
 
 /// `/{service}/{account}/hooks` and `/{service}/hooks/{hook}`
-[[nodiscard]] TOLLGATE_DECL route_table hook_routes();
+[[nodiscard]] TOLLGATE_COLD route_table hook_routes();
 /// `/testservice/...`: for clients that check whether they reach the API
-[[nodiscard]] TOLLGATE_DECL route_table demonstration_routes();
+[[nodiscard]] TOLLGATE_COLD route_table demonstration_routes();
 /// `/openapi.json`
-[[nodiscard]] TOLLGATE_DECL route_table openapi_routes();
+[[nodiscard]] TOLLGATE_COLD route_table openapi_routes();
 
 /// The whole account API: all of the above, `balance_routes()` and `account_list_routes()`. To leave one out, add up the others.
-[[nodiscard]] TOLLGATE_DECL route_table account_routes();
+[[nodiscard]] TOLLGATE_COLD route_table account_routes();
 
 }  // namespace tollgate
 
@@ -16590,10 +16596,10 @@ public:
             return stored == nullptr ? found{std::nullopt} : stored->credential.get();
         });
     }
-    TOLLGATE_DECL result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);
-    [[nodiscard]] TOLLGATE_DECL std::vector<personal_token> of(user_id user) const;
-    TOLLGATE_DECL bool revoke(token_id id);
-    TOLLGATE_DECL bool renew(user_id user, token_id id, const personal_token_renewal& renewed);
+    TOLLGATE_COLD result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);
+    [[nodiscard]] TOLLGATE_COLD std::vector<personal_token> of(user_id user) const;
+    TOLLGATE_COLD bool revoke(token_id id);
+    TOLLGATE_COLD bool renew(user_id user, token_id id, const personal_token_renewal& renewed);
     void record_use(std::string_view username, instant now, std::string_view from) {
         std::string network{from};
         by_username_.change(username, [&](row& stored) {
@@ -16655,18 +16661,18 @@ public:
     static constexpr bool blocking = false;
 
     /// An empty store. Only the settings of personal and access tokens apply.
-    TOLLGATE_DECL explicit memory_token_store(const memory_settings& settings = {});
+    TOLLGATE_COLD explicit memory_token_store(const memory_settings& settings = {});
     memory_token_store(const memory_token_store&) = delete;
     memory_token_store& operator=(const memory_token_store&) = delete;
-    TOLLGATE_DECL ~memory_token_store();
+    TOLLGATE_COLD ~memory_token_store();
 
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
-    TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
-    TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
+    TOLLGATE_COLD result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
+    TOLLGATE_COLD result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
+    TOLLGATE_COLD result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
+    TOLLGATE_COLD result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
 
@@ -17093,30 +17099,30 @@ public:
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
     /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
-    TOLLGATE_DECL explicit server(http::handler_ref handler, server_settings settings = {});
+    TOLLGATE_COLD explicit server(http::handler_ref handler, server_settings settings = {});
 
     /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.
     /// Include `<tollgate/server/asio_server.hpp>` to use it; programs that do not include it do not compile Asio.
-    TOLLGATE_DECL server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
+    TOLLGATE_COLD server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
     /// Stops without waiting for requests, except for blocking calls of the handler in progress.
-    TOLLGATE_DECL ~server();
+    TOLLGATE_COLD ~server();
 
     /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
     /// after an error, no socket stays open. Starting a server that has been stopped is also an error.
-    TOLLGATE_DECL result<void> start();
+    TOLLGATE_COLD result<void> start();
 
     /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it
     /// was stopped before it was started; 1 if it could not start, after printing the reason to stderr. To handle the
     /// error yourself, call `start` and `wait`.
-    TOLLGATE_DECL int run();
+    TOLLGATE_COLD int run();
 
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
-    TOLLGATE_DECL void wait();
+    TOLLGATE_COLD void wait();
 
     /// Accepts no more connections and closes idle ones at once. Requests in progress are answered with
     /// `Connection: close`; after `deadline` the remaining connections are closed and requests waiting for a worker are
@@ -17126,23 +17132,23 @@ public:
     /// If it is called by a handler, or on a thread that runs the server's `io_context`, it returns at once, and the
     /// server stops in the background. If no thread runs the executor, it gives up at the deadline. May be called
     /// again, for instance with an earlier deadline.
-    TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
+    TOLLGATE_COLD void stop(milliseconds deadline = seconds{10});
 
     /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use. If only the file of
     /// ticket keys cannot be used, that is not an error: the old keys stay in use, and `server_settings::on_warning` is called.
-    TOLLGATE_DECL result<void> reload_certificates();
+    TOLLGATE_COLD result<void> reload_certificates();
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
-    [[nodiscard]] TOLLGATE_DECL std::vector<listen_address> endpoints() const;
+    [[nodiscard]] TOLLGATE_COLD std::vector<listen_address> endpoints() const;
     /// What it has done so far. The numbers are read one after another, so they may not be consistent with each other.
     [[nodiscard]] TOLLGATE_DECL server_statistics statistics() const noexcept;
     /// The port of the first address; 0 before `start`.
-    [[nodiscard]] TOLLGATE_DECL std::uint16_t port() const;
+    [[nodiscard]] TOLLGATE_COLD std::uint16_t port() const;
 
 private:
     class core;
 
-    TOLLGATE_DECL server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops);
+    TOLLGATE_COLD server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops);
 
     std::unique_ptr<core> core_;
 };
@@ -17171,11 +17177,11 @@ struct tls_settings {
 
 /// For `server_settings::tls`: TLS 1.2 and 1.3 by OpenSSL, without compression and renegotiation, with `http/1.1` and `http/1.0` by ALPN
 /// and with stateless session tickets. Nothing is read before `server::start`, whose errors name the file and say what is wrong with it.
-[[nodiscard]] TOLLGATE_DECL tls_source tls_from(tls_settings settings);
+[[nodiscard]] TOLLGATE_COLD tls_source tls_from(tls_settings settings);
 
 /// Reads the certificate, key and ticket keys as `server::start` does, but changes nothing; without a certificate, only the ticket keys. An
 /// error names the file and says what is wrong with it.
-[[nodiscard]] TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
+[[nodiscard]] TOLLGATE_COLD result<void> check_tls(const tls_settings& settings);
 
 }  // namespace tollgate
 
@@ -18721,9 +18727,9 @@ class socket_file {
 public:
     explicit socket_file(std::string_view path) : path_{path} {}
     /// Records which file it is, when it has been made.
-    TOLLGATE_DECL void identify() noexcept;
+    TOLLGATE_COLD void identify() noexcept;
     /// Does nothing if there was no file, or the path now names another one, such as that of another server.
-    TOLLGATE_DECL void remove() const noexcept;
+    TOLLGATE_COLD void remove() const noexcept;
 
 private:
     std::string path_;
@@ -18745,7 +18751,7 @@ TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
 /// of the descriptor, as one that was forked without `exec` has.
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
 /// The same for a listening socket. A shared one stays open for the processes that share it.
-TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept;
+TOLLGATE_COLD void close_listening(const listening_socket& one) noexcept;
 
 /// Hands each socket to one of the loops, in turn. If a loop throws, the sockets that no loop has yet are closed.
 template <class Loops>
@@ -18761,7 +18767,7 @@ void distribute(const std::vector<listening_socket>& sockets, const Loops& loops
 }
 
 /// The number of descriptors that this process may have; a very large number if unlimited.
-[[nodiscard]] TOLLGATE_DECL std::size_t open_files_max() noexcept;
+[[nodiscard]] TOLLGATE_COLD std::size_t open_files_max() noexcept;
 
 /// A reserved descriptor, to refuse a client when no other is left.
 class spare_descriptor {
@@ -18794,10 +18800,10 @@ struct accept_result {
 /// hold back for 40 ms together with delayed acknowledgements.
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode);
+TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode);
 
 /// A listening socket that another process created and bound.
-TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket);
+TOLLGATE_COLD result<listening_socket> adopt_listening(socket_handle socket);
 
 /// The path of a `unix:` address; empty for another one.
 [[nodiscard]] inline std::string_view unix_path_of(const listen_address& endpoint) noexcept {
@@ -19017,7 +19023,7 @@ public:
     /// At most `workers_max` do work of one kind at the same time. Eight times as many look up credentials, users and limits,
     /// because lookups that wait together share a round trip, and four times as many check passwords, because the password
     /// source chooses among those that wait. Throws `std::system_error` if not a single thread can be started.
-    TOLLGATE_DECL void start(unsigned workers_max);
+    TOLLGATE_COLD void start(unsigned workers_max);
 
     /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
     [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, http::work_kind kind, time_point now) noexcept;
@@ -19051,7 +19057,7 @@ private:
     [[nodiscard]] TOLLGATE_DECL bulkhead* next_kind() noexcept;
     /// Makes sure that a worker takes the items that may run, if there are any. True: notify one after the lock is released.
     [[nodiscard]] TOLLGATE_DECL bool wake_worker() noexcept;
-    TOLLGATE_DECL void start_thread();
+    TOLLGATE_COLD void start_thread();
 
     const std::size_t queue_max_;  // of each kind
     mutable std::mutex mutex_;
@@ -19376,7 +19382,7 @@ public:
     }
     /// The connection that has been idle the longest; null if there is none.
     [[nodiscard]] TOLLGATE_DECL connection* longest_idle() const noexcept;
-    TOLLGATE_DECL void interrupt_all(interruption reason) const noexcept;
+    TOLLGATE_COLD void interrupt_all(interruption reason) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
 private:
@@ -19445,10 +19451,10 @@ public:
     using clock = std::chrono::steady_clock;
 
     /// Reports to `drained` once, on the loop's thread, when the loop is draining and its last connection is gone.
-    TOLLGATE_DECL event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
+    TOLLGATE_COLD event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
     event_loop(const event_loop&) = delete;
     event_loop& operator=(const event_loop&) = delete;
-    TOLLGATE_DECL virtual ~event_loop();
+    TOLLGATE_COLD virtual ~event_loop();
 
     [[nodiscard]] server_context& context() const noexcept { return *context_; }
 
@@ -19464,7 +19470,7 @@ public:
     TOLLGATE_DECL void enqueue_completed(connection& one) noexcept;
     /// Closes the listeners and idle connections, and at the deadline all others. Of several deadlines the earliest
     /// applies.
-    TOLLGATE_DECL void request_drain(milliseconds deadline) noexcept;
+    TOLLGATE_COLD void request_drain(milliseconds deadline) noexcept;
 
     // On the loop's thread:
 
@@ -19550,8 +19556,8 @@ private:
         return now < next_tick_ ? 0 : static_cast<std::uint64_t>((now - next_tick_) / tick_length_) + 1;
     }
     TOLLGATE_DECL void close_accepted(const accepted_socket& one) noexcept;
-    TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
-    TOLLGATE_DECL void cut_off() noexcept;
+    TOLLGATE_COLD void drain(milliseconds deadline) noexcept;
+    TOLLGATE_COLD void cut_off() noexcept;
 
     const std::shared_ptr<server_context> context_;
     const std::shared_ptr<drain_count> drain_count_;
@@ -19576,8 +19582,8 @@ private:
 class listener : public deadline_wheel::entry {
 public:
     /// All loops of the ring must outlive every open listener.
-    TOLLGATE_DECL listener(event_loop& loop, socket_handle socket) noexcept;
-    TOLLGATE_DECL ~listener() override;
+    TOLLGATE_COLD listener(event_loop& loop, socket_handle socket) noexcept;
+    TOLLGATE_COLD ~listener() override;
 
     /// Waits for connections; if that fails, tries again after a pause.
     TOLLGATE_DECL void listen() noexcept;
@@ -19595,7 +19601,7 @@ private:
     TOLLGATE_DECL void distribute(const accept_result& accepted) noexcept;
     /// Answers one client with 503 when no descriptor is left. False: not even that is possible, or no client is
     /// waiting.
-    TOLLGATE_DECL bool refuse_one() noexcept;
+    TOLLGATE_COLD bool refuse_one() noexcept;
 
     event_loop& loop_;
     event_loop* last_ = &loop_;  // the loop that got the last connection
@@ -19820,17 +19826,17 @@ private:
 class epoll_loop final : public event_loop {
 public:
     /// Throws `std::system_error`.
-    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
-    TOLLGATE_DECL ~epoll_loop() override;
+    TOLLGATE_COLD epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
+    TOLLGATE_COLD ~epoll_loop() override;
 
     /// Before `run`: accepts connections on this socket, which the loop owns from then on.
-    TOLLGATE_DECL void listen(const listening_socket& from);
+    TOLLGATE_COLD void listen(const listening_socket& from);
 
     /// Returns when the loop has drained and `request_exit` was called.
     TOLLGATE_DECL void run() noexcept;
 
     /// From any thread.
-    TOLLGATE_DECL void request_exit() noexcept;
+    TOLLGATE_COLD void request_exit() noexcept;
 
 private:
     friend epoll_source;
@@ -19858,15 +19864,15 @@ private:
 /// Epoll loops with one thread each.
 class epoll_loop_group final : public event_loop_group {
 public:
-    TOLLGATE_DECL epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops);
+    TOLLGATE_COLD epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops);
     ~epoll_loop_group() override { close(); }
 
-    TOLLGATE_DECL void listen(const std::vector<listening_socket>& from) override;
-    TOLLGATE_DECL void drain(milliseconds deadline) override;
+    TOLLGATE_COLD void listen(const std::vector<listening_socket>& from) override;
+    TOLLGATE_COLD void drain(milliseconds deadline) override;
     void wait() override { drained_->wait(); }
     void wait(milliseconds) override { drained_->wait(); }
     [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
-    TOLLGATE_DECL void close() noexcept override;
+    TOLLGATE_COLD void close() noexcept override;
 
 private:
     const std::shared_ptr<server_context> context_;
@@ -21934,7 +21940,7 @@ inline bool take_scheme(url& parsed, std::string_view& text) noexcept {
 
 }  // namespace detail
 
-TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
+TOLLGATE_COLD std::optional<url> url::parse(std::string_view text) {
     url parsed;
     if (text.size() > limits::target_url_bytes_max || !detail::is_url_text(text) || !detail::take_scheme(parsed, text))
         return std::nullopt;
@@ -21956,7 +21962,7 @@ TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
     return parsed;
 }
 
-TOLLGATE_DECL url url::root(std::string_view text, std::string_view setting) {
+TOLLGATE_COLD url url::root(std::string_view text, std::string_view setting) {
     const auto refuse = [&](std::string_view reason) {
         return std::invalid_argument{std::string{"tollgate: "}.append(setting).append(" '").append(text).append("' ").append(reason)};
     };
@@ -22023,13 +22029,13 @@ TOLLGATE_DECL bool service::has_event(std::string_view event) const noexcept {
     return std::find(events.begin(), events.end(), event) != events.end();
 }
 
-TOLLGATE_DECL service_catalog::service_catalog(std::initializer_list<service_definition> services) {
+TOLLGATE_COLD service_catalog::service_catalog(std::initializer_list<service_definition> services) {
     for (const service_definition& each : services)
         if (const auto added = add(each.name, each.events, each.scopes); !added)
             throw std::invalid_argument{"tollgate: " + added.error().message};
 }
 
-TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
+TOLLGATE_COLD result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
                                                 std::vector<scope_definition> scopes) {
     const auto refuse = [](std::string_view before, std::string_view refused, std::string_view reason) {
         return invalid(concat({before, " '", refused, "' ", reason}));
@@ -22061,7 +22067,7 @@ TOLLGATE_DECL bool service_catalog::has_scope(std::string_view scope) const noex
     return false;
 }
 
-TOLLGATE_DECL std::vector<std::string> service_catalog::scopes() const {
+TOLLGATE_COLD std::vector<std::string> service_catalog::scopes() const {
     std::vector<std::string> all{std::string{balance_scope}};
     for (const service& each : services_) {
         all.push_back(each.read_scope);
@@ -22129,18 +22135,18 @@ private:
     detail::locked_sets<detail::window_set, short_mutex> sets_;
 };
 
-TOLLGATE_DECL window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
+TOLLGATE_COLD window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
 
-TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity)
+TOLLGATE_COLD window_limiter::window_limiter(const key_capacity& capacity)
     : window_limiter{capacity, detail::random_key<siphash_key>()} {}
 
-TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity, const siphash_key& seed)
+TOLLGATE_COLD window_limiter::window_limiter(const key_capacity& capacity, const siphash_key& seed)
     : users_{std::make_unique<table>(capacity.users, seed)},
       addresses_{std::make_unique<table>(capacity.addresses, seed)} {}
 
-TOLLGATE_DECL window_limiter::window_limiter(window_limiter&&) noexcept = default;
+TOLLGATE_COLD window_limiter::window_limiter(window_limiter&&) noexcept = default;
 TOLLGATE_DECL window_limiter& window_limiter::operator=(window_limiter&&) noexcept = default;
-TOLLGATE_DECL window_limiter::~window_limiter() = default;
+TOLLGATE_COLD window_limiter::~window_limiter() = default;
 
 TOLLGATE_DECL limit_decision window_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     return (key.kind() == limit_kind::user ? users_ : addresses_)->take(key.value(), allowed, now);
@@ -22236,7 +22242,7 @@ inline bool is_local_name(std::string_view name) noexcept {
 
 }  // namespace detail
 
-TOLLGATE_DECL result<void> public_targets::check(const http::url& target) const {
+TOLLGATE_COLD result<void> public_targets::check(const http::url& target) const {
     if (target.has_user_info) return invalid(std::string{detail::target_has_user_info});
     if (target.has_fragment) return invalid(std::string{detail::target_has_fragment});
     if (private_allowed) return {};
@@ -22255,7 +22261,7 @@ TOLLGATE_DECL bool public_targets::allows(const ip_address& address) const noexc
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns) {
+TOLLGATE_COLD void segment_router::build(std::span<const route_pattern> patterns) {
     literal_paths_.clear();
     rows_.clear();
     std::vector<row> rows;
@@ -22890,12 +22896,12 @@ TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_ca
     return filled.replace(at, placeholder.size(), event);
 }
 
-TOLLGATE_DECL route_table& route_table::operator+=(route_table other) {
+TOLLGATE_COLD route_table& route_table::operator+=(route_table other) {
     for (route& each : other.rows_) append(std::move(each));
     return *this;
 }
 
-TOLLGATE_DECL void route_table::append(route&& row) { rows_.push_back(std::move(row)); }
+TOLLGATE_COLD void route_table::append(route&& row) { rows_.push_back(std::move(row)); }
 
 namespace pipeline {
 
@@ -22914,7 +22920,7 @@ TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view 
     return invalid(message.append("must be ").append(expected).append("."));
 }
 
-TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
+TOLLGATE_COLD route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
                              std::initializer_list<route::parameter> parameters) {
     route row;
     row.access = access;
@@ -22959,7 +22965,7 @@ namespace tollgate::inline v0::pipeline {
     return patterns;
 }
 
-TOLLGATE_DECL api_definition::api_definition(api_settings&& configured, route_table&& table, bool has_hook_store)
+TOLLGATE_COLD api_definition::api_definition(api_settings&& configured, route_table&& table, bool has_hook_store)
     : settings{std::move(configured)}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services, has_hook_store)} {
     // Paths are appended to them.
     remove_final_slashes(settings.base_url);
@@ -23063,7 +23069,7 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_d
     if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
 }
 
-TOLLGATE_DECL void add_allow(http::response& response, method_set allowed) {
+TOLLGATE_COLD void add_allow(http::response& response, method_set allowed) {
     if (allowed.contains(http::method::get)) allowed.add(http::method::head);
     allowed.add(http::method::options);
     std::string list;
@@ -28271,7 +28277,7 @@ struct list_accounts {
 
 }  // namespace endpoints
 
-TOLLGATE_DECL route_table balance_routes() {
+TOLLGATE_COLD route_table balance_routes() {
     return route_table{
         on_get<"/user/balance">(
             needs_scope(balance_scope), endpoints::get_balance{},
@@ -28279,7 +28285,7 @@ TOLLGATE_DECL route_table balance_routes() {
     };
 }
 
-TOLLGATE_DECL route_table account_list_routes() {
+TOLLGATE_COLD route_table account_list_routes() {
     return route_table{
         on_get<"/{service}/accounts">(
             read_of_service, endpoints::list_accounts{},
@@ -28429,7 +28435,7 @@ struct get_openapi {
 
 }  // namespace endpoints
 
-TOLLGATE_DECL route_table hook_routes() {
+TOLLGATE_COLD route_table hook_routes() {
     return route_table{
         on_get<"/{service}/{account}/hooks">(
             read_of_service, endpoints::list_hooks{},
@@ -28450,7 +28456,7 @@ TOLLGATE_DECL route_table hook_routes() {
     };
 }
 
-TOLLGATE_DECL route_table demonstration_routes() {
+TOLLGATE_COLD route_table demonstration_routes() {
     return route_table{
         on_get<"/testservice/get">(
             open_to_all, endpoints::try_get{},
@@ -28472,7 +28478,7 @@ TOLLGATE_DECL route_table demonstration_routes() {
     };
 }
 
-TOLLGATE_DECL route_table openapi_routes() {
+TOLLGATE_COLD route_table openapi_routes() {
     auto entry = on_get<"/openapi.json">(
         open_to_all, endpoints::get_openapi{},
         {.operation = "getOpenApi", .summary = "Returns this description in OpenAPI 3.1.", .success_body = shapes::any_object});
@@ -28480,7 +28486,7 @@ TOLLGATE_DECL route_table openapi_routes() {
     return route_table{std::move(entry)};
 }
 
-TOLLGATE_DECL route_table account_routes() {
+TOLLGATE_COLD route_table account_routes() {
     return balance_routes() + account_list_routes() + hook_routes() + demonstration_routes() + openapi_routes();
 }
 
@@ -29777,7 +29783,7 @@ TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& token,
+TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token& token,
                                                         std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
     if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
@@ -29803,7 +29809,7 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     return id;
 }
 
-TOLLGATE_DECL std::vector<personal_token> personal_tokens::of(user_id user) const {
+TOLLGATE_COLD std::vector<personal_token> personal_tokens::of(user_id user) const {
     const std::scoped_lock lock{mutex_};
     std::vector<personal_token> found;
     const auto owned = of_user_.find(user);
@@ -29820,7 +29826,7 @@ TOLLGATE_DECL std::vector<personal_token> personal_tokens::of(user_id user) cons
     return found;
 }
 
-TOLLGATE_DECL bool personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
+TOLLGATE_COLD bool personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
@@ -29835,7 +29841,7 @@ TOLLGATE_DECL bool personal_tokens::renew(user_id user, token_id id, const perso
     return is_users;
 }
 
-TOLLGATE_DECL bool personal_tokens::revoke(token_id id) {
+TOLLGATE_COLD bool personal_tokens::revoke(token_id id) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
@@ -29854,26 +29860,26 @@ TOLLGATE_DECL bool personal_tokens::revoke(token_id id) {
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL memory_token_store::memory_token_store(const memory_settings& settings)
+TOLLGATE_COLD memory_token_store::memory_token_store(const memory_settings& settings)
     : access_{settings.access_tokens_max}, personal_{settings.personal_tokens_max} {}
 
-TOLLGATE_DECL memory_token_store::~memory_token_store() = default;
+TOLLGATE_COLD memory_token_store::~memory_token_store() = default;
 
-TOLLGATE_DECL result<token_id> memory_token_store::create_personal_token(const new_personal_token& token,
+TOLLGATE_COLD result<token_id> memory_token_store::create_personal_token(const new_personal_token& token,
                                                                          std::size_t tokens_per_user_max) noexcept {
     return detail::without_exceptions([&] { return personal_.create(token, tokens_per_user_max); });
 }
 
-TOLLGATE_DECL result<std::vector<personal_token>> memory_token_store::personal_tokens_of(user_id user) noexcept {
+TOLLGATE_COLD result<std::vector<personal_token>> memory_token_store::personal_tokens_of(user_id user) noexcept {
     return detail::without_exceptions([&] { return personal_.of(user); });
 }
 
-TOLLGATE_DECL result<bool> memory_token_store::renew_personal_token(user_id user, token_id id,
+TOLLGATE_COLD result<bool> memory_token_store::renew_personal_token(user_id user, token_id id,
                                                                     const personal_token_renewal& renewed) noexcept {
     return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
 }
 
-TOLLGATE_DECL result<bool> memory_token_store::revoke_personal_token(token_id id) noexcept {
+TOLLGATE_COLD result<bool> memory_token_store::revoke_personal_token(token_id id) noexcept {
     return detail::without_exceptions([&] { return personal_.revoke(id); });
 }
 
@@ -29929,28 +29935,28 @@ class server::core {
 public:
     core(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
         : context_{std::make_shared<server_detail::server_context>(handler, std::move(settings))}, make_loops_{std::move(make_loops)} {}
-    TOLLGATE_DECL ~core();
+    TOLLGATE_COLD ~core();
 
-    TOLLGATE_DECL result<void> start();
-    TOLLGATE_DECL int run();
-    TOLLGATE_DECL void wait();
-    TOLLGATE_DECL void stop(milliseconds deadline);
-    TOLLGATE_DECL result<void> reload_certificates();
-    TOLLGATE_DECL std::vector<listen_address> endpoints() const;
+    TOLLGATE_COLD result<void> start();
+    TOLLGATE_COLD int run();
+    TOLLGATE_COLD void wait();
+    TOLLGATE_COLD void stop(milliseconds deadline);
+    TOLLGATE_COLD result<void> reload_certificates();
+    TOLLGATE_COLD std::vector<listen_address> endpoints() const;
     [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(context_->workers.queued()); }
 
 private:
     enum class state { fresh, starting, running, stopping, stopped };
 
     /// What is left in `sockets` is still the caller's.
-    TOLLGATE_DECL result<void> open(std::vector<server_detail::listening_socket>& sockets);
+    TOLLGATE_COLD result<void> open(std::vector<server_detail::listening_socket>& sockets);
     /// Sets the state; after a failure everything that `open` made is gone.
-    TOLLGATE_DECL void end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept;
-    TOLLGATE_DECL result<void> check_settings() const;
-    TOLLGATE_DECL void drain(milliseconds deadline);
-    TOLLGATE_DECL void remove_socket_files();
+    TOLLGATE_COLD void end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept;
+    TOLLGATE_COLD result<void> check_settings() const;
+    TOLLGATE_COLD void drain(milliseconds deadline);
+    TOLLGATE_COLD void remove_socket_files();
     /// Ends workers and threads. Precondition: not called on one of them.
-    TOLLGATE_DECL void close();
+    TOLLGATE_COLD void close();
 
     const std::shared_ptr<server_detail::server_context> context_;
     const server_detail::loop_group_factory make_loops_;
@@ -29968,33 +29974,33 @@ private:
     std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
 };
 
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
+TOLLGATE_COLD server::server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
     : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_loops))} {}
 
 #if defined(__linux__) && !defined(TOLLGATE_SERVER_ASIO)
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
+TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings)
     : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
                  return std::make_unique<server_detail::epoll_loop_group>(context, loops);
              }} {}
 #endif
 
-TOLLGATE_DECL server::~server() = default;
+TOLLGATE_COLD server::~server() = default;
 
-TOLLGATE_DECL result<void> server::start() { return core_->start(); }
-TOLLGATE_DECL int server::run() { return core_->run(); }
-TOLLGATE_DECL void server::wait() { core_->wait(); }
-TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); }
-TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_certificates(); }
-TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
+TOLLGATE_COLD result<void> server::start() { return core_->start(); }
+TOLLGATE_COLD int server::run() { return core_->run(); }
+TOLLGATE_COLD void server::wait() { core_->wait(); }
+TOLLGATE_COLD void server::stop(milliseconds deadline) { core_->stop(deadline); }
+TOLLGATE_COLD result<void> server::reload_certificates() { return core_->reload_certificates(); }
+TOLLGATE_COLD std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
 
 TOLLGATE_DECL server_statistics server::statistics() const noexcept { return core_->statistics(); }
 
-TOLLGATE_DECL std::uint16_t server::port() const {
+TOLLGATE_COLD std::uint16_t server::port() const {
     const auto all = core_->endpoints();
     return all.empty() ? std::uint16_t{0} : all.front().port;
 }
 
-TOLLGATE_DECL result<void> server::core::start() {
+TOLLGATE_COLD result<void> server::core::start() {
     {
         const std::lock_guard hold{mutex_};
         if (state_ != state::fresh) return unavailable("a server can be started only once, and not after it has been stopped");
@@ -30011,7 +30017,7 @@ TOLLGATE_DECL result<void> server::core::start() {
     }
 }
 
-TOLLGATE_DECL void server::core::end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept {
+TOLLGATE_COLD void server::core::end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept {
     if (!opened) {
         remove_socket_files();
         for (const server_detail::listening_socket& one : sockets) close_listening(one);
@@ -30029,7 +30035,7 @@ TOLLGATE_DECL void server::core::end_start(bool opened, const std::vector<server
     if (stop_now) drain(*stop_now);
 }
 
-TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listening_socket>& sockets) {
+TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listening_socket>& sockets) {
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& settings = context_->settings;
@@ -30072,7 +30078,7 @@ TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listeni
     return {};
 }
 
-TOLLGATE_DECL result<void> server::core::check_settings() const {
+TOLLGATE_COLD result<void> server::core::check_settings() const {
     const server_settings& settings = context_->settings;
     const std::pair<const char*, milliseconds> times[] = {
         {"header_timeout", settings.header_timeout}, {"body_timeout", settings.body_timeout},
@@ -30089,14 +30095,14 @@ TOLLGATE_DECL result<void> server::core::check_settings() const {
     return {};
 }
 
-TOLLGATE_DECL int server::core::run() {
+TOLLGATE_COLD int server::core::run() {
     const auto started = start();
     if (started) wait();
     const std::lock_guard hold{mutex_};
     return started || stopped_before_start_ ? 0 : report(started.error());
 }
 
-TOLLGATE_DECL void server::core::wait() {
+TOLLGATE_COLD void server::core::wait() {
     {
         std::unique_lock hold{mutex_};
         state_changed_.wait(hold, [this] { return state_ == state::stopping || state_ == state::stopped; });
@@ -30106,7 +30112,7 @@ TOLLGATE_DECL void server::core::wait() {
     close();
 }
 
-TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
+TOLLGATE_COLD void server::core::stop(milliseconds deadline) {
     deadline = (std::clamp)(deadline, milliseconds{0}, server_detail::for_ever);
     {
         std::unique_lock hold{mutex_};
@@ -30131,18 +30137,18 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
     close();
 }
 
-TOLLGATE_DECL void server::core::remove_socket_files() {
+TOLLGATE_COLD void server::core::remove_socket_files() {
     const std::lock_guard hold{mutex_};
     for (const auto& each : std::exchange(socket_files_, {})) each.remove();
 }
 
-TOLLGATE_DECL void server::core::drain(milliseconds deadline) {
+TOLLGATE_COLD void server::core::drain(milliseconds deadline) {
     remove_socket_files();  // while it still listens: a server that starts now has a file of its own
     context_->stopping = true;
     loops_->drain(deadline);
 }
 
-TOLLGATE_DECL void server::core::close() {
+TOLLGATE_COLD void server::core::close() {
     const std::lock_guard one_at_a_time{close_mutex_};
     loops_->close();
     context_->workers.stop();
@@ -30151,14 +30157,14 @@ TOLLGATE_DECL void server::core::close() {
     state_changed_.notify_all();
 }
 
-TOLLGATE_DECL server::core::~core() {
+TOLLGATE_COLD server::core::~core() {
     if (!loops_) return;
     remove_socket_files();
     context_->stopping = true;
     close();
 }
 
-TOLLGATE_DECL result<void> server::core::reload_certificates() {
+TOLLGATE_COLD result<void> server::core::reload_certificates() {
     const tls_source& source = context_->settings.tls;
     if (!source) return invalid("The server has no TLS settings.");
     const auto current = context_->tls();
@@ -30170,7 +30176,7 @@ TOLLGATE_DECL result<void> server::core::reload_certificates() {
     return {};
 }
 
-TOLLGATE_DECL std::vector<listen_address> server::core::endpoints() const {
+TOLLGATE_COLD std::vector<listen_address> server::core::endpoints() const {
     const std::lock_guard hold{mutex_};
     return endpoints_;
 }
@@ -30623,11 +30629,11 @@ private:
 
 }  // namespace server_detail
 
-TOLLGATE_DECL tls_source tls_from(tls_settings settings) {
+TOLLGATE_COLD tls_source tls_from(tls_settings settings) {
     return [settings = std::move(settings)] { return server_detail::openssl_context::load(settings); };
 }
 
-TOLLGATE_DECL result<void> check_tls(const tls_settings& settings) {
+TOLLGATE_COLD result<void> check_tls(const tls_settings& settings) {
     const bool only_tickets = settings.certificate_file.empty() && settings.key_file.empty() && settings.certificate_pem.empty() &&
                               settings.key_pem.empty() && !settings.ticket_key_file.empty();
     if (only_tickets) {
@@ -31139,7 +31145,7 @@ TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexc
     return parse_step::complete;
 }
 
-[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status code) noexcept {
+[[gnu::noinline]] TOLLGATE_COLD parse_step request_parser::refuse(std::string_view reason, status code) noexcept {
     refused_reason_ = reason;
     refused_status_ = code;
     keep_alive_ = false;
@@ -31311,12 +31317,12 @@ TOLLGATE_DECL void close_socket(socket_handle one) noexcept {
     ::close(one);
 }
 
-TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept {
+TOLLGATE_COLD void close_listening(const listening_socket& one) noexcept {
     if (one.is_shared) ::close(one.socket);
     else close_socket(one.socket);
 }
 
-TOLLGATE_DECL std::size_t open_files_max() noexcept {
+TOLLGATE_COLD std::size_t open_files_max() noexcept {
     rlimit limit{};
     const bool limited = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     return limited ? limit.rlim_cur : (std::numeric_limits<std::size_t>::max)();
@@ -31442,19 +31448,19 @@ inline result<listening_socket> listen_at_path(const listen_address& endpoint, i
 
 }  // namespace detail
 
-TOLLGATE_DECL void socket_file::identify() noexcept {
+TOLLGATE_COLD void socket_file::identify() noexcept {
     struct stat found{};
     if (::lstat(path_.c_str(), &found) != 0) return;
     device_ = found.st_dev;
     inode_ = found.st_ino;
 }
 
-TOLLGATE_DECL void socket_file::remove() const noexcept {
+TOLLGATE_COLD void socket_file::remove() const noexcept {
     struct stat found{};
     if (::lstat(path_.c_str(), &found) == 0 && found.st_dev == device_ && found.st_ino == inode_) ::unlink(path_.c_str());
 }
 
-TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket) {
+TOLLGATE_COLD result<listening_socket> adopt_listening(socket_handle socket) {
     int listens = 0;
     socklen_t bytes = sizeof listens;
     detail::socket_address name{};
@@ -31472,7 +31478,7 @@ TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket) {
     return listening_socket{socket, {detail::to_ip_address(name).to_text(), port}, ipv6, true};
 }
 
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode) {
+TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode) {
     if (endpoint.address.starts_with("unix:")) return detail::listen_at_path(endpoint, backlog, unix_socket_mode);
     const std::string place = endpoint.address + " port " + std::to_string(endpoint.port);
     const auto address = ip_address::parse(endpoint.address);
@@ -31502,7 +31508,7 @@ TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint,
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
+TOLLGATE_COLD void worker_pool::start(unsigned workers_max) {
     using enum http::work_kind;
     const std::lock_guard hold{mutex_};
     for (bulkhead& each : kinds_) each.workers_max = workers_max;
@@ -31514,7 +31520,7 @@ TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
     start_thread();
 }
 
-TOLLGATE_DECL void worker_pool::start_thread() {
+TOLLGATE_COLD void worker_pool::start_thread() {
     threads_.push_back(tollgate::detail::start_thread([this] { run(); }));
     waking_ = true;
 }
@@ -31781,7 +31787,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
     }
 }
 
-[[gnu::noinline]] TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& context) {
+[[gnu::noinline]] TOLLGATE_COLD void http1_session::refuse(http::status status, std::string_view reason, const response_context& context) {
     const bool has_head = parser_.has_head();
     closing_ = needs_linger_ = true;
     suspended_ = false;
@@ -32215,7 +32221,7 @@ TOLLGATE_DECL connection* connection_list::longest_idle() const noexcept {
     return nullptr;
 }
 
-TOLLGATE_DECL void connection_list::interrupt_all(interruption reason) const noexcept {
+TOLLGATE_COLD void connection_list::interrupt_all(interruption reason) const noexcept {
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(reason);
 }
 
@@ -32229,7 +32235,7 @@ TOLLGATE_DECL void tls_keepers::release() noexcept {
     count_ = static_cast<std::size_t>(busy - all_.begin());
 }
 
-TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
+TOLLGATE_COLD event_loop::event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
     : context_{std::move(context)}, drain_count_{std::move(drained)}, workspaces_{context_->parsing()} {
     const server_settings& settings = context_->settings;
     const std::pair<deadline, milliseconds> times[] = {
@@ -32243,7 +32249,7 @@ TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, st
     for (const auto& [kind, time] : times) ticks_[static_cast<std::size_t>(kind)] = to_ticks(time);
 }
 
-TOLLGATE_DECL event_loop::~event_loop() {
+TOLLGATE_COLD event_loop::~event_loop() {
     for (const accepted_socket& one : inbox_.accepted) close_accepted(one);
 }
 
@@ -32272,7 +32278,7 @@ TOLLGATE_DECL void event_loop::enqueue_completed(connection& one) noexcept {
     if (!inbox_.woken) inbox_.woken = wake();
 }
 
-TOLLGATE_DECL void event_loop::request_drain(milliseconds deadline) noexcept {
+TOLLGATE_COLD void event_loop::request_drain(milliseconds deadline) noexcept {
     const std::lock_guard hold{inbox_mutex_};
     inbox_.drain = (std::min)(inbox_.drain.value_or(deadline), deadline);
     if (!inbox_.woken) inbox_.woken = wake();
@@ -32349,7 +32355,7 @@ TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_add
     else context_->limiter.release(peer, admitted);
 }
 
-TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
+TOLLGATE_COLD void event_loop::drain(milliseconds deadline) noexcept {
     close_listeners();
     const bool first = !std::exchange(draining_, true);
     if (connections_.empty()) {
@@ -32364,14 +32370,14 @@ TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
     else cut_off();
 }
 
-TOLLGATE_DECL void event_loop::cut_off() noexcept {
+TOLLGATE_COLD void event_loop::cut_off() noexcept {
     connections_.interrupt_all(interruption::cut_off);
     context_->workers.withdraw_all();
 }
 
-TOLLGATE_DECL listener::listener(event_loop& loop, socket_handle socket) noexcept : loop_{loop}, socket_{socket} {}
+TOLLGATE_COLD listener::listener(event_loop& loop, socket_handle socket) noexcept : loop_{loop}, socket_{socket} {}
 
-TOLLGATE_DECL listener::~listener() { loop_.disarm(*this); }
+TOLLGATE_COLD listener::~listener() { loop_.disarm(*this); }
 
 TOLLGATE_DECL void listener::listen() noexcept {
     constexpr milliseconds retry_pause{100};
@@ -32393,7 +32399,7 @@ TOLLGATE_DECL void listener::accept_all() noexcept {
     listen();
 }
 
-TOLLGATE_DECL bool listener::refuse_one() noexcept {
+TOLLGATE_COLD bool listener::refuse_one() noexcept {
     server_context& context = loop_.context();
     context.warn_exhausted(event_loop::clock::now());
     const server_context::spare_use spare{context, socket_};
@@ -32506,7 +32512,7 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
 inline epoll_listener::epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept
     : listener{loop, from.socket}, epoll_source{loop, from.socket, trigger::level, from.is_shared} {}
 
-TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
+TOLLGATE_COLD epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
     : event_loop{std::move(context), std::move(drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
       wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
     epoll_event event{};
@@ -32518,13 +32524,13 @@ TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, st
     throw std::system_error{why, "epoll"};
 }
 
-TOLLGATE_DECL epoll_loop::~epoll_loop() {
+TOLLGATE_COLD epoll_loop::~epoll_loop() {
     listeners_.clear();
     ::close(epoll_);
     ::close(wakeup_);
 }
 
-TOLLGATE_DECL void epoll_loop::listen(const listening_socket& from) {
+TOLLGATE_COLD void epoll_loop::listen(const listening_socket& from) {
     std::unique_ptr<epoll_listener> made{new (std::nothrow) epoll_listener{*this, from}};
     if (!made) {
         close_listening(from);
@@ -32575,7 +32581,7 @@ TOLLGATE_DECL bool epoll_loop::wake() noexcept {
     return true;
 }
 
-TOLLGATE_DECL void epoll_loop::request_exit() noexcept {
+TOLLGATE_COLD void epoll_loop::request_exit() noexcept {
     exit_requested_ = true;
     (void)wake();
 }
@@ -32592,14 +32598,14 @@ TOLLGATE_DECL connection* epoll_loop::make_connection(socket_handle socket, cons
     return made;
 }
 
-TOLLGATE_DECL epoll_loop_group::epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops)
+TOLLGATE_COLD epoll_loop_group::epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops)
     : context_{context}, drained_{std::make_shared<drain_count>(loops)} {
     while (loops_.size() < loops)
         loops_.push_back(std::make_unique<epoll_loop>(context, drained_));
     for (std::size_t i = 0; i < loops; ++i) loops_[i]->set_next(*loops_[(i + 1) % loops]);
 }
 
-TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>& from) {
+TOLLGATE_COLD void epoll_loop_group::listen(const std::vector<listening_socket>& from) {
     distribute(from, loops_);
     threads_.reserve(loops_.size());
     for (const auto& one : loops_)
@@ -32609,11 +32615,11 @@ TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>&
         }));
 }
 
-TOLLGATE_DECL void epoll_loop_group::drain(milliseconds deadline) {
+TOLLGATE_COLD void epoll_loop_group::drain(milliseconds deadline) {
     for (const auto& one : loops_) one->request_drain(deadline);
 }
 
-TOLLGATE_DECL void epoll_loop_group::close() noexcept {
+TOLLGATE_COLD void epoll_loop_group::close() noexcept {
     for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_drain(milliseconds{0});
     if (threads_.size() == loops_.size()) drained_->wait();
     for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_exit();
@@ -34171,7 +34177,7 @@ private:
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings)
+TOLLGATE_COLD server::server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings)
     : server{handler, std::move(settings), [executor](const auto& context, std::size_t loops) {
                  using namespace server_detail;
                  using io_executor = asio::io_context::executor_type;
@@ -34185,7 +34191,7 @@ TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handle
              }} {}
 
 #if !defined(__linux__) || defined(TOLLGATE_SERVER_ASIO)
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
+TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings)
     : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
                  return std::make_unique<server_detail::asio_thread_group>(context, loops);
              }} {}

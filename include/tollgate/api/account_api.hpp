@@ -104,9 +104,9 @@ template <class Store>
 }  // namespace pipeline
 
 /// `/user/balance`
-[[nodiscard]] TOLLGATE_DECL route_table balance_routes();
+[[nodiscard]] TOLLGATE_COLD route_table balance_routes();
 /// `/{service}/accounts`
-[[nodiscard]] TOLLGATE_DECL route_table account_list_routes();
+[[nodiscard]] TOLLGATE_COLD route_table account_list_routes();
 
 /// Everything under `{base_url}`: a handler, to be hosted by `server` or by any other HTTP server.
 ///

@@ -74,7 +74,7 @@ struct list_accounts {
 
 }  // namespace endpoints
 
-TOLLGATE_DECL route_table balance_routes() {
+TOLLGATE_COLD route_table balance_routes() {
     return route_table{
         on_get<"/user/balance">(
             needs_scope(balance_scope), endpoints::get_balance{},
@@ -82,7 +82,7 @@ TOLLGATE_DECL route_table balance_routes() {
     };
 }
 
-TOLLGATE_DECL route_table account_list_routes() {
+TOLLGATE_COLD route_table account_list_routes() {
     return route_table{
         on_get<"/{service}/accounts">(
             read_of_service, endpoints::list_accounts{},

@@ -7,14 +7,14 @@
 namespace tollgate::inline v0 {
 
 /// `/{service}/{account}/hooks` and `/{service}/hooks/{hook}`
-[[nodiscard]] TOLLGATE_DECL route_table hook_routes();
+[[nodiscard]] TOLLGATE_COLD route_table hook_routes();
 /// `/testservice/...`: for clients that check whether they reach the API
-[[nodiscard]] TOLLGATE_DECL route_table demonstration_routes();
+[[nodiscard]] TOLLGATE_COLD route_table demonstration_routes();
 /// `/openapi.json`
-[[nodiscard]] TOLLGATE_DECL route_table openapi_routes();
+[[nodiscard]] TOLLGATE_COLD route_table openapi_routes();
 
 /// The whole account API: all of the above, `balance_routes()` and `account_list_routes()`. To leave one out, add up the others.
-[[nodiscard]] TOLLGATE_DECL route_table account_routes();
+[[nodiscard]] TOLLGATE_COLD route_table account_routes();
 
 }  // namespace tollgate
 

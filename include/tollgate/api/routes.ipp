@@ -144,7 +144,7 @@ struct get_openapi {
 
 }  // namespace endpoints
 
-TOLLGATE_DECL route_table hook_routes() {
+TOLLGATE_COLD route_table hook_routes() {
     return route_table{
         on_get<"/{service}/{account}/hooks">(
             read_of_service, endpoints::list_hooks{},
@@ -165,7 +165,7 @@ TOLLGATE_DECL route_table hook_routes() {
     };
 }
 
-TOLLGATE_DECL route_table demonstration_routes() {
+TOLLGATE_COLD route_table demonstration_routes() {
     return route_table{
         on_get<"/testservice/get">(
             open_to_all, endpoints::try_get{},
@@ -187,7 +187,7 @@ TOLLGATE_DECL route_table demonstration_routes() {
     };
 }
 
-TOLLGATE_DECL route_table openapi_routes() {
+TOLLGATE_COLD route_table openapi_routes() {
     auto entry = on_get<"/openapi.json">(
         open_to_all, endpoints::get_openapi{},
         {.operation = "getOpenApi", .summary = "Returns this description in OpenAPI 3.1.", .success_body = shapes::any_object});
@@ -195,7 +195,7 @@ TOLLGATE_DECL route_table openapi_routes() {
     return route_table{std::move(entry)};
 }
 
-TOLLGATE_DECL route_table account_routes() {
+TOLLGATE_COLD route_table account_routes() {
     return balance_routes() + account_list_routes() + hook_routes() + demonstration_routes() + openapi_routes();
 }
 

@@ -25,8 +25,12 @@
 #endif
 #undef TOLLGATE_COMPILER_IS_SUPPORTED
 
+// Before each function that is defined in an `.ipp` file, which is compiled once in compiled mode.
 #if defined(TOLLGATE_SEPARATE_COMPILATION)
 #define TOLLGATE_DECL
 #else
 #define TOLLGATE_DECL inline
 #endif
+// The same, for what runs when something is set up, created or ended, or fails, and not for each request: compiled for size, which
+// takes less time and keeps it apart from the code of requests.
+#define TOLLGATE_COLD __attribute__((cold)) TOLLGATE_DECL

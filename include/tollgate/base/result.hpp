@@ -45,18 +45,18 @@ struct error {
 // Not inlined: errors are rare, and many functions return several.
 
 /// A dependency is down, too slow or refuses access: 503. `cause` is for the operator; the client gets a general message.
-[[nodiscard, gnu::noinline]] inline error unavailable(std::string cause) {
+[[nodiscard, gnu::noinline, gnu::cold]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
 
 /// An error that is a defect of this program: 500 for the client.
-[[nodiscard, gnu::noinline]] inline error internal_error(std::string cause) {
+[[nodiscard, gnu::noinline, gnu::cold]] inline error internal_error(std::string cause) {
     return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
 /// The internal error for an exception; its cause is `where`, a colon and `what`. If there is no memory for that text, the cause is only
 /// "an exception".
-[[nodiscard, gnu::noinline]] inline error exception_error(std::string_view where, std::string_view what) noexcept {
+[[nodiscard, gnu::noinline, gnu::cold]] inline error exception_error(std::string_view where, std::string_view what) noexcept {
     try {
         return internal_error(std::string{where}.append(": ").append(what));
     } catch (...) {
@@ -65,7 +65,7 @@ struct error {
 }
 
 /// The error (internal) of a random source that fails.
-[[nodiscard, gnu::noinline]] inline error random_source_error() { return internal_error("the random source failed"); }
+[[nodiscard, gnu::noinline, gnu::cold]] inline error random_source_error() { return internal_error("the random source failed"); }
 
 /// An error of the client's request; the message is part of the response.
 [[nodiscard, gnu::noinline]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }

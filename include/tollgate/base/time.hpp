@@ -30,6 +30,7 @@ struct iso8601_text {
     std::array<char, 20> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
 };
+/// Truncates fractions of a second.
 [[nodiscard]] constexpr iso8601_text to_iso8601(instant at) noexcept;
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters; truncated and clamped likewise.
@@ -37,6 +38,7 @@ struct http_date_text {
     std::array<char, 29> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
 };
+/// Truncates fractions of a second.
 [[nodiscard]] constexpr http_date_text to_http_date(instant at) noexcept;
 
 namespace detail {

@@ -47,12 +47,12 @@ struct url {
     /// differently: backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), fewer or
     /// more than two slashes, a stray `%`, an empty port. Also refused: more than limits::target_url_bytes_max bytes,
     /// IPv6 zones, names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
-    static TOLLGATE_DECL std::optional<url> parse(std::string_view text);
+    static TOLLGATE_COLD std::optional<url> parse(std::string_view text);
 
     /// The root of an API or of pages, as settings name it: `https://api.example.com/v1`. Here `path` has no slash at its end and is
     /// empty for a whole host. Throws std::invalid_argument, whose text names the setting, for text that `parse` refuses, user
     /// information, a query or a fragment.
-    static TOLLGATE_DECL url root(std::string_view text, std::string_view setting = "the URL");
+    static TOLLGATE_COLD url root(std::string_view text, std::string_view setting = "the URL");
 
     /// The default port of the scheme: 80 or 443 (RFC 9110 section 4.2).
     [[nodiscard]] constexpr std::uint16_t default_port() const noexcept {

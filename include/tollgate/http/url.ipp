@@ -197,7 +197,7 @@ inline bool take_scheme(url& parsed, std::string_view& text) noexcept {
 
 }  // namespace detail
 
-TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
+TOLLGATE_COLD std::optional<url> url::parse(std::string_view text) {
     url parsed;
     if (text.size() > limits::target_url_bytes_max || !detail::is_url_text(text) || !detail::take_scheme(parsed, text))
         return std::nullopt;
@@ -219,7 +219,7 @@ TOLLGATE_DECL std::optional<url> url::parse(std::string_view text) {
     return parsed;
 }
 
-TOLLGATE_DECL url url::root(std::string_view text, std::string_view setting) {
+TOLLGATE_COLD url url::root(std::string_view text, std::string_view setting) {
     const auto refuse = [&](std::string_view reason) {
         return std::invalid_argument{std::string{"tollgate: "}.append(setting).append(" '").append(text).append("' ").append(reason)};
     };

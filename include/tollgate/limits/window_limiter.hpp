@@ -34,16 +34,16 @@ class window_limiter {
 public:
     /// Default capacity, and a random hash key from OpenSSL. Throws std::runtime_error when OpenSSL has no random
     /// bytes.
-    TOLLGATE_DECL window_limiter();
-    TOLLGATE_DECL explicit window_limiter(const key_capacity& capacity);
+    TOLLGATE_COLD window_limiter();
+    TOLLGATE_COLD explicit window_limiter(const key_capacity& capacity);
     /// `seed` is the hash key and must be secret; otherwise, clients could choose addresses that evict others. Use a
     /// fixed one only in tests.
-    TOLLGATE_DECL window_limiter(const key_capacity& capacity, const siphash_key& seed);
+    TOLLGATE_COLD window_limiter(const key_capacity& capacity, const siphash_key& seed);
 
     /// A moved-from limiter may only be destroyed or assigned to.
-    TOLLGATE_DECL window_limiter(window_limiter&&) noexcept;
+    TOLLGATE_COLD window_limiter(window_limiter&&) noexcept;
     TOLLGATE_DECL window_limiter& operator=(window_limiter&&) noexcept;
-    TOLLGATE_DECL ~window_limiter();
+    TOLLGATE_COLD ~window_limiter();
 
     /// Implements `rate_limiter`.
     [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;

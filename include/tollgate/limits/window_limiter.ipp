@@ -62,18 +62,18 @@ private:
     detail::locked_sets<detail::window_set, short_mutex> sets_;
 };
 
-TOLLGATE_DECL window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
+TOLLGATE_COLD window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
 
-TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity)
+TOLLGATE_COLD window_limiter::window_limiter(const key_capacity& capacity)
     : window_limiter{capacity, detail::random_key<siphash_key>()} {}
 
-TOLLGATE_DECL window_limiter::window_limiter(const key_capacity& capacity, const siphash_key& seed)
+TOLLGATE_COLD window_limiter::window_limiter(const key_capacity& capacity, const siphash_key& seed)
     : users_{std::make_unique<table>(capacity.users, seed)},
       addresses_{std::make_unique<table>(capacity.addresses, seed)} {}
 
-TOLLGATE_DECL window_limiter::window_limiter(window_limiter&&) noexcept = default;
+TOLLGATE_COLD window_limiter::window_limiter(window_limiter&&) noexcept = default;
 TOLLGATE_DECL window_limiter& window_limiter::operator=(window_limiter&&) noexcept = default;
-TOLLGATE_DECL window_limiter::~window_limiter() = default;
+TOLLGATE_COLD window_limiter::~window_limiter() = default;
 
 TOLLGATE_DECL limit_decision window_limiter::take(const limit_key& key, const quota& allowed, instant now) noexcept {
     return (key.kind() == limit_kind::user ? users_ : addresses_)->take(key.value(), allowed, now);

@@ -51,14 +51,14 @@ class service_catalog {
 public:
     service_catalog() = default;
     /// Throws std::invalid_argument with the message of the first service that `add` refuses.
-    TOLLGATE_DECL service_catalog(std::initializer_list<service_definition> services);
+    TOLLGATE_COLD service_catalog(std::initializer_list<service_definition> services);
 
     /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
     /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition`
     /// says, and an event or a scope that is given twice.
     ///
     ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
-    TOLLGATE_DECL result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
+    TOLLGATE_COLD result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
 
     /// Null if there is none. The pointer is valid until the next `add`.
     [[nodiscard]] const service* find(std::string_view name) const noexcept {
@@ -71,7 +71,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
 
     /// Every scope, in the order in which pages list them.
-    [[nodiscard]] TOLLGATE_DECL std::vector<std::string> scopes() const;
+    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> scopes() const;
 
     /// All services in the order in which they were added.
     [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }

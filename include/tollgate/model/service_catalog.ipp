@@ -42,13 +42,13 @@ TOLLGATE_DECL bool service::has_event(std::string_view event) const noexcept {
     return std::find(events.begin(), events.end(), event) != events.end();
 }
 
-TOLLGATE_DECL service_catalog::service_catalog(std::initializer_list<service_definition> services) {
+TOLLGATE_COLD service_catalog::service_catalog(std::initializer_list<service_definition> services) {
     for (const service_definition& each : services)
         if (const auto added = add(each.name, each.events, each.scopes); !added)
             throw std::invalid_argument{"tollgate: " + added.error().message};
 }
 
-TOLLGATE_DECL result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
+TOLLGATE_COLD result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
                                                 std::vector<scope_definition> scopes) {
     const auto refuse = [](std::string_view before, std::string_view refused, std::string_view reason) {
         return invalid(concat({before, " '", refused, "' ", reason}));
@@ -80,7 +80,7 @@ TOLLGATE_DECL bool service_catalog::has_scope(std::string_view scope) const noex
     return false;
 }
 
-TOLLGATE_DECL std::vector<std::string> service_catalog::scopes() const {
+TOLLGATE_COLD std::vector<std::string> service_catalog::scopes() const {
     std::vector<std::string> all{std::string{balance_scope}};
     for (const service& each : services_) {
         all.push_back(each.read_scope);

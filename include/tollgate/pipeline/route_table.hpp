@@ -275,7 +275,7 @@ struct keyed_route {
 };
 
 /// A row, except for how its endpoint is called.
-[[nodiscard]] TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access,
+[[nodiscard]] TOLLGATE_COLD route make_row(http::method method, std::string_view path, access_rule access,
                                            const route_notes& notes, std::initializer_list<route::parameter> parameters);
 
 template <class Endpoint, class... Readers>
@@ -417,13 +417,13 @@ public:
     [[nodiscard]] auto end() const noexcept { return rows_.end(); }
 
     /// Adds the rows of another table behind these.
-    TOLLGATE_DECL route_table& operator+=(route_table other);
+    TOLLGATE_COLD route_table& operator+=(route_table other);
     [[nodiscard]] friend route_table operator+(route_table first, route_table second) {
         return std::move(first += std::move(second));
     }
 
 private:
-    TOLLGATE_DECL void append(route&& row);
+    TOLLGATE_COLD void append(route&& row);
 
     std::vector<route> rows_;
 };

@@ -19,12 +19,12 @@ TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_ca
     return filled.replace(at, placeholder.size(), event);
 }
 
-TOLLGATE_DECL route_table& route_table::operator+=(route_table other) {
+TOLLGATE_COLD route_table& route_table::operator+=(route_table other) {
     for (route& each : other.rows_) append(std::move(each));
     return *this;
 }
 
-TOLLGATE_DECL void route_table::append(route&& row) { rows_.push_back(std::move(row)); }
+TOLLGATE_COLD void route_table::append(route&& row) { rows_.push_back(std::move(row)); }
 
 namespace pipeline {
 
@@ -43,7 +43,7 @@ TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view 
     return invalid(message.append("must be ").append(expected).append("."));
 }
 
-TOLLGATE_DECL route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
+TOLLGATE_COLD route make_row(http::method method, std::string_view path, access_rule access, const route_notes& notes,
                              std::initializer_list<route::parameter> parameters) {
     route row;
     row.access = access;

@@ -28,7 +28,7 @@ struct public_targets {
     bool private_allowed = false;
 
     /// Implements `target_rule`. Error (invalid) with a message about `target_url`. Any thread; never blocks.
-    [[nodiscard]] TOLLGATE_DECL result<void> check(const http::url& target) const;
+    [[nodiscard]] TOLLGATE_COLD result<void> check(const http::url& target) const;
     [[nodiscard]] TOLLGATE_DECL bool allows(const ip_address& address) const noexcept;
 };
 

@@ -85,7 +85,7 @@ inline bool is_local_name(std::string_view name) noexcept {
 
 }  // namespace detail
 
-TOLLGATE_DECL result<void> public_targets::check(const http::url& target) const {
+TOLLGATE_COLD result<void> public_targets::check(const http::url& target) const {
     if (target.has_user_info) return invalid(std::string{detail::target_has_user_info});
     if (target.has_fragment) return invalid(std::string{detail::target_has_fragment});
     if (private_allowed) return {};

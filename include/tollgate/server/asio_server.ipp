@@ -10,7 +10,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings)
+TOLLGATE_COLD server::server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings)
     : server{handler, std::move(settings), [executor](const auto& context, std::size_t loops) {
                  using namespace server_detail;
                  using io_executor = asio::io_context::executor_type;
@@ -24,7 +24,7 @@ TOLLGATE_DECL server::server(const asio::any_io_executor& executor, http::handle
              }} {}
 
 #if !defined(__linux__) || defined(TOLLGATE_SERVER_ASIO)
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
+TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings)
     : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
                  return std::make_unique<server_detail::asio_thread_group>(context, loops);
              }} {}

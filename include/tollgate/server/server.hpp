@@ -44,30 +44,30 @@ public:
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
     /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
-    TOLLGATE_DECL explicit server(http::handler_ref handler, server_settings settings = {});
+    TOLLGATE_COLD explicit server(http::handler_ref handler, server_settings settings = {});
 
     /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
     /// each of which is used by one thread at a time. The executor's context must outlive the server.
     /// Include `<tollgate/server/asio_server.hpp>` to use it; programs that do not include it do not compile Asio.
-    TOLLGATE_DECL server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
+    TOLLGATE_COLD server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
     server& operator=(const server&) = delete;
 
     /// Stops without waiting for requests, except for blocking calls of the handler in progress.
-    TOLLGATE_DECL ~server();
+    TOLLGATE_COLD ~server();
 
     /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
     /// after an error, no socket stays open. Starting a server that has been stopped is also an error.
-    TOLLGATE_DECL result<void> start();
+    TOLLGATE_COLD result<void> start();
 
     /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it
     /// was stopped before it was started; 1 if it could not start, after printing the reason to stderr. To handle the
     /// error yourself, call `start` and `wait`.
-    TOLLGATE_DECL int run();
+    TOLLGATE_COLD int run();
 
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
-    TOLLGATE_DECL void wait();
+    TOLLGATE_COLD void wait();
 
     /// Accepts no more connections and closes idle ones at once. Requests in progress are answered with
     /// `Connection: close`; after `deadline` the remaining connections are closed and requests waiting for a worker are
@@ -77,23 +77,23 @@ public:
     /// If it is called by a handler, or on a thread that runs the server's `io_context`, it returns at once, and the
     /// server stops in the background. If no thread runs the executor, it gives up at the deadline. May be called
     /// again, for instance with an earlier deadline.
-    TOLLGATE_DECL void stop(milliseconds deadline = seconds{10});
+    TOLLGATE_COLD void stop(milliseconds deadline = seconds{10});
 
     /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use. If only the file of
     /// ticket keys cannot be used, that is not an error: the old keys stay in use, and `server_settings::on_warning` is called.
-    TOLLGATE_DECL result<void> reload_certificates();
+    TOLLGATE_COLD result<void> reload_certificates();
 
     /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
-    [[nodiscard]] TOLLGATE_DECL std::vector<listen_address> endpoints() const;
+    [[nodiscard]] TOLLGATE_COLD std::vector<listen_address> endpoints() const;
     /// What it has done so far. The numbers are read one after another, so they may not be consistent with each other.
     [[nodiscard]] TOLLGATE_DECL server_statistics statistics() const noexcept;
     /// The port of the first address; 0 before `start`.
-    [[nodiscard]] TOLLGATE_DECL std::uint16_t port() const;
+    [[nodiscard]] TOLLGATE_COLD std::uint16_t port() const;
 
 private:
     class core;
 
-    TOLLGATE_DECL server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops);
+    TOLLGATE_COLD server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops);
 
     std::unique_ptr<core> core_;
 };

@@ -19,28 +19,28 @@ class server::core {
 public:
     core(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
         : context_{std::make_shared<server_detail::server_context>(handler, std::move(settings))}, make_loops_{std::move(make_loops)} {}
-    TOLLGATE_DECL ~core();
+    TOLLGATE_COLD ~core();
 
-    TOLLGATE_DECL result<void> start();
-    TOLLGATE_DECL int run();
-    TOLLGATE_DECL void wait();
-    TOLLGATE_DECL void stop(milliseconds deadline);
-    TOLLGATE_DECL result<void> reload_certificates();
-    TOLLGATE_DECL std::vector<listen_address> endpoints() const;
+    TOLLGATE_COLD result<void> start();
+    TOLLGATE_COLD int run();
+    TOLLGATE_COLD void wait();
+    TOLLGATE_COLD void stop(milliseconds deadline);
+    TOLLGATE_COLD result<void> reload_certificates();
+    TOLLGATE_COLD std::vector<listen_address> endpoints() const;
     [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(context_->workers.queued()); }
 
 private:
     enum class state { fresh, starting, running, stopping, stopped };
 
     /// What is left in `sockets` is still the caller's.
-    TOLLGATE_DECL result<void> open(std::vector<server_detail::listening_socket>& sockets);
+    TOLLGATE_COLD result<void> open(std::vector<server_detail::listening_socket>& sockets);
     /// Sets the state; after a failure everything that `open` made is gone.
-    TOLLGATE_DECL void end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept;
-    TOLLGATE_DECL result<void> check_settings() const;
-    TOLLGATE_DECL void drain(milliseconds deadline);
-    TOLLGATE_DECL void remove_socket_files();
+    TOLLGATE_COLD void end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept;
+    TOLLGATE_COLD result<void> check_settings() const;
+    TOLLGATE_COLD void drain(milliseconds deadline);
+    TOLLGATE_COLD void remove_socket_files();
     /// Ends workers and threads. Precondition: not called on one of them.
-    TOLLGATE_DECL void close();
+    TOLLGATE_COLD void close();
 
     const std::shared_ptr<server_detail::server_context> context_;
     const server_detail::loop_group_factory make_loops_;
@@ -58,33 +58,33 @@ private:
     std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
 };
 
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
+TOLLGATE_COLD server::server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
     : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_loops))} {}
 
 #if defined(__linux__) && !defined(TOLLGATE_SERVER_ASIO)
-TOLLGATE_DECL server::server(http::handler_ref handler, server_settings settings)
+TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings)
     : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
                  return std::make_unique<server_detail::epoll_loop_group>(context, loops);
              }} {}
 #endif
 
-TOLLGATE_DECL server::~server() = default;
+TOLLGATE_COLD server::~server() = default;
 
-TOLLGATE_DECL result<void> server::start() { return core_->start(); }
-TOLLGATE_DECL int server::run() { return core_->run(); }
-TOLLGATE_DECL void server::wait() { core_->wait(); }
-TOLLGATE_DECL void server::stop(milliseconds deadline) { core_->stop(deadline); }
-TOLLGATE_DECL result<void> server::reload_certificates() { return core_->reload_certificates(); }
-TOLLGATE_DECL std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
+TOLLGATE_COLD result<void> server::start() { return core_->start(); }
+TOLLGATE_COLD int server::run() { return core_->run(); }
+TOLLGATE_COLD void server::wait() { core_->wait(); }
+TOLLGATE_COLD void server::stop(milliseconds deadline) { core_->stop(deadline); }
+TOLLGATE_COLD result<void> server::reload_certificates() { return core_->reload_certificates(); }
+TOLLGATE_COLD std::vector<listen_address> server::endpoints() const { return core_->endpoints(); }
 
 TOLLGATE_DECL server_statistics server::statistics() const noexcept { return core_->statistics(); }
 
-TOLLGATE_DECL std::uint16_t server::port() const {
+TOLLGATE_COLD std::uint16_t server::port() const {
     const auto all = core_->endpoints();
     return all.empty() ? std::uint16_t{0} : all.front().port;
 }
 
-TOLLGATE_DECL result<void> server::core::start() {
+TOLLGATE_COLD result<void> server::core::start() {
     {
         const std::lock_guard hold{mutex_};
         if (state_ != state::fresh) return unavailable("a server can be started only once, and not after it has been stopped");
@@ -101,7 +101,7 @@ TOLLGATE_DECL result<void> server::core::start() {
     }
 }
 
-TOLLGATE_DECL void server::core::end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept {
+TOLLGATE_COLD void server::core::end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept {
     if (!opened) {
         remove_socket_files();
         for (const server_detail::listening_socket& one : sockets) close_listening(one);
@@ -119,7 +119,7 @@ TOLLGATE_DECL void server::core::end_start(bool opened, const std::vector<server
     if (stop_now) drain(*stop_now);
 }
 
-TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listening_socket>& sockets) {
+TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listening_socket>& sockets) {
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& settings = context_->settings;
@@ -162,7 +162,7 @@ TOLLGATE_DECL result<void> server::core::open(std::vector<server_detail::listeni
     return {};
 }
 
-TOLLGATE_DECL result<void> server::core::check_settings() const {
+TOLLGATE_COLD result<void> server::core::check_settings() const {
     const server_settings& settings = context_->settings;
     const std::pair<const char*, milliseconds> times[] = {
         {"header_timeout", settings.header_timeout}, {"body_timeout", settings.body_timeout},
@@ -179,14 +179,14 @@ TOLLGATE_DECL result<void> server::core::check_settings() const {
     return {};
 }
 
-TOLLGATE_DECL int server::core::run() {
+TOLLGATE_COLD int server::core::run() {
     const auto started = start();
     if (started) wait();
     const std::lock_guard hold{mutex_};
     return started || stopped_before_start_ ? 0 : report(started.error());
 }
 
-TOLLGATE_DECL void server::core::wait() {
+TOLLGATE_COLD void server::core::wait() {
     {
         std::unique_lock hold{mutex_};
         state_changed_.wait(hold, [this] { return state_ == state::stopping || state_ == state::stopped; });
@@ -196,7 +196,7 @@ TOLLGATE_DECL void server::core::wait() {
     close();
 }
 
-TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
+TOLLGATE_COLD void server::core::stop(milliseconds deadline) {
     deadline = (std::clamp)(deadline, milliseconds{0}, server_detail::for_ever);
     {
         std::unique_lock hold{mutex_};
@@ -221,18 +221,18 @@ TOLLGATE_DECL void server::core::stop(milliseconds deadline) {
     close();
 }
 
-TOLLGATE_DECL void server::core::remove_socket_files() {
+TOLLGATE_COLD void server::core::remove_socket_files() {
     const std::lock_guard hold{mutex_};
     for (const auto& each : std::exchange(socket_files_, {})) each.remove();
 }
 
-TOLLGATE_DECL void server::core::drain(milliseconds deadline) {
+TOLLGATE_COLD void server::core::drain(milliseconds deadline) {
     remove_socket_files();  // while it still listens: a server that starts now has a file of its own
     context_->stopping = true;
     loops_->drain(deadline);
 }
 
-TOLLGATE_DECL void server::core::close() {
+TOLLGATE_COLD void server::core::close() {
     const std::lock_guard one_at_a_time{close_mutex_};
     loops_->close();
     context_->workers.stop();
@@ -241,14 +241,14 @@ TOLLGATE_DECL void server::core::close() {
     state_changed_.notify_all();
 }
 
-TOLLGATE_DECL server::core::~core() {
+TOLLGATE_COLD server::core::~core() {
     if (!loops_) return;
     remove_socket_files();
     context_->stopping = true;
     close();
 }
 
-TOLLGATE_DECL result<void> server::core::reload_certificates() {
+TOLLGATE_COLD result<void> server::core::reload_certificates() {
     const tls_source& source = context_->settings.tls;
     if (!source) return invalid("The server has no TLS settings.");
     const auto current = context_->tls();
@@ -260,7 +260,7 @@ TOLLGATE_DECL result<void> server::core::reload_certificates() {
     return {};
 }
 
-TOLLGATE_DECL std::vector<listen_address> server::core::endpoints() const {
+TOLLGATE_COLD std::vector<listen_address> server::core::endpoints() const {
     const std::lock_guard hold{mutex_};
     return endpoints_;
 }

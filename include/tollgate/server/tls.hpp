@@ -26,11 +26,11 @@ struct tls_settings {
 
 /// For `server_settings::tls`: TLS 1.2 and 1.3 by OpenSSL, without compression and renegotiation, with `http/1.1` and `http/1.0` by ALPN
 /// and with stateless session tickets. Nothing is read before `server::start`, whose errors name the file and say what is wrong with it.
-[[nodiscard]] TOLLGATE_DECL tls_source tls_from(tls_settings settings);
+[[nodiscard]] TOLLGATE_COLD tls_source tls_from(tls_settings settings);
 
 /// Reads the certificate, key and ticket keys as `server::start` does, but changes nothing; without a certificate, only the ticket keys. An
 /// error names the file and says what is wrong with it.
-[[nodiscard]] TOLLGATE_DECL result<void> check_tls(const tls_settings& settings);
+[[nodiscard]] TOLLGATE_COLD result<void> check_tls(const tls_settings& settings);
 
 }  // namespace tollgate
 

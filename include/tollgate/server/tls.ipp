@@ -376,11 +376,11 @@ private:
 
 }  // namespace server_detail
 
-TOLLGATE_DECL tls_source tls_from(tls_settings settings) {
+TOLLGATE_COLD tls_source tls_from(tls_settings settings) {
     return [settings = std::move(settings)] { return server_detail::openssl_context::load(settings); };
 }
 
-TOLLGATE_DECL result<void> check_tls(const tls_settings& settings) {
+TOLLGATE_COLD result<void> check_tls(const tls_settings& settings) {
     const bool only_tickets = settings.certificate_file.empty() && settings.key_file.empty() && settings.certificate_pem.empty() &&
                               settings.key_pem.empty() && !settings.ticket_key_file.empty();
     if (only_tickets) {

@@ -44,18 +44,18 @@ public:
     static constexpr bool blocking = false;
 
     /// An empty store. Only the settings of personal and access tokens apply.
-    TOLLGATE_DECL explicit memory_token_store(const memory_settings& settings = {});
+    TOLLGATE_COLD explicit memory_token_store(const memory_settings& settings = {});
     memory_token_store(const memory_token_store&) = delete;
     memory_token_store& operator=(const memory_token_store&) = delete;
-    TOLLGATE_DECL ~memory_token_store();
+    TOLLGATE_COLD ~memory_token_store();
 
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
-    TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
-    TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
+    TOLLGATE_COLD result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
+    TOLLGATE_COLD result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
+    TOLLGATE_COLD result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
+    TOLLGATE_COLD result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
 

@@ -4,26 +4,26 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL memory_token_store::memory_token_store(const memory_settings& settings)
+TOLLGATE_COLD memory_token_store::memory_token_store(const memory_settings& settings)
     : access_{settings.access_tokens_max}, personal_{settings.personal_tokens_max} {}
 
-TOLLGATE_DECL memory_token_store::~memory_token_store() = default;
+TOLLGATE_COLD memory_token_store::~memory_token_store() = default;
 
-TOLLGATE_DECL result<token_id> memory_token_store::create_personal_token(const new_personal_token& token,
+TOLLGATE_COLD result<token_id> memory_token_store::create_personal_token(const new_personal_token& token,
                                                                          std::size_t tokens_per_user_max) noexcept {
     return detail::without_exceptions([&] { return personal_.create(token, tokens_per_user_max); });
 }
 
-TOLLGATE_DECL result<std::vector<personal_token>> memory_token_store::personal_tokens_of(user_id user) noexcept {
+TOLLGATE_COLD result<std::vector<personal_token>> memory_token_store::personal_tokens_of(user_id user) noexcept {
     return detail::without_exceptions([&] { return personal_.of(user); });
 }
 
-TOLLGATE_DECL result<bool> memory_token_store::renew_personal_token(user_id user, token_id id,
+TOLLGATE_COLD result<bool> memory_token_store::renew_personal_token(user_id user, token_id id,
                                                                     const personal_token_renewal& renewed) noexcept {
     return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
 }
 
-TOLLGATE_DECL result<bool> memory_token_store::revoke_personal_token(token_id id) noexcept {
+TOLLGATE_COLD result<bool> memory_token_store::revoke_personal_token(token_id id) noexcept {
     return detail::without_exceptions([&] { return personal_.revoke(id); });
 }
 

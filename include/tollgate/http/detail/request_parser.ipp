@@ -364,7 +364,7 @@ TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexc
     return parse_step::complete;
 }
 
-[[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::refuse(std::string_view reason, status code) noexcept {
+[[gnu::noinline]] TOLLGATE_COLD parse_step request_parser::refuse(std::string_view reason, status code) noexcept {
     refused_reason_ = reason;
     refused_status_ = code;
     keep_alive_ = false;

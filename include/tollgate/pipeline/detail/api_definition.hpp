@@ -13,7 +13,7 @@ namespace tollgate::inline v0::pipeline {
 /// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
 struct api_definition {
     /// Throws std::invalid_argument, as the constructor of `account_api` does.
-    TOLLGATE_DECL api_definition(api_settings&& configured, route_table&& table, bool has_hook_store);
+    TOLLGATE_COLD api_definition(api_settings&& configured, route_table&& table, bool has_hook_store);
 
     api_settings settings;
     route_table routes;

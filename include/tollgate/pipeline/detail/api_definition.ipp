@@ -29,7 +29,7 @@ namespace tollgate::inline v0::pipeline {
     return patterns;
 }
 
-TOLLGATE_DECL api_definition::api_definition(api_settings&& configured, route_table&& table, bool has_hook_store)
+TOLLGATE_COLD api_definition::api_definition(api_settings&& configured, route_table&& table, bool has_hook_store)
     : settings{std::move(configured)}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services, has_hook_store)} {
     // Paths are appended to them.
     remove_final_slashes(settings.base_url);

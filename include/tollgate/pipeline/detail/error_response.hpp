@@ -90,7 +90,7 @@ TOLLGATE_DECL void write_error(http::response& response, http::status status, st
 TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});
 
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
-TOLLGATE_DECL void add_allow(http::response& response, method_set allowed);
+TOLLGATE_COLD void add_allow(http::response& response, method_set allowed);
 
 /// `Accept-Encoding: identity` for a body with a content coding (RFC 9110 section 12.5.3).
 inline void add_accepted_coding(const http::request& request, http::response& response) {

@@ -40,7 +40,7 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_d
     if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
 }
 
-TOLLGATE_DECL void add_allow(http::response& response, method_set allowed) {
+TOLLGATE_COLD void add_allow(http::response& response, method_set allowed) {
     if (allowed.contains(http::method::get)) allowed.add(http::method::head);
     allowed.add(http::method::options);
     std::string list;

@@ -19,7 +19,7 @@ class segment_router {
 public:
     /// A pattern of more than `limits::path_segments_max` segments or `limits::path_parameters_max` parameters, which no route has, is
     /// never found.
-    TOLLGATE_DECL void build(std::span<const route_pattern> patterns);
+    TOLLGATE_COLD void build(std::span<const route_pattern> patterns);
     [[nodiscard]] TOLLGATE_DECL route_match find(http::method m, std::string_view path) const noexcept;
 
 private:

@@ -4,7 +4,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL void segment_router::build(std::span<const route_pattern> patterns) {
+TOLLGATE_COLD void segment_router::build(std::span<const route_pattern> patterns) {
     literal_paths_.clear();
     rows_.clear();
     std::vector<row> rows;

@@ -94,17 +94,17 @@ private:
 class epoll_loop final : public event_loop {
 public:
     /// Throws `std::system_error`.
-    TOLLGATE_DECL epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
-    TOLLGATE_DECL ~epoll_loop() override;
+    TOLLGATE_COLD epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
+    TOLLGATE_COLD ~epoll_loop() override;
 
     /// Before `run`: accepts connections on this socket, which the loop owns from then on.
-    TOLLGATE_DECL void listen(const listening_socket& from);
+    TOLLGATE_COLD void listen(const listening_socket& from);
 
     /// Returns when the loop has drained and `request_exit` was called.
     TOLLGATE_DECL void run() noexcept;
 
     /// From any thread.
-    TOLLGATE_DECL void request_exit() noexcept;
+    TOLLGATE_COLD void request_exit() noexcept;
 
 private:
     friend epoll_source;
@@ -132,15 +132,15 @@ private:
 /// Epoll loops with one thread each.
 class epoll_loop_group final : public event_loop_group {
 public:
-    TOLLGATE_DECL epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops);
+    TOLLGATE_COLD epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops);
     ~epoll_loop_group() override { close(); }
 
-    TOLLGATE_DECL void listen(const std::vector<listening_socket>& from) override;
-    TOLLGATE_DECL void drain(milliseconds deadline) override;
+    TOLLGATE_COLD void listen(const std::vector<listening_socket>& from) override;
+    TOLLGATE_COLD void drain(milliseconds deadline) override;
     void wait() override { drained_->wait(); }
     void wait(milliseconds) override { drained_->wait(); }
     [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
-    TOLLGATE_DECL void close() noexcept override;
+    TOLLGATE_COLD void close() noexcept override;
 
 private:
     const std::shared_ptr<server_context> context_;

@@ -74,7 +74,7 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
 inline epoll_listener::epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept
     : listener{loop, from.socket}, epoll_source{loop, from.socket, trigger::level, from.is_shared} {}
 
-TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
+TOLLGATE_COLD epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
     : event_loop{std::move(context), std::move(drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
       wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
     epoll_event event{};
@@ -86,13 +86,13 @@ TOLLGATE_DECL epoll_loop::epoll_loop(std::shared_ptr<server_context> context, st
     throw std::system_error{why, "epoll"};
 }
 
-TOLLGATE_DECL epoll_loop::~epoll_loop() {
+TOLLGATE_COLD epoll_loop::~epoll_loop() {
     listeners_.clear();
     ::close(epoll_);
     ::close(wakeup_);
 }
 
-TOLLGATE_DECL void epoll_loop::listen(const listening_socket& from) {
+TOLLGATE_COLD void epoll_loop::listen(const listening_socket& from) {
     std::unique_ptr<epoll_listener> made{new (std::nothrow) epoll_listener{*this, from}};
     if (!made) {
         close_listening(from);
@@ -143,7 +143,7 @@ TOLLGATE_DECL bool epoll_loop::wake() noexcept {
     return true;
 }
 
-TOLLGATE_DECL void epoll_loop::request_exit() noexcept {
+TOLLGATE_COLD void epoll_loop::request_exit() noexcept {
     exit_requested_ = true;
     (void)wake();
 }
@@ -160,14 +160,14 @@ TOLLGATE_DECL connection* epoll_loop::make_connection(socket_handle socket, cons
     return made;
 }
 
-TOLLGATE_DECL epoll_loop_group::epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops)
+TOLLGATE_COLD epoll_loop_group::epoll_loop_group(const std::shared_ptr<server_context>& context, std::size_t loops)
     : context_{context}, drained_{std::make_shared<drain_count>(loops)} {
     while (loops_.size() < loops)
         loops_.push_back(std::make_unique<epoll_loop>(context, drained_));
     for (std::size_t i = 0; i < loops; ++i) loops_[i]->set_next(*loops_[(i + 1) % loops]);
 }
 
-TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>& from) {
+TOLLGATE_COLD void epoll_loop_group::listen(const std::vector<listening_socket>& from) {
     distribute(from, loops_);
     threads_.reserve(loops_.size());
     for (const auto& one : loops_)
@@ -177,11 +177,11 @@ TOLLGATE_DECL void epoll_loop_group::listen(const std::vector<listening_socket>&
         }));
 }
 
-TOLLGATE_DECL void epoll_loop_group::drain(milliseconds deadline) {
+TOLLGATE_COLD void epoll_loop_group::drain(milliseconds deadline) {
     for (const auto& one : loops_) one->request_drain(deadline);
 }
 
-TOLLGATE_DECL void epoll_loop_group::close() noexcept {
+TOLLGATE_COLD void epoll_loop_group::close() noexcept {
     for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_drain(milliseconds{0});
     if (threads_.size() == loops_.size()) drained_->wait();
     for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_exit();

@@ -46,7 +46,7 @@ public:
     }
     /// The connection that has been idle the longest; null if there is none.
     [[nodiscard]] TOLLGATE_DECL connection* longest_idle() const noexcept;
-    TOLLGATE_DECL void interrupt_all(interruption reason) const noexcept;
+    TOLLGATE_COLD void interrupt_all(interruption reason) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
 private:
@@ -115,10 +115,10 @@ public:
     using clock = std::chrono::steady_clock;
 
     /// Reports to `drained` once, on the loop's thread, when the loop is draining and its last connection is gone.
-    TOLLGATE_DECL event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
+    TOLLGATE_COLD event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
     event_loop(const event_loop&) = delete;
     event_loop& operator=(const event_loop&) = delete;
-    TOLLGATE_DECL virtual ~event_loop();
+    TOLLGATE_COLD virtual ~event_loop();
 
     [[nodiscard]] server_context& context() const noexcept { return *context_; }
 
@@ -134,7 +134,7 @@ public:
     TOLLGATE_DECL void enqueue_completed(connection& one) noexcept;
     /// Closes the listeners and idle connections, and at the deadline all others. Of several deadlines the earliest
     /// applies.
-    TOLLGATE_DECL void request_drain(milliseconds deadline) noexcept;
+    TOLLGATE_COLD void request_drain(milliseconds deadline) noexcept;
 
     // On the loop's thread:
 
@@ -220,8 +220,8 @@ private:
         return now < next_tick_ ? 0 : static_cast<std::uint64_t>((now - next_tick_) / tick_length_) + 1;
     }
     TOLLGATE_DECL void close_accepted(const accepted_socket& one) noexcept;
-    TOLLGATE_DECL void drain(milliseconds deadline) noexcept;
-    TOLLGATE_DECL void cut_off() noexcept;
+    TOLLGATE_COLD void drain(milliseconds deadline) noexcept;
+    TOLLGATE_COLD void cut_off() noexcept;
 
     const std::shared_ptr<server_context> context_;
     const std::shared_ptr<drain_count> drain_count_;
@@ -246,8 +246,8 @@ private:
 class listener : public deadline_wheel::entry {
 public:
     /// All loops of the ring must outlive every open listener.
-    TOLLGATE_DECL listener(event_loop& loop, socket_handle socket) noexcept;
-    TOLLGATE_DECL ~listener() override;
+    TOLLGATE_COLD listener(event_loop& loop, socket_handle socket) noexcept;
+    TOLLGATE_COLD ~listener() override;
 
     /// Waits for connections; if that fails, tries again after a pause.
     TOLLGATE_DECL void listen() noexcept;
@@ -265,7 +265,7 @@ private:
     TOLLGATE_DECL void distribute(const accept_result& accepted) noexcept;
     /// Answers one client with 503 when no descriptor is left. False: not even that is possible, or no client is
     /// waiting.
-    TOLLGATE_DECL bool refuse_one() noexcept;
+    TOLLGATE_COLD bool refuse_one() noexcept;
 
     event_loop& loop_;
     event_loop* last_ = &loop_;  // the loop that got the last connection

@@ -30,7 +30,7 @@ TOLLGATE_DECL connection* connection_list::longest_idle() const noexcept {
     return nullptr;
 }
 
-TOLLGATE_DECL void connection_list::interrupt_all(interruption reason) const noexcept {
+TOLLGATE_COLD void connection_list::interrupt_all(interruption reason) const noexcept {
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(reason);
 }
 
@@ -44,7 +44,7 @@ TOLLGATE_DECL void tls_keepers::release() noexcept {
     count_ = static_cast<std::size_t>(busy - all_.begin());
 }
 
-TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
+TOLLGATE_COLD event_loop::event_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
     : context_{std::move(context)}, drain_count_{std::move(drained)}, workspaces_{context_->parsing()} {
     const server_settings& settings = context_->settings;
     const std::pair<deadline, milliseconds> times[] = {
@@ -58,7 +58,7 @@ TOLLGATE_DECL event_loop::event_loop(std::shared_ptr<server_context> context, st
     for (const auto& [kind, time] : times) ticks_[static_cast<std::size_t>(kind)] = to_ticks(time);
 }
 
-TOLLGATE_DECL event_loop::~event_loop() {
+TOLLGATE_COLD event_loop::~event_loop() {
     for (const accepted_socket& one : inbox_.accepted) close_accepted(one);
 }
 
@@ -87,7 +87,7 @@ TOLLGATE_DECL void event_loop::enqueue_completed(connection& one) noexcept {
     if (!inbox_.woken) inbox_.woken = wake();
 }
 
-TOLLGATE_DECL void event_loop::request_drain(milliseconds deadline) noexcept {
+TOLLGATE_COLD void event_loop::request_drain(milliseconds deadline) noexcept {
     const std::lock_guard hold{inbox_mutex_};
     inbox_.drain = (std::min)(inbox_.drain.value_or(deadline), deadline);
     if (!inbox_.woken) inbox_.woken = wake();
@@ -164,7 +164,7 @@ TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_add
     else context_->limiter.release(peer, admitted);
 }
 
-TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
+TOLLGATE_COLD void event_loop::drain(milliseconds deadline) noexcept {
     close_listeners();
     const bool first = !std::exchange(draining_, true);
     if (connections_.empty()) {
@@ -179,14 +179,14 @@ TOLLGATE_DECL void event_loop::drain(milliseconds deadline) noexcept {
     else cut_off();
 }
 
-TOLLGATE_DECL void event_loop::cut_off() noexcept {
+TOLLGATE_COLD void event_loop::cut_off() noexcept {
     connections_.interrupt_all(interruption::cut_off);
     context_->workers.withdraw_all();
 }
 
-TOLLGATE_DECL listener::listener(event_loop& loop, socket_handle socket) noexcept : loop_{loop}, socket_{socket} {}
+TOLLGATE_COLD listener::listener(event_loop& loop, socket_handle socket) noexcept : loop_{loop}, socket_{socket} {}
 
-TOLLGATE_DECL listener::~listener() { loop_.disarm(*this); }
+TOLLGATE_COLD listener::~listener() { loop_.disarm(*this); }
 
 TOLLGATE_DECL void listener::listen() noexcept {
     constexpr milliseconds retry_pause{100};
@@ -208,7 +208,7 @@ TOLLGATE_DECL void listener::accept_all() noexcept {
     listen();
 }
 
-TOLLGATE_DECL bool listener::refuse_one() noexcept {
+TOLLGATE_COLD bool listener::refuse_one() noexcept {
     server_context& context = loop_.context();
     context.warn_exhausted(event_loop::clock::now());
     const server_context::spare_use spare{context, socket_};

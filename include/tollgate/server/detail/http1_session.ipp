@@ -143,7 +143,7 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
     }
 }
 
-[[gnu::noinline]] TOLLGATE_DECL void http1_session::refuse(http::status status, std::string_view reason, const response_context& context) {
+[[gnu::noinline]] TOLLGATE_COLD void http1_session::refuse(http::status status, std::string_view reason, const response_context& context) {
     const bool has_head = parser_.has_head();
     closing_ = needs_linger_ = true;
     suspended_ = false;

@@ -37,9 +37,9 @@ class socket_file {
 public:
     explicit socket_file(std::string_view path) : path_{path} {}
     /// Records which file it is, when it has been made.
-    TOLLGATE_DECL void identify() noexcept;
+    TOLLGATE_COLD void identify() noexcept;
     /// Does nothing if there was no file, or the path now names another one, such as that of another server.
-    TOLLGATE_DECL void remove() const noexcept;
+    TOLLGATE_COLD void remove() const noexcept;
 
 private:
     std::string path_;
@@ -61,7 +61,7 @@ TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
 /// of the descriptor, as one that was forked without `exec` has.
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
 /// The same for a listening socket. A shared one stays open for the processes that share it.
-TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept;
+TOLLGATE_COLD void close_listening(const listening_socket& one) noexcept;
 
 /// Hands each socket to one of the loops, in turn. If a loop throws, the sockets that no loop has yet are closed.
 template <class Loops>
@@ -77,7 +77,7 @@ void distribute(const std::vector<listening_socket>& sockets, const Loops& loops
 }
 
 /// The number of descriptors that this process may have; a very large number if unlimited.
-[[nodiscard]] TOLLGATE_DECL std::size_t open_files_max() noexcept;
+[[nodiscard]] TOLLGATE_COLD std::size_t open_files_max() noexcept;
 
 /// A reserved descriptor, to refuse a client when no other is left.
 class spare_descriptor {
@@ -110,10 +110,10 @@ struct accept_result {
 /// hold back for 40 ms together with delayed acknowledgements.
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode);
+TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode);
 
 /// A listening socket that another process created and bound.
-TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket);
+TOLLGATE_COLD result<listening_socket> adopt_listening(socket_handle socket);
 
 /// The path of a `unix:` address; empty for another one.
 [[nodiscard]] inline std::string_view unix_path_of(const listen_address& endpoint) noexcept {

@@ -119,12 +119,12 @@ TOLLGATE_DECL void close_socket(socket_handle one) noexcept {
     ::close(one);
 }
 
-TOLLGATE_DECL void close_listening(const listening_socket& one) noexcept {
+TOLLGATE_COLD void close_listening(const listening_socket& one) noexcept {
     if (one.is_shared) ::close(one.socket);
     else close_socket(one.socket);
 }
 
-TOLLGATE_DECL std::size_t open_files_max() noexcept {
+TOLLGATE_COLD std::size_t open_files_max() noexcept {
     rlimit limit{};
     const bool limited = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     return limited ? limit.rlim_cur : (std::numeric_limits<std::size_t>::max)();
@@ -250,19 +250,19 @@ inline result<listening_socket> listen_at_path(const listen_address& endpoint, i
 
 }  // namespace detail
 
-TOLLGATE_DECL void socket_file::identify() noexcept {
+TOLLGATE_COLD void socket_file::identify() noexcept {
     struct stat found{};
     if (::lstat(path_.c_str(), &found) != 0) return;
     device_ = found.st_dev;
     inode_ = found.st_ino;
 }
 
-TOLLGATE_DECL void socket_file::remove() const noexcept {
+TOLLGATE_COLD void socket_file::remove() const noexcept {
     struct stat found{};
     if (::lstat(path_.c_str(), &found) == 0 && found.st_dev == device_ && found.st_ino == inode_) ::unlink(path_.c_str());
 }
 
-TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket) {
+TOLLGATE_COLD result<listening_socket> adopt_listening(socket_handle socket) {
     int listens = 0;
     socklen_t bytes = sizeof listens;
     detail::socket_address name{};
@@ -280,7 +280,7 @@ TOLLGATE_DECL result<listening_socket> adopt_listening(socket_handle socket) {
     return listening_socket{socket, {detail::to_ip_address(name).to_text(), port}, ipv6, true};
 }
 
-TOLLGATE_DECL result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode) {
+TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode) {
     if (endpoint.address.starts_with("unix:")) return detail::listen_at_path(endpoint, backlog, unix_socket_mode);
     const std::string place = endpoint.address + " port " + std::to_string(endpoint.port);
     const auto address = ip_address::parse(endpoint.address);

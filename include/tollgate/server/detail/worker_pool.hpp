@@ -86,7 +86,7 @@ public:
     /// At most `workers_max` do work of one kind at the same time. Eight times as many look up credentials, users and limits,
     /// because lookups that wait together share a round trip, and four times as many check passwords, because the password
     /// source chooses among those that wait. Throws `std::system_error` if not a single thread can be started.
-    TOLLGATE_DECL void start(unsigned workers_max);
+    TOLLGATE_COLD void start(unsigned workers_max);
 
     /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
     [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, http::work_kind kind, time_point now) noexcept;
@@ -120,7 +120,7 @@ private:
     [[nodiscard]] TOLLGATE_DECL bulkhead* next_kind() noexcept;
     /// Makes sure that a worker takes the items that may run, if there are any. True: notify one after the lock is released.
     [[nodiscard]] TOLLGATE_DECL bool wake_worker() noexcept;
-    TOLLGATE_DECL void start_thread();
+    TOLLGATE_COLD void start_thread();
 
     const std::size_t queue_max_;  // of each kind
     mutable std::mutex mutex_;

@@ -7,7 +7,7 @@
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
+TOLLGATE_COLD void worker_pool::start(unsigned workers_max) {
     using enum http::work_kind;
     const std::lock_guard hold{mutex_};
     for (bulkhead& each : kinds_) each.workers_max = workers_max;
@@ -19,7 +19,7 @@ TOLLGATE_DECL void worker_pool::start(unsigned workers_max) {
     start_thread();
 }
 
-TOLLGATE_DECL void worker_pool::start_thread() {
+TOLLGATE_COLD void worker_pool::start_thread() {
     threads_.push_back(tollgate::detail::start_thread([this] { run(); }));
     waking_ = true;
 }

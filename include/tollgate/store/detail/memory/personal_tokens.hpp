@@ -28,10 +28,10 @@ public:
             return stored == nullptr ? found{std::nullopt} : stored->credential.get();
         });
     }
-    TOLLGATE_DECL result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);
-    [[nodiscard]] TOLLGATE_DECL std::vector<personal_token> of(user_id user) const;
-    TOLLGATE_DECL bool revoke(token_id id);
-    TOLLGATE_DECL bool renew(user_id user, token_id id, const personal_token_renewal& renewed);
+    TOLLGATE_COLD result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);
+    [[nodiscard]] TOLLGATE_COLD std::vector<personal_token> of(user_id user) const;
+    TOLLGATE_COLD bool revoke(token_id id);
+    TOLLGATE_COLD bool renew(user_id user, token_id id, const personal_token_renewal& renewed);
     void record_use(std::string_view username, instant now, std::string_view from) {
         std::string network{from};
         by_username_.change(username, [&](row& stored) {

@@ -11,7 +11,7 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token& token,
+TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token& token,
                                                         std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
     if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
@@ -37,7 +37,7 @@ TOLLGATE_DECL result<token_id> personal_tokens::create(const new_personal_token&
     return id;
 }
 
-TOLLGATE_DECL std::vector<personal_token> personal_tokens::of(user_id user) const {
+TOLLGATE_COLD std::vector<personal_token> personal_tokens::of(user_id user) const {
     const std::scoped_lock lock{mutex_};
     std::vector<personal_token> found;
     const auto owned = of_user_.find(user);
@@ -54,7 +54,7 @@ TOLLGATE_DECL std::vector<personal_token> personal_tokens::of(user_id user) cons
     return found;
 }
 
-TOLLGATE_DECL bool personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
+TOLLGATE_COLD bool personal_tokens::renew(user_id user, token_id id, const personal_token_renewal& renewed) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
@@ -69,7 +69,7 @@ TOLLGATE_DECL bool personal_tokens::renew(user_id user, token_id id, const perso
     return is_users;
 }
 
-TOLLGATE_DECL bool personal_tokens::revoke(token_id id) {
+TOLLGATE_COLD bool personal_tokens::revoke(token_id id) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
