@@ -6017,7 +6017,7 @@ inline void make_caller(std::optional<caller>& into, const token_credential& sto
 
 /// Records a use. No failure refuses the request. `client`: null if it is not known.
 template <class Store>
-void record_use(Store& store, const presented_token& token, instant now, const ip_address* client = nullptr) noexcept {
+[[gnu::cold]] void record_use(Store& store, const presented_token& token, instant now, const ip_address* client = nullptr) noexcept {
     if constexpr (use_recorder<Store>) {
         try {
             if (token.kind == credential_kind::personal_token)
@@ -8117,7 +8117,7 @@ template <class Settings>
 
 /// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
 template <class Policies>
-void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client, http::response& response) {
+[[gnu::cold]] void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client, http::response& response) {
     const auto start = start_request(policies);
     const http::request none;
     const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
@@ -8403,7 +8403,7 @@ TOLLGATE_DECL void replace_with_error(http::response& response, const error& fai
 
 /// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
 template <class Policies, class Settings>
-void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url, const http::refusal& refusal,
+[[gnu::cold]] void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url, const http::refusal& refusal,
                      http::response& response) {
     const auto client = client_of(refusal, settings);
     const auto now = policy(policies.clock).now();
@@ -16674,7 +16674,7 @@ public:
     TOLLGATE_COLD result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
     TOLLGATE_COLD result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
+    TOLLGATE_COLD result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
 
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
@@ -16682,7 +16682,7 @@ public:
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
+    TOLLGATE_COLD result<void> record_access_token_use(const digest& token, instant now) noexcept;
 
 protected:
     /// Runs a verb with the lock of the access tokens and, in `memory_store`, all OAuth tables. Reading a credential does not need it.
@@ -19080,7 +19080,7 @@ namespace tollgate::inline v0::server_detail {
 /// Shared by all event loops of one server. Thread-safe.
 class server_context {
 public:
-    server_context(http::handler_ref answers, server_settings configured)
+    server_context(http::handler_ref answers, server_settings&& configured)
         : handler{answers}, settings{std::move(configured)}, limiter{connections_max(settings), per_address_max(settings)},
           workers{settings.worker_queue_max} {}
 
@@ -19481,7 +19481,7 @@ public:
         if (!ticking_) begin_ticking();
         wheel_.arm(one, ticks_due(approximate_now()) + ticks_[static_cast<std::size_t>(kind)]);
     }
-    TOLLGATE_DECL void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
+    TOLLGATE_COLD void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
 
     TOLLGATE_DECL void add(connection& one) noexcept;
@@ -19493,7 +19493,7 @@ public:
     TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
 
     /// Sets `date` to the current time. Each tick does this, but a loop without connections has no ticks.
-    TOLLGATE_DECL void update_date() noexcept;
+    TOLLGATE_COLD void update_date() noexcept;
 
 protected:
     /// Makes the loop's thread call `collect` soon. False when out of memory; then the next tick collects.
@@ -19507,11 +19507,11 @@ protected:
 
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
     /// Handles the ticks that have passed at `now`; false if no more are needed.
-    TOLLGATE_DECL bool tick(clock::time_point now) noexcept;
+    TOLLGATE_COLD bool tick(clock::time_point now) noexcept;
     [[nodiscard]] clock::time_point next_tick() const noexcept { return next_tick_; }
     /// Takes over what other threads have left for this loop.
     TOLLGATE_DECL void collect() noexcept;
-    TOLLGATE_DECL void begin_ticking() noexcept;
+    TOLLGATE_COLD void begin_ticking() noexcept;
     /// The ticks could not continue; the next `arm` restarts them.
     void ticks_failed() noexcept { ticking_ = false; }
     [[nodiscard]] bool drained() const noexcept { return draining_ && connections_.empty(); }
@@ -19555,7 +19555,7 @@ private:
     [[nodiscard]] std::uint64_t ticks_due(clock::time_point now) const noexcept {
         return now < next_tick_ ? 0 : static_cast<std::uint64_t>((now - next_tick_) / tick_length_) + 1;
     }
-    TOLLGATE_DECL void close_accepted(const accepted_socket& one) noexcept;
+    TOLLGATE_COLD void close_accepted(const accepted_socket& one) noexcept;
     TOLLGATE_COLD void drain(milliseconds deadline) noexcept;
     TOLLGATE_COLD void cut_off() noexcept;
 
@@ -29883,7 +29883,7 @@ TOLLGATE_COLD result<bool> memory_token_store::revoke_personal_token(token_id id
     return detail::without_exceptions([&] { return personal_.revoke(id); });
 }
 
-TOLLGATE_DECL result<void> memory_token_store::record_personal_token_use(std::string_view username, instant now,
+TOLLGATE_COLD result<void> memory_token_store::record_personal_token_use(std::string_view username, instant now,
                                                                          std::string_view from) noexcept {
     return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
 }
@@ -29896,7 +29896,7 @@ TOLLGATE_DECL result<bool> memory_token_store::revoke_access_token(const digest&
     return in_oauth([&] { return access_.revoke(token); });
 }
 
-TOLLGATE_DECL result<void> memory_token_store::record_access_token_use(const digest& token, instant now) noexcept {
+TOLLGATE_COLD result<void> memory_token_store::record_access_token_use(const digest& token, instant now) noexcept {
     return in_oauth([&] { static_cast<void>(access_.record_use(token, now)); });
 }
 
@@ -32253,7 +32253,7 @@ TOLLGATE_COLD event_loop::~event_loop() {
     for (const accepted_socket& one : inbox_.accepted) close_accepted(one);
 }
 
-TOLLGATE_DECL void event_loop::close_accepted(const accepted_socket& one) noexcept {
+TOLLGATE_COLD void event_loop::close_accepted(const accepted_socket& one) noexcept {
     close_socket(one.socket);
     context_->limiter.release(one.peer, one.admitted);
 }
@@ -32298,7 +32298,7 @@ TOLLGATE_DECL void event_loop::collect() noexcept {
     while (work_item* const one = taken.completed.pop()) static_cast<connection&>(*one).on_completed();
 }
 
-TOLLGATE_DECL void event_loop::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
+TOLLGATE_COLD void event_loop::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
     if (!ticking_) begin_ticking();
     wheel_.arm(one, ticks_due(clock::now()) + to_ticks(from_now));
 }
@@ -32307,17 +32307,17 @@ TOLLGATE_DECL std::uint64_t event_loop::to_ticks(milliseconds time) const noexce
     return static_cast<std::uint64_t>((std::max)(time, milliseconds{0}) / tick_length_) + 1;
 }
 
-TOLLGATE_DECL void event_loop::begin_ticking() noexcept {
+TOLLGATE_COLD void event_loop::begin_ticking() noexcept {
     next_tick_ = clock::now() + tick_length_;
     update_date();
     ticking_ = start_ticking();
 }
 
-TOLLGATE_DECL void event_loop::update_date() noexcept {
+TOLLGATE_COLD void event_loop::update_date() noexcept {
     date_ = to_http_date(std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()));
 }
 
-TOLLGATE_DECL bool event_loop::tick(clock::time_point now) noexcept {
+TOLLGATE_COLD bool event_loop::tick(clock::time_point now) noexcept {
     update_date();
     workspaces_.trim();
     tls_keepers_.release();

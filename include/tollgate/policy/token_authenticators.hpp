@@ -35,7 +35,7 @@ inline void make_caller(std::optional<caller>& into, const token_credential& sto
 
 /// Records a use. No failure refuses the request. `client`: null if it is not known.
 template <class Store>
-void record_use(Store& store, const presented_token& token, instant now, const ip_address* client = nullptr) noexcept {
+[[gnu::cold]] void record_use(Store& store, const presented_token& token, instant now, const ip_address* client = nullptr) noexcept {
     if constexpr (use_recorder<Store>) {
         try {
             if (token.kind == credential_kind::personal_token)

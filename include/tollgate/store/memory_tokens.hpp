@@ -57,7 +57,7 @@ public:
     TOLLGATE_COLD result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
     TOLLGATE_COLD result<bool> revoke_personal_token(token_id id) noexcept;
     /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
+    TOLLGATE_COLD result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
 
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
@@ -65,7 +65,7 @@ public:
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
+    TOLLGATE_COLD result<void> record_access_token_use(const digest& token, instant now) noexcept;
 
 protected:
     /// Runs a verb with the lock of the access tokens and, in `memory_store`, all OAuth tables. Reading a credential does not need it.

@@ -27,7 +27,7 @@ TOLLGATE_COLD result<bool> memory_token_store::revoke_personal_token(token_id id
     return detail::without_exceptions([&] { return personal_.revoke(id); });
 }
 
-TOLLGATE_DECL result<void> memory_token_store::record_personal_token_use(std::string_view username, instant now,
+TOLLGATE_COLD result<void> memory_token_store::record_personal_token_use(std::string_view username, instant now,
                                                                          std::string_view from) noexcept {
     return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
 }
@@ -40,7 +40,7 @@ TOLLGATE_DECL result<bool> memory_token_store::revoke_access_token(const digest&
     return in_oauth([&] { return access_.revoke(token); });
 }
 
-TOLLGATE_DECL result<void> memory_token_store::record_access_token_use(const digest& token, instant now) noexcept {
+TOLLGATE_COLD result<void> memory_token_store::record_access_token_use(const digest& token, instant now) noexcept {
     return in_oauth([&] { static_cast<void>(access_.record_use(token, now)); });
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("a deadline counts from the time it is set, even if the loop handles i
     tollgate_test::echo_handler handler;
     server_settings settings;
     settings.idle_timeout = settings.linger_timeout = 40ms;  // the shortest ticks, 5 ms, and a deadline of nine of them
-    const auto context = std::make_shared<server_context>(handler, settings);
+    const auto context = std::make_shared<server_context>(handler, server_settings{settings});
     idle_loop loop{context};
     auto client = std::make_unique<silent_connection>(loop);
     client->begin();

@@ -269,7 +269,7 @@ TEST_CASE("the bounds on connections leave descriptors for other purposes and ot
         settings.connections_per_address_max = one.per_address_max;
         tollgate_test::echo_handler handler;
         const auto admitted = [&](bool one_address) {
-            server_detail::server_context context{handler, settings};
+            server_detail::server_context context{handler, server_settings{settings}};
             std::size_t count = 0;
             const auto address = [&] { return ip_address::v4(10, 0, static_cast<std::uint8_t>(one_address ? 0 : count / 32), 1); };
             while (context.limiter.admit(address()) == server_detail::admission::accepted) ++count;

@@ -28,7 +28,7 @@ TOLLGATE_DECL void replace_with_error(http::response& response, const error& fai
 
 /// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
 template <class Policies, class Settings>
-void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url, const http::refusal& refusal,
+[[gnu::cold]] void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url, const http::refusal& refusal,
                      http::response& response) {
     const auto client = client_of(refusal, settings);
     const auto now = policy(policies.clock).now();

@@ -145,7 +145,7 @@ public:
         if (!ticking_) begin_ticking();
         wheel_.arm(one, ticks_due(approximate_now()) + ticks_[static_cast<std::size_t>(kind)]);
     }
-    TOLLGATE_DECL void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
+    TOLLGATE_COLD void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
 
     TOLLGATE_DECL void add(connection& one) noexcept;
@@ -157,7 +157,7 @@ public:
     TOLLGATE_DECL void add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
 
     /// Sets `date` to the current time. Each tick does this, but a loop without connections has no ticks.
-    TOLLGATE_DECL void update_date() noexcept;
+    TOLLGATE_COLD void update_date() noexcept;
 
 protected:
     /// Makes the loop's thread call `collect` soon. False when out of memory; then the next tick collects.
@@ -171,11 +171,11 @@ protected:
 
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
     /// Handles the ticks that have passed at `now`; false if no more are needed.
-    TOLLGATE_DECL bool tick(clock::time_point now) noexcept;
+    TOLLGATE_COLD bool tick(clock::time_point now) noexcept;
     [[nodiscard]] clock::time_point next_tick() const noexcept { return next_tick_; }
     /// Takes over what other threads have left for this loop.
     TOLLGATE_DECL void collect() noexcept;
-    TOLLGATE_DECL void begin_ticking() noexcept;
+    TOLLGATE_COLD void begin_ticking() noexcept;
     /// The ticks could not continue; the next `arm` restarts them.
     void ticks_failed() noexcept { ticking_ = false; }
     [[nodiscard]] bool drained() const noexcept { return draining_ && connections_.empty(); }
@@ -219,7 +219,7 @@ private:
     [[nodiscard]] std::uint64_t ticks_due(clock::time_point now) const noexcept {
         return now < next_tick_ ? 0 : static_cast<std::uint64_t>((now - next_tick_) / tick_length_) + 1;
     }
-    TOLLGATE_DECL void close_accepted(const accepted_socket& one) noexcept;
+    TOLLGATE_COLD void close_accepted(const accepted_socket& one) noexcept;
     TOLLGATE_COLD void drain(milliseconds deadline) noexcept;
     TOLLGATE_COLD void cut_off() noexcept;
 

@@ -62,7 +62,7 @@ TOLLGATE_COLD event_loop::~event_loop() {
     for (const accepted_socket& one : inbox_.accepted) close_accepted(one);
 }
 
-TOLLGATE_DECL void event_loop::close_accepted(const accepted_socket& one) noexcept {
+TOLLGATE_COLD void event_loop::close_accepted(const accepted_socket& one) noexcept {
     close_socket(one.socket);
     context_->limiter.release(one.peer, one.admitted);
 }
@@ -107,7 +107,7 @@ TOLLGATE_DECL void event_loop::collect() noexcept {
     while (work_item* const one = taken.completed.pop()) static_cast<connection&>(*one).on_completed();
 }
 
-TOLLGATE_DECL void event_loop::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
+TOLLGATE_COLD void event_loop::arm(deadline_wheel::entry& one, milliseconds from_now) noexcept {
     if (!ticking_) begin_ticking();
     wheel_.arm(one, ticks_due(clock::now()) + to_ticks(from_now));
 }
@@ -116,17 +116,17 @@ TOLLGATE_DECL std::uint64_t event_loop::to_ticks(milliseconds time) const noexce
     return static_cast<std::uint64_t>((std::max)(time, milliseconds{0}) / tick_length_) + 1;
 }
 
-TOLLGATE_DECL void event_loop::begin_ticking() noexcept {
+TOLLGATE_COLD void event_loop::begin_ticking() noexcept {
     next_tick_ = clock::now() + tick_length_;
     update_date();
     ticking_ = start_ticking();
 }
 
-TOLLGATE_DECL void event_loop::update_date() noexcept {
+TOLLGATE_COLD void event_loop::update_date() noexcept {
     date_ = to_http_date(std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()));
 }
 
-TOLLGATE_DECL bool event_loop::tick(clock::time_point now) noexcept {
+TOLLGATE_COLD bool event_loop::tick(clock::time_point now) noexcept {
     update_date();
     workspaces_.trim();
     tls_keepers_.release();

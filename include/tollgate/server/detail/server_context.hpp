@@ -23,7 +23,7 @@ namespace tollgate::inline v0::server_detail {
 /// Shared by all event loops of one server. Thread-safe.
 class server_context {
 public:
-    server_context(http::handler_ref answers, server_settings configured)
+    server_context(http::handler_ref answers, server_settings&& configured)
         : handler{answers}, settings{std::move(configured)}, limiter{connections_max(settings), per_address_max(settings)},
           workers{settings.worker_queue_max} {}
 
