@@ -8117,7 +8117,8 @@ template <class Settings>
 
 /// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
 template <class Policies>
-[[gnu::cold]] void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client, http::response& response) {
+[[gnu::cold]] void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client,
+                                  http::response& response) {
     const auto start = start_request(policies);
     const http::request none;
     const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
@@ -8403,8 +8404,8 @@ TOLLGATE_DECL void replace_with_error(http::response& response, const error& fai
 
 /// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
 template <class Policies, class Settings>
-[[gnu::cold]] void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url, const http::refusal& refusal,
-                     http::response& response) {
+[[gnu::cold]] void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url,
+                                   const http::refusal& refusal, http::response& response) {
     const auto client = client_of(refusal, settings);
     const auto now = policy(policies.clock).now();
     const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);

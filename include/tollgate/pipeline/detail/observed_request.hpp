@@ -116,7 +116,8 @@ template <class Settings>
 
 /// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
 template <class Policies>
-[[gnu::cold]] void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client, http::response& response) {
+[[gnu::cold]] void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client,
+                                  http::response& response) {
     const auto start = start_request(policies);
     const http::request none;
     const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};

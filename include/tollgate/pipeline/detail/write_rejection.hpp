@@ -28,8 +28,8 @@ TOLLGATE_DECL void replace_with_error(http::response& response, const error& fai
 
 /// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
 template <class Policies, class Settings>
-[[gnu::cold]] void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url, const http::refusal& refusal,
-                     http::response& response) {
+[[gnu::cold]] void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url,
+                                   const http::refusal& refusal, http::response& response) {
     const auto client = client_of(refusal, settings);
     const auto now = policy(policies.clock).now();
     const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
