@@ -1004,7 +1004,7 @@ inline constexpr bool is_result<result<T>> = true;
 
 // Shared by `and_then` and the other monadic operations for every value category; `self` is forwarded to `f`.
 
-/// `f(value)`; for a result without a value `f()`.
+/// `f(value)`, or `f()` if `Self` is a `result<void>`.
 template <class Self, class F>
 decltype(auto) call_with_value(Self&& self, F&& f) {
     if constexpr (std::is_void_v<typename std::remove_cvref_t<Self>::value_type>) return std::forward<F>(f)();
@@ -17010,8 +17010,8 @@ struct listen_address {
     std::uint16_t port = 0;
 };
 
-/// Reads a certificate and its key: `tls_from` (tollgate/server/tls.hpp) returns one. It is there so that programs without TLS do not
-/// compile it.
+/// A function that reads a certificate and its key: `tls_from` returns one. `tls_from` has its own header, tollgate/server/tls.hpp, so that
+/// programs without TLS do not compile TLS.
 using tls_source = std::function<result<std::shared_ptr<const server_detail::tls_context>>()>;
 
 /// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
@@ -17025,7 +17025,7 @@ struct server_settings {
     /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
     std::vector<int> listening_sockets = {};
     unsigned unix_socket_mode = 0660;  ///< of the file of a Unix domain socket: its owner and group may connect
-    tls_source tls = {};                   ///< such as `tls_from({"cert.pem", "key.pem"})`; empty: no TLS
+    tls_source tls = {};               ///< such as `tls_from({"cert.pem", "key.pem"})`; empty: no TLS
 
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
     /// Worker threads for blocking handlers, which wait more than they compute: at most this many for each `http::work_kind`, started when
@@ -17396,8 +17396,8 @@ template <class Body>
     return std::thread{[body = std::move(body)]() mutable {
 #if defined(__unix__)
         ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
-        // Without effect on a thread that cannot be cancelled, but glibc then makes no atomic operations around each system call,
-        // which cost a fifth of one.
+        // It has no effect on a thread that cannot be cancelled, except that glibc omits two atomic operations around each system call
+        // that may block. They cost a fifth of a short one.
         ::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
 #endif
         body();

@@ -117,7 +117,7 @@ inline constexpr bool is_result<result<T>> = true;
 
 // Shared by `and_then` and the other monadic operations for every value category; `self` is forwarded to `f`.
 
-/// `f(value)`; for a result without a value `f()`.
+/// `f(value)`, or `f()` if `Self` is a `result<void>`.
 template <class Self, class F>
 decltype(auto) call_with_value(Self&& self, F&& f) {
     if constexpr (std::is_void_v<typename std::remove_cvref_t<Self>::value_type>) return std::forward<F>(f)();

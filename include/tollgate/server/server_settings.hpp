@@ -27,8 +27,8 @@ struct listen_address {
     std::uint16_t port = 0;
 };
 
-/// Reads a certificate and its key: `tls_from` (tollgate/server/tls.hpp) returns one. It is there so that programs without TLS do not
-/// compile it.
+/// A function that reads a certificate and its key: `tls_from` returns one. `tls_from` has its own header, tollgate/server/tls.hpp, so that
+/// programs without TLS do not compile TLS.
 using tls_source = std::function<result<std::shared_ptr<const server_detail::tls_context>>()>;
 
 /// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
@@ -42,7 +42,7 @@ struct server_settings {
     /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
     std::vector<int> listening_sockets = {};
     unsigned unix_socket_mode = 0660;  ///< of the file of a Unix domain socket: its owner and group may connect
-    tls_source tls = {};                   ///< such as `tls_from({"cert.pem", "key.pem"})`; empty: no TLS
+    tls_source tls = {};               ///< such as `tls_from({"cert.pem", "key.pem"})`; empty: no TLS
 
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
     /// Worker threads for blocking handlers, which wait more than they compute: at most this many for each `http::work_kind`, started when

@@ -34,7 +34,6 @@ namespace tollgate::inline v0 {
 
 namespace server_detail {
 
-
 /// A BIO over a `tls_wire`, which is its data during each call of OpenSSL.
 struct wire_bio {
     static int read(BIO* bio, char* to, int bytes_max) noexcept {
