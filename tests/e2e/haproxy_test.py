@@ -50,7 +50,8 @@ class Proxied(Case):
         (directory / "both.pem").write_bytes(certificate.read_bytes() + certificate.with_suffix(".key").read_bytes())
         self.port = self.enterContext(reserve_port()).getsockname()[1]
         names = {"LISTEN": f"127.0.0.1:{self.port}", "CERTIFICATE": directory / "both.pem", "CONTROL": directory / "control",
-                 "AUTH_URL": "https://api.example.com", **{f"NODE_{number}": f"127.0.0.1:{nodes[number % len(nodes)].port}" for number in (1, 2, 3)}}
+                 "AUTH_URL": "https://api.example.com",
+                 **{f"NODE_{number}": f"127.0.0.1:{nodes[number % len(nodes)].port}" for number in (1, 2, 3)}}
         self.proxy = subprocess.Popen(["haproxy", "-db", "-q", "-f", CONFIGURATION],
                                       env={**os.environ, **{f"TOLLGATE_{name}": str(value) for name, value in names.items()}})
         self.addCleanup(self.proxy.wait)
