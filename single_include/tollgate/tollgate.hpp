@@ -21965,7 +21965,7 @@ TOLLGATE_COLD std::optional<url> url::parse(std::string_view text) {
 
 TOLLGATE_COLD url url::root(std::string_view text, std::string_view setting) {
     const auto refuse = [&](std::string_view reason) {
-        return std::invalid_argument{std::string{"tollgate: "}.append(setting).append(" '").append(text).append("' ").append(reason)};
+        return std::invalid_argument{concat({"tollgate: ", setting, " '", text, "' ", reason})};
     };
     auto parsed = parse(text);
     if (!parsed || parsed->has_user_info || parsed->has_query || parsed->has_fragment)
@@ -22953,13 +22953,12 @@ namespace tollgate::inline v0::pipeline {
     std::vector<route_pattern> patterns;
     for (const route& each : table) {
         const auto refuse = [&each](std::string_view before, std::string_view behind) {
-            throw std::invalid_argument{
-                std::string{"tollgate: "}.append(before).append(http::to_text(each.method)).append(" ").append(each.path).append(behind)};
+            throw std::invalid_argument{concat({"tollgate: ", before, http::to_text(each.method), " ", each.path, behind})};
         };
         for (const auto& other : patterns)
             if (route_key(other.method, other.path) == route_key(each.method, each.path)) refuse("two routes for ", {});
         if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
-            refuse({}, std::string{" needs the scope '"}.append(each.access.scope).append("', which no service of the settings declares"));
+            refuse({}, concat({" needs the scope '", each.access.scope, "', which no service of the settings declares"}));
         if (each.needs_hooks && !has_hooks) refuse({}, " needs a hook_store; read tollgate/contract/hook_store.hpp");
         patterns.push_back({each.method, each.path});
     }

@@ -221,7 +221,7 @@ TOLLGATE_COLD std::optional<url> url::parse(std::string_view text) {
 
 TOLLGATE_COLD url url::root(std::string_view text, std::string_view setting) {
     const auto refuse = [&](std::string_view reason) {
-        return std::invalid_argument{std::string{"tollgate: "}.append(setting).append(" '").append(text).append("' ").append(reason)};
+        return std::invalid_argument{concat({"tollgate: ", setting, " '", text, "' ", reason})};
     };
     auto parsed = parse(text);
     if (!parsed || parsed->has_user_info || parsed->has_query || parsed->has_fragment)
