@@ -17384,17 +17384,17 @@ namespace tollgate::inline v0::detail {
 
 // <tollgate/base/detail/start_thread.hpp>
 
-#if defined(__unix__)
+#if defined(__GLIBC__)
 #include <pthread.h>
 #endif
 
 namespace tollgate::inline v0::detail {
 
-/// Starts a thread of the library's own. It cannot be cancelled. Throws `std::system_error`, or what copying `body` throws.
+/// Starts a thread of the library's own. With glibc, it cannot be cancelled. Throws `std::system_error`, or what copying `body` throws.
 template <class Body>
 [[nodiscard]] std::thread start_thread(Body body) {
     return std::thread{[body = std::move(body)]() mutable {
-#if defined(__unix__)
+#if defined(__GLIBC__)
         ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
         // It has no effect on a thread that cannot be cancelled, except that glibc omits two atomic operations around each system call
         // that may block. They cost a fifth of a short one.
@@ -29791,6 +29791,7 @@ TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token&
     if (usernames_.size() >= tokens_max_)
         return table_is_full(tokens_max_, "personal tokens", "personal_tokens_max");
 
+    if (tokens_per_user_max == 0) return too_many_personal_tokens(0);  // before there is an entry of the user
     auto& siblings = of_user_[token.user];
     if (siblings.size() >= tokens_per_user_max) return too_many_personal_tokens(tokens_per_user_max);
 
@@ -30042,6 +30043,7 @@ TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listeni
     if (settings.tls) {
         auto context = settings.tls();
         if (!context) return std::move(context).error();
+        if (*context == nullptr) return invalid("The TLS source has returned nothing.");  // not plain HTTP instead
         context_->set_tls(*std::move(context));
     }
 

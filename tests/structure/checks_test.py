@@ -136,6 +136,7 @@ class Layout(Project):
     def test_bad(self):
         for name, text, part in (
             ("src/a.cpp", "", "does not belong at the top"),
+            (".json", "", "does not belong at the top"),
             ("docs/a.md", "TO" "DO: write", "unfinished"),
             ("tests/a.sh", "npm --registry https://registry" ".npmjs" ".org", "package registry"),
             ("examples/a.cpp", "x" * 141, "columns"),

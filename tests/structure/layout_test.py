@@ -7,6 +7,7 @@ import sources
 
 TOP_LEVEL = {"CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md", "LICENSE", "README.md",
              "docs", "examples", "include", "single_include", "tests"}
+DOT_FILES = {".clang-format", ".clang-tidy", ".git", ".gitignore"}  # folders that start with a dot may be of an editor
 LINES_MAX = 500
 CODE = (".hpp", ".ipp", ".cpp", ".py")
 COLUMNS_MAX = 140  # 120 is the aim; tests have no limit, because of their tables
@@ -26,7 +27,8 @@ ANONYMOUS = re.compile(r"^\s*namespace\s*\{", re.MULTILINE)
 
 def check_top_level(base):
     for path in sorted(base.iterdir()):
-        if path.name not in TOP_LEVEL and path.name not in sources.SKIPPED and not path.name.startswith("."):
+        allowed = path.name in DOT_FILES or path.is_dir() if path.name.startswith(".") else path.name in TOP_LEVEL
+        if not allowed and path.name not in sources.SKIPPED:
             yield f"{path.name} does not belong at the top"
 
 

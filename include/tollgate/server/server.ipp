@@ -126,6 +126,7 @@ TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listeni
     if (settings.tls) {
         auto context = settings.tls();
         if (!context) return std::move(context).error();
+        if (*context == nullptr) return invalid("The TLS source has returned nothing.");  // not plain HTTP instead
         context_->set_tls(*std::move(context));
     }
 

@@ -693,6 +693,17 @@ TEST_CASE("certificate and key may come from pipes", "[server][tls]") {
     ::close(key);
 }
 
+TEST_CASE("a TLS source that returns nothing keeps a server from starting", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server_settings settings;
+    settings.port = 0;
+    settings.tls = [] { return tollgate::result<std::shared_ptr<const tollgate::server_detail::tls_context>>{nullptr}; };
+    server running{handler, settings};
+    const auto started = running.start();
+    REQUIRE_FALSE(started);
+    CHECK(started.error().message == "The TLS source has returned nothing.");
+}
+
 TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]") {
     tollgate_test::echo_handler handler;
     const auto refuses = [&](tls_settings tls, const std::string& expected) {

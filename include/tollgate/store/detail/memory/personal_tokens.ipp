@@ -19,6 +19,7 @@ TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token&
     if (usernames_.size() >= tokens_max_)
         return table_is_full(tokens_max_, "personal tokens", "personal_tokens_max");
 
+    if (tokens_per_user_max == 0) return too_many_personal_tokens(0);  // before there is an entry of the user
     auto& siblings = of_user_[token.user];
     if (siblings.size() >= tokens_per_user_max) return too_many_personal_tokens(tokens_per_user_max);
 
