@@ -5208,9 +5208,12 @@ template <class T>
 class [[nodiscard]] lookup {
 public:
     /// The key exists and has this value.
-    [[nodiscard]] static constexpr lookup hit(T value) { return lookup{state::hit, std::move(value)}; }
+    template <class U = T>
+    [[nodiscard]] static constexpr lookup hit(U&& value) {
+        return lookup{std::in_place, std::forward<U>(value)};
+    }
     /// The key is known not to exist.
-    [[nodiscard]] static constexpr lookup miss() noexcept { return lookup{state::miss, std::nullopt}; }
+    [[nodiscard]] static constexpr lookup miss() noexcept { return lookup{state::miss}; }
     /// Nothing is cached: ask the store.
     [[nodiscard]] static constexpr lookup unknown() noexcept { return {}; }
 
@@ -5235,7 +5238,9 @@ public:
 private:
     enum class state : std::uint8_t { unknown, miss, hit };
 
-    constexpr lookup(state initial, std::optional<T> value) : state_{initial}, value_{std::move(value)} {}
+    constexpr explicit lookup(state initial) noexcept : state_{initial} {}
+    template <class U>
+    constexpr lookup(std::in_place_t, U&& value) : state_{state::hit}, value_{std::in_place, std::forward<U>(value)} {}
 
     state state_ = state::unknown;
     std::optional<T> value_;
@@ -18230,7 +18235,7 @@ namespace tollgate::inline v0::detail {
 
 /// A table of sets, `Set::ways` keys in each, all bytes zero at first. Its memory is reserved at the start and touched on first use. A
 /// lock is for many sets; with 256 of them, two threads collide in less than 1 % of calls on today's machines.
-template <class Set, class Mutex>
+template <class Set>
 class locked_sets {
 public:
     /// For `keys_max` keys, at least one and at most `keys_bound`, rounded up to a power of two of sets. Throws `std::bad_alloc`.
@@ -18247,12 +18252,12 @@ public:
     [[nodiscard]] std::size_t index_of(std::uint64_t hash) const noexcept { return hash & (size_ - 1); }
     [[nodiscard]] Set& operator[](std::size_t index) const noexcept { return sets_[index]; }
     /// Hold it while using the set.
-    [[nodiscard]] Mutex& lock_of(std::size_t index) const noexcept { return locks_[index % locks_.size()].mutex; }
+    [[nodiscard]] short_mutex& lock_of(std::size_t index) const noexcept { return locks_[index % locks_.size()].mutex; }
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return (size_ + 1) * sizeof(Set); }
 
 private:
     struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
-        Mutex mutex;
+        short_mutex mutex;
     };
     struct free_memory {
         void operator()(void* memory) const noexcept { std::free(memory); }
@@ -22133,7 +22138,7 @@ private:
     [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept { return sets_.index_of(siphash(seed_, key)); }
 
     siphash_key seed_;
-    detail::locked_sets<detail::window_set, short_mutex> sets_;
+    detail::locked_sets<detail::window_set> sets_;
 };
 
 TOLLGATE_COLD window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
@@ -47414,7 +47419,7 @@ struct leases::table {
 
     const std::uint32_t units_max;
     const siphash_key seed;
-    const tollgate::detail::locked_sets<set, std::mutex> sets;
+    const tollgate::detail::locked_sets<set> sets;
 
     // Leases of several units, oldest first, that may have to be returned. 4,096 is what a node creates in 8 s at 500 a
     // second; further leases are kept until their windows end.

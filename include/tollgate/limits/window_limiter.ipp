@@ -1,7 +1,6 @@
 #pragma once
 
 #include <tollgate/base/detail/random_key.hpp>
-#include <tollgate/base/detail/short_mutex.hpp>
 #include <tollgate/limits/detail/locked_sets.hpp>
 #include <tollgate/limits/detail/window_set.hpp>
 #include <tollgate/limits/window_limiter.hpp>
@@ -59,7 +58,7 @@ private:
     [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept { return sets_.index_of(siphash(seed_, key)); }
 
     siphash_key seed_;
-    detail::locked_sets<detail::window_set, short_mutex> sets_;
+    detail::locked_sets<detail::window_set> sets_;
 };
 
 TOLLGATE_COLD window_limiter::window_limiter() : window_limiter{key_capacity{}} {}

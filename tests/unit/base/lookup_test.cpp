@@ -43,3 +43,29 @@ TEST_CASE("the value of a hit can be moved out", "[base][lookup]") {
     CHECK(**taken == 7);
     CHECK(**lookup<std::unique_ptr<int>>::hit(std::make_unique<int>(8)) == 8);
 }
+
+namespace {
+
+/// Counts how often it was copied or moved.
+struct counted_value {
+    int copies = 0;
+    int moves = 0;
+
+    counted_value() = default;
+    counted_value(const counted_value& other) : copies{other.copies + 1}, moves{other.moves} {}
+    counted_value(counted_value&& other) noexcept : copies{other.copies}, moves{other.moves + 1} {}
+    counted_value& operator=(const counted_value&) = delete;
+    counted_value& operator=(counted_value&&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("a hit copies its value once, or moves it once", "[base][lookup]") {
+    const counted_value cached;
+    const auto copied = lookup<counted_value>::hit(cached);
+    CHECK(copied->copies == 1);
+    CHECK(copied->moves == 0);
+    const auto moved = lookup<counted_value>::hit(counted_value{});
+    CHECK(moved->copies == 0);
+    CHECK(moved->moves == 1);
+}

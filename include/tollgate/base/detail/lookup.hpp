@@ -16,9 +16,12 @@ template <class T>
 class [[nodiscard]] lookup {
 public:
     /// The key exists and has this value.
-    [[nodiscard]] static constexpr lookup hit(T value) { return lookup{state::hit, std::move(value)}; }
+    template <class U = T>
+    [[nodiscard]] static constexpr lookup hit(U&& value) {
+        return lookup{std::in_place, std::forward<U>(value)};
+    }
     /// The key is known not to exist.
-    [[nodiscard]] static constexpr lookup miss() noexcept { return lookup{state::miss, std::nullopt}; }
+    [[nodiscard]] static constexpr lookup miss() noexcept { return lookup{state::miss}; }
     /// Nothing is cached: ask the store.
     [[nodiscard]] static constexpr lookup unknown() noexcept { return {}; }
 
@@ -43,7 +46,9 @@ public:
 private:
     enum class state : std::uint8_t { unknown, miss, hit };
 
-    constexpr lookup(state initial, std::optional<T> value) : state_{initial}, value_{std::move(value)} {}
+    constexpr explicit lookup(state initial) noexcept : state_{initial} {}
+    template <class U>
+    constexpr lookup(std::in_place_t, U&& value) : state_{state::hit}, value_{std::in_place, std::forward<U>(value)} {}
 
     state state_ = state::unknown;
     std::optional<T> value_;

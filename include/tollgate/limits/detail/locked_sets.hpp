@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tollgate/base/detail/short_mutex.hpp>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -13,7 +15,7 @@ namespace tollgate::inline v0::detail {
 
 /// A table of sets, `Set::ways` keys in each, all bytes zero at first. Its memory is reserved at the start and touched on first use. A
 /// lock is for many sets; with 256 of them, two threads collide in less than 1 % of calls on today's machines.
-template <class Set, class Mutex>
+template <class Set>
 class locked_sets {
 public:
     /// For `keys_max` keys, at least one and at most `keys_bound`, rounded up to a power of two of sets. Throws `std::bad_alloc`.
@@ -30,12 +32,12 @@ public:
     [[nodiscard]] std::size_t index_of(std::uint64_t hash) const noexcept { return hash & (size_ - 1); }
     [[nodiscard]] Set& operator[](std::size_t index) const noexcept { return sets_[index]; }
     /// Hold it while using the set.
-    [[nodiscard]] Mutex& lock_of(std::size_t index) const noexcept { return locks_[index % locks_.size()].mutex; }
+    [[nodiscard]] short_mutex& lock_of(std::size_t index) const noexcept { return locks_[index % locks_.size()].mutex; }
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return (size_ + 1) * sizeof(Set); }
 
 private:
     struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
-        Mutex mutex;
+        short_mutex mutex;
     };
     struct free_memory {
         void operator()(void* memory) const noexcept { std::free(memory); }

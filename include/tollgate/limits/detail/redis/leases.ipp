@@ -120,7 +120,7 @@ struct leases::table {
 
     const std::uint32_t units_max;
     const siphash_key seed;
-    const tollgate::detail::locked_sets<set, std::mutex> sets;
+    const tollgate::detail::locked_sets<set> sets;
 
     // Leases of several units, oldest first, that may have to be returned. 4,096 is what a node creates in 8 s at 500 a
     // second; further leases are kept until their windows end.
