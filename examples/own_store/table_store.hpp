@@ -38,6 +38,8 @@ public:
     result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed);
     result<bool> revoke_personal_token(token_id id);
     result<std::optional<token_credential>> find_access_token(const digest& token);
+
+    // access_token_store
     result<void> create_access_token(const new_access_token& token);
     result<bool> revoke_access_token(const digest& token);
 

@@ -1,4 +1,4 @@
-// The verbs of token_store and session_store.
+// The verbs of token_store, access_token_store and session_store.
 #include "table_store.hpp"
 
 #include <tollgate/base/limits.hpp>

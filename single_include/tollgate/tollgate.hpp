@@ -5281,15 +5281,14 @@ concept credential_cache = credential_source<S> && requires(const S& s, std::str
     { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
 };
 
-/// Stores personal tokens and access tokens. Every verb is atomic; its effect is as durable as the store when it
+/// Stores personal tokens. Every verb is atomic; its effect is as durable as the store when it
 /// returns.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
-                                                       std::size_t tokens_per_user_max, const new_access_token& access,
-                                                       const personal_token_renewal& renewed, user_id user, token_id id,
-                                                       const digest& token) {
+                                                       std::size_t tokens_per_user_max,
+                                                       const personal_token_renewal& renewed, user_id user, token_id id) {
     // error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`: counting
     // and creating is one step, so that parallel calls cannot exceed the bound.
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
@@ -5300,8 +5299,13 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
     { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
     // Revokes a token, which is invalid as soon as this returns; returns whether there was one.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
+};
+
+/// Stores access tokens that code of your own issues. Optional: those of OAuth 2.0 are created and revoked by the verbs of `oauth_store`.
+template <class S>
+concept access_token_store = credential_source<S> && requires(S& s, const new_access_token& created, const digest& token) {
     // error_kind::conflict if the digest exists.
-    { s.create_access_token(access) } -> std::same_as<result<void>>;
+    { s.create_access_token(created) } -> std::same_as<result<void>>;
     // Returns whether there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
 };
@@ -15541,291 +15545,6 @@ account_service(account_service_settings, Users&, Store&, Sessions&, Policies = 
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/memory/applications.hpp>
-
-namespace tollgate::inline v0::memory {
-
-/// The verbs of `application_store`, in memory, except for what is deleted together with an application.
-///
-/// Thread rule: callers hold the lock of the store's OAuth part.
-class applications {
-public:
-    explicit applications(std::size_t applications_max) : applications_max_{applications_max} {}
-
-    TOLLGATE_DECL result<application_id> create(const new_application& created, std::size_t applications_per_user_max);
-    [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
-    /// Null if there is none.
-    [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
-    TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
-    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret) noexcept;
-    TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
-    TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
-
-private:
-    /// Null when the owner has no such application.
-    [[nodiscard]] TOLLGATE_DECL application* find_of(user_id owner, application_id id) noexcept;
-
-    const std::size_t applications_max_;
-    std::int64_t last_id_ = 0;
-    std::map<application_id, application> rows_;
-    std::map<client_id_text, application_id, std::less<>> by_client_id_;  // not hashed: clients choose the keys
-    std::set<std::pair<user_id, application_id>> of_owner_;
-};
-
-}  // namespace tollgate::memory
-
-// <tollgate/store/detail/errors.hpp>
-
-namespace tollgate::inline v0 {
-
-/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator and names the file or
-/// server.
-class store_error : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
-namespace detail {
-
-/// `T` if it is a result, else `result<T>`.
-template <class T>
-using as_result = std::conditional_t<base_detail::is_result<T>, T, result<T>>;
-
-/// What a verb reports that ran out of memory: without its text, if there is no memory for that either.
-[[nodiscard, gnu::noinline]] inline error out_of_resources() noexcept {
-    try {
-        return unavailable("out of memory or another resource of the process");
-    } catch (...) {
-        return {error_kind::unavailable, {}, {}};
-    }
-}
-
-/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
-/// (unavailable). Verbs leave nothing half done when an exception is thrown. One that fails in no other way returns its plain value.
-template <class Verb>
-[[nodiscard]] as_result<std::invoke_result_t<Verb&>> without_exceptions(Verb&& verb) noexcept {
-    try {
-        if constexpr (std::is_void_v<std::invoke_result_t<Verb&>>) {
-            verb();
-            return {};
-        } else {
-            return verb();
-        }
-    } catch (...) {
-        return out_of_resources();
-    }
-}
-
-/// What a store without a database reports if a row exists.
-[[nodiscard]] inline error conflict() { return {error_kind::conflict, {}, {}}; }
-
-/// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
-[[nodiscard]] inline error describe_conflict(error failure, const char* message) {
-    if (failure.kind == error_kind::conflict) failure.message = message;
-    return failure;
-}
-
-}  // namespace detail
-
-// Errors that all stores report in the same words.
-
-[[nodiscard]] inline error personal_token_exists(error failure = detail::conflict()) {
-    return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
-}
-
-[[nodiscard]] inline error application_exists(error failure = detail::conflict()) {
-    return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
-}
-
-[[nodiscard]] inline error token_exists(error failure = detail::conflict()) {
-    return detail::describe_conflict(std::move(failure), "This token exists already.");
-}
-
-[[nodiscard]] inline error session_exists(error failure = detail::conflict()) {
-    return detail::describe_conflict(std::move(failure), "This session exists already.");
-}
-
-[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
-    return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
-}
-
-[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
-    return invalid("The user has " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
-}
-
-[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
-    return invalid("This account has " + std::to_string(hooks_per_event_max) +
-                   " webhooks for this event, which is the maximum.");
-}
-
-/// The scopes of a code and those granted before exceed a scope_set.
-[[nodiscard]] inline error too_many_scopes() {
-    return invalid("Together with the scopes that you already granted to this application, these are too many scopes.");
-}
-
-/// A delivery of a disabled hook cannot be sent again.
-[[nodiscard]] inline error hook_is_disabled() {
-    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
-}
-
-}  // namespace tollgate
-
-// <tollgate/store/detail/memory/bounds.hpp>
-
-namespace tollgate::inline v0::memory {
-
-/// The part of a bound that one user, account or host may use; a quarter leaves enough for others.
-inline constexpr std::size_t share_divisor = 4;
-
-/// The error for a full table. `rows`: the plural noun; `setting`: the member of `memory_settings` that is its bound.
-[[nodiscard]] inline error table_is_full(std::size_t rows_max, std::string_view rows, std::string_view setting) {
-    return unavailable(concat({"The memory store holds ", std::to_string(rows_max), " ", rows, ", the maximum (memory_settings::", setting,
-                               ")."}));
-}
-
-/// Reserves space for one more element, so that appending cannot fail.
-template <class T>
-void reserve_one_more(std::vector<T>& in) {
-    if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
-}
-
-/// Counts the rows of a table, in total and by user. A table has at most `rows_max`, and one user at most a quarter of
-/// them.
-class user_shares {
-public:
-    explicit user_shares(std::size_t rows_max) noexcept
-        : rows_max_{rows_max}, rows_per_user_max_{(std::max)(rows_max / share_divisor, std::size_t{1})} {}
-
-    [[nodiscard]] bool has_capacity(user_id user) const noexcept {
-        return rows_ < rows_max_ && rows_of(user) < rows_per_user_max_;
-    }
-
-    /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
-    [[nodiscard]] error no_capacity(std::string_view rows, std::string_view setting) const {
-        if (rows_ >= rows_max_) return table_is_full(rows_max_, rows, setting);
-        return unavailable(concat({"The memory store holds ", std::to_string(rows_per_user_max_), " ", rows,
-                                   " of one user, the maximum (a quarter of memory_settings::", setting, ")."}));
-    }
-
-    /// Throws std::bad_alloc without effect.
-    void add(user_id user) {
-        ++of_user_[user];
-        ++rows_;
-    }
-
-    /// Precondition: the user has one.
-    void remove(user_id user) noexcept {
-        const auto found = of_user_.find(user);
-        if (--found->second == 0) of_user_.erase(found);
-        --rows_;
-    }
-
-private:
-    [[nodiscard]] std::size_t rows_of(user_id user) const noexcept {
-        const auto found = of_user_.find(user);
-        return found == of_user_.end() ? 0 : found->second;
-    }
-
-    const std::size_t rows_max_, rows_per_user_max_;
-    std::size_t rows_ = 0;
-    std::unordered_map<user_id, std::size_t> of_user_;
-};
-
-}  // namespace tollgate::memory
-
-// <tollgate/store/detail/memory/device_codes.hpp>
-
-namespace tollgate::inline v0::memory {
-
-/// Device codes, in memory. They are few, so lookups scan all of them.
-///
-/// Thread rule: callers hold the lock of the store's OAuth part.
-class device_codes {
-public:
-    device_codes(std::size_t codes_max, const applications& known) : codes_max_{codes_max}, applications_{known} {}
-
-    result<void> create(const new_device_code& code) {
-        if (applications_.find(code.application) == nullptr) return not_found();
-        if (find_row(code.device_digest) != rows_.end() || find_row(code.user_digest) != rows_.end())
-            return token_exists();
-        const bool is_full = rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0;
-        const auto replaced = is_full ? busiest_application() : std::nullopt;
-        if (is_full && !replaced)
-            return table_is_full(codes_max_, "device codes", "device_codes_max");
-        rows_.push_back({code, device_code_state::pending});
-        if (replaced) erase_oldest_of(*replaced);
-        if (count_of(code.application) > limits::device_codes_per_application_max) erase_oldest_of(code.application);
-        return {};
-    }
-
-    [[nodiscard]] std::optional<device_code> find(const digest& code) const {
-        const auto found = find_row(code);
-        if (found == rows_.end()) return std::nullopt;
-        const new_device_code& stored = found->code;
-        return device_code{stored.device_digest,  stored.application, applications_.find(stored.application)->client_id, stored.scopes,
-                           stored.requested_from, stored.created_at,  stored.expires_at,                                 found->state};
-    }
-
-    bool answer(const digest& user_code, device_code_state state) noexcept {
-        for (row& each : rows_)
-            if (each.code.user_digest == user_code && each.state == device_code_state::pending) {
-                each.state = state;
-                return true;
-            }
-        return false;
-    }
-
-    void forget_of(application_id application) noexcept { std::erase_if(rows_, is_of{application}); }
-
-    std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
-        std::size_t swept = 0;
-        std::erase_if(rows_, [&](const row& each) {
-            const bool goes = swept < rows_max && each.code.expires_at <= now;
-            swept += goes ? 1 : 0;
-            return goes;
-        });
-        return swept;
-    }
-
-private:
-    struct row {
-        new_device_code code;
-        device_code_state state;
-    };
-
-    struct is_of {
-        application_id application;
-        bool operator()(const row& each) const noexcept { return each.code.application == application; }
-    };
-    [[nodiscard]] std::size_t count_of(application_id application) const noexcept {
-        return static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_of{application}));
-    }
-    void erase_oldest_of(application_id application) noexcept {
-        rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_of{application}));
-    }
-    /// The application that has the most codes, so that one application cannot use up the store; empty if each has only one.
-    [[nodiscard]] std::optional<application_id> busiest_application() const {
-        std::map<application_id, std::size_t> counts;
-        for (const row& each : rows_) ++counts[each.code.application];
-        const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-        if (most == counts.end() || most->second < 2) return std::nullopt;
-        return most->first;
-    }
-
-    [[nodiscard]] std::vector<row>::const_iterator find_row(const digest& code) const noexcept {
-        return std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
-            return each.code.device_digest == code || each.code.user_digest == code;
-        });
-    }
-
-    const std::size_t codes_max_;
-    const applications& applications_;
-    std::vector<row> rows_;  // oldest first
-};
-
-}  // namespace tollgate::memory
-
 // <tollgate/store/detail/memory/dated_digest.hpp>
 
 namespace tollgate::inline v0::memory {
@@ -16141,6 +15860,69 @@ struct stored_credential {
 
 }  // namespace tollgate::memory
 
+// <tollgate/store/detail/memory/bounds.hpp>
+
+namespace tollgate::inline v0::memory {
+
+/// The part of a bound that one user, account or host may use; a quarter leaves enough for others.
+inline constexpr std::size_t share_divisor = 4;
+
+/// The error for a full table. `rows`: the plural noun; `setting`: the member of `memory_settings` that is its bound.
+[[nodiscard]] inline error table_is_full(std::size_t rows_max, std::string_view rows, std::string_view setting) {
+    return unavailable(concat({"The memory store holds ", std::to_string(rows_max), " ", rows, ", the maximum (memory_settings::", setting,
+                               ")."}));
+}
+
+/// Reserves space for one more element, so that appending cannot fail.
+template <class T>
+void reserve_one_more(std::vector<T>& in) {
+    if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
+}
+
+/// Counts the rows of a table, in total and by user. A table has at most `rows_max`, and one user at most a quarter of
+/// them.
+class user_shares {
+public:
+    explicit user_shares(std::size_t rows_max) noexcept
+        : rows_max_{rows_max}, rows_per_user_max_{(std::max)(rows_max / share_divisor, std::size_t{1})} {}
+
+    [[nodiscard]] bool has_capacity(user_id user) const noexcept {
+        return rows_ < rows_max_ && rows_of(user) < rows_per_user_max_;
+    }
+
+    /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
+    [[nodiscard]] error no_capacity(std::string_view rows, std::string_view setting) const {
+        if (rows_ >= rows_max_) return table_is_full(rows_max_, rows, setting);
+        return unavailable(concat({"The memory store holds ", std::to_string(rows_per_user_max_), " ", rows,
+                                   " of one user, the maximum (a quarter of memory_settings::", setting, ")."}));
+    }
+
+    /// Throws std::bad_alloc without effect.
+    void add(user_id user) {
+        ++of_user_[user];
+        ++rows_;
+    }
+
+    /// Precondition: the user has one.
+    void remove(user_id user) noexcept {
+        const auto found = of_user_.find(user);
+        if (--found->second == 0) of_user_.erase(found);
+        --rows_;
+    }
+
+private:
+    [[nodiscard]] std::size_t rows_of(user_id user) const noexcept {
+        const auto found = of_user_.find(user);
+        return found == of_user_.end() ? 0 : found->second;
+    }
+
+    const std::size_t rows_max_, rows_per_user_max_;
+    std::size_t rows_ = 0;
+    std::unordered_map<user_id, std::size_t> of_user_;
+};
+
+}  // namespace tollgate::memory
+
 // <tollgate/store/detail/memory/access_tokens.hpp>
 
 namespace tollgate::inline v0::memory {
@@ -16211,6 +15993,228 @@ private:
     sharded_table<digest, row> by_digest_;  // the tokens; the following only locate them
     digests_by_time by_end_;
     std::map<grant_parties, digests_by_time> between_;
+};
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/detail/memory/applications.hpp>
+
+namespace tollgate::inline v0::memory {
+
+/// The verbs of `application_store`, in memory, except for what is deleted together with an application.
+///
+/// Thread rule: callers hold the lock of the store's OAuth part.
+class applications {
+public:
+    explicit applications(std::size_t applications_max) : applications_max_{applications_max} {}
+
+    TOLLGATE_DECL result<application_id> create(const new_application& created, std::size_t applications_per_user_max);
+    [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
+    /// Null if there is none.
+    [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
+    TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
+    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
+    TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
+
+private:
+    /// Null when the owner has no such application.
+    [[nodiscard]] TOLLGATE_DECL application* find_of(user_id owner, application_id id) noexcept;
+
+    const std::size_t applications_max_;
+    std::int64_t last_id_ = 0;
+    std::map<application_id, application> rows_;
+    std::map<client_id_text, application_id, std::less<>> by_client_id_;  // not hashed: clients choose the keys
+    std::set<std::pair<user_id, application_id>> of_owner_;
+};
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/detail/errors.hpp>
+
+namespace tollgate::inline v0 {
+
+/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator and names the file or
+/// server.
+class store_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+/// `T` if it is a result, else `result<T>`.
+template <class T>
+using as_result = std::conditional_t<base_detail::is_result<T>, T, result<T>>;
+
+/// What a verb reports that ran out of memory: without its text, if there is no memory for that either.
+[[nodiscard, gnu::noinline]] inline error out_of_resources() noexcept {
+    try {
+        return unavailable("out of memory or another resource of the process");
+    } catch (...) {
+        return {error_kind::unavailable, {}, {}};
+    }
+}
+
+/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
+/// (unavailable). Verbs leave nothing half done when an exception is thrown. One that fails in no other way returns its plain value.
+template <class Verb>
+[[nodiscard]] as_result<std::invoke_result_t<Verb&>> without_exceptions(Verb&& verb) noexcept {
+    try {
+        if constexpr (std::is_void_v<std::invoke_result_t<Verb&>>) {
+            verb();
+            return {};
+        } else {
+            return verb();
+        }
+    } catch (...) {
+        return out_of_resources();
+    }
+}
+
+/// What a store without a database reports if a row exists.
+[[nodiscard]] inline error conflict() { return {error_kind::conflict, {}, {}}; }
+
+/// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
+[[nodiscard]] inline error describe_conflict(error failure, const char* message) {
+    if (failure.kind == error_kind::conflict) failure.message = message;
+    return failure;
+}
+
+}  // namespace detail
+
+// Errors that all stores report in the same words.
+
+[[nodiscard]] inline error personal_token_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
+}
+
+[[nodiscard]] inline error application_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
+}
+
+[[nodiscard]] inline error token_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "This token exists already.");
+}
+
+[[nodiscard]] inline error session_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "This session exists already.");
+}
+
+[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
+    return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
+}
+
+[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
+    return invalid("The user has " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
+}
+
+[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
+    return invalid("This account has " + std::to_string(hooks_per_event_max) +
+                   " webhooks for this event, which is the maximum.");
+}
+
+/// The scopes of a code and those granted before exceed a scope_set.
+[[nodiscard]] inline error too_many_scopes() {
+    return invalid("Together with the scopes that you already granted to this application, these are too many scopes.");
+}
+
+/// A delivery of a disabled hook cannot be sent again.
+[[nodiscard]] inline error hook_is_disabled() {
+    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
+}
+
+}  // namespace tollgate
+
+// <tollgate/store/detail/memory/device_codes.hpp>
+
+namespace tollgate::inline v0::memory {
+
+/// Device codes, in memory. They are few, so lookups scan all of them.
+///
+/// Thread rule: callers hold the lock of the store's OAuth part.
+class device_codes {
+public:
+    device_codes(std::size_t codes_max, const applications& known) : codes_max_{codes_max}, applications_{known} {}
+
+    result<void> create(const new_device_code& code) {
+        if (applications_.find(code.application) == nullptr) return not_found();
+        if (find_row(code.device_digest) != rows_.end() || find_row(code.user_digest) != rows_.end())
+            return token_exists();
+        const bool is_full = rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0;
+        const auto replaced = is_full ? busiest_application() : std::nullopt;
+        if (is_full && !replaced)
+            return table_is_full(codes_max_, "device codes", "device_codes_max");
+        rows_.push_back({code, device_code_state::pending});
+        if (replaced) erase_oldest_of(*replaced);
+        if (count_of(code.application) > limits::device_codes_per_application_max) erase_oldest_of(code.application);
+        return {};
+    }
+
+    [[nodiscard]] std::optional<device_code> find(const digest& code) const {
+        const auto found = find_row(code);
+        if (found == rows_.end()) return std::nullopt;
+        const new_device_code& stored = found->code;
+        return device_code{stored.device_digest,  stored.application, applications_.find(stored.application)->client_id, stored.scopes,
+                           stored.requested_from, stored.created_at,  stored.expires_at,                                 found->state};
+    }
+
+    bool answer(const digest& user_code, device_code_state state) noexcept {
+        for (row& each : rows_)
+            if (each.code.user_digest == user_code && each.state == device_code_state::pending) {
+                each.state = state;
+                return true;
+            }
+        return false;
+    }
+
+    void forget_of(application_id application) noexcept { std::erase_if(rows_, is_of{application}); }
+
+    std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
+        std::size_t swept = 0;
+        std::erase_if(rows_, [&](const row& each) {
+            const bool goes = swept < rows_max && each.code.expires_at <= now;
+            swept += goes ? 1 : 0;
+            return goes;
+        });
+        return swept;
+    }
+
+private:
+    struct row {
+        new_device_code code;
+        device_code_state state;
+    };
+
+    struct is_of {
+        application_id application;
+        bool operator()(const row& each) const noexcept { return each.code.application == application; }
+    };
+    [[nodiscard]] std::size_t count_of(application_id application) const noexcept {
+        return static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_of{application}));
+    }
+    void erase_oldest_of(application_id application) noexcept {
+        rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_of{application}));
+    }
+    /// The application that has the most codes, so that one application cannot use up the store; empty if each has only one.
+    [[nodiscard]] std::optional<application_id> busiest_application() const {
+        std::map<application_id, std::size_t> counts;
+        for (const row& each : rows_) ++counts[each.code.application];
+        const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+        if (most == counts.end() || most->second < 2) return std::nullopt;
+        return most->first;
+    }
+
+    [[nodiscard]] std::vector<row>::const_iterator find_row(const digest& code) const noexcept {
+        return std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
+            return each.code.device_digest == code || each.code.user_digest == code;
+        });
+    }
+
+    const std::size_t codes_max_;
+    const applications& applications_;
+    std::vector<row> rows_;  // oldest first
 };
 
 }  // namespace tollgate::memory
@@ -16657,8 +16661,8 @@ struct memory_settings {
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
-/// A store in memory for tokens only: for an API without webhooks and OAuth. It compiles faster than `memory_store`, which has all
-/// contracts.
+/// A store in memory for personal tokens only: for an API without webhooks and OAuth. It has no access tokens. It compiles faster than
+/// `memory_store`, which has all contracts.
 ///
 /// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
 class memory_token_store {
@@ -16666,7 +16670,7 @@ public:
     /// No call blocks.
     static constexpr bool blocking = false;
 
-    /// An empty store. Only the settings of personal and access tokens apply.
+    /// An empty store. Of the settings, only `personal_tokens_max` applies.
     TOLLGATE_COLD explicit memory_token_store(const memory_settings& settings = {});
     memory_token_store(const memory_token_store&) = delete;
     memory_token_store& operator=(const memory_token_store&) = delete;
@@ -16682,30 +16686,13 @@ public:
     /// See `use_recorder`.
     TOLLGATE_COLD result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
 
-    /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
-    /// See `token_store`.
-    TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
-    TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
+    /// See `credential_source`. Finds none.
+    result<std::optional<token_credential>> find_access_token(const digest&) noexcept { return std::optional<token_credential>{}; }
     /// See `use_recorder`.
-    TOLLGATE_COLD result<void> record_access_token_use(const digest& token, instant now) noexcept;
-
-protected:
-    /// Runs a verb with the lock of the access tokens and, in `memory_store`, all OAuth tables. Reading a credential does not need it.
-    template <class Verb>
-    detail::as_result<std::invoke_result_t<Verb&>> in_oauth(Verb&& verb) noexcept {
-        return detail::without_exceptions([&] {
-            const std::scoped_lock lock{oauth_mutex_};
-            return verb();
-        });
-    }
-
-    /// For `memory_store`, whose grants own access tokens.
-    memory::access_tokens access_;
+    result<void> record_access_token_use(const digest&, instant) noexcept { return {}; }
 
 private:
     memory::personal_tokens personal_;
-    std::mutex oauth_mutex_;
 };
 
 static_assert(token_store<memory_token_store> && use_recorder<memory_token_store>);
@@ -16726,9 +16713,18 @@ public:
     TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
     TOLLGATE_DECL ~memory_store();
 
-    // The verbs of `token_store` are those of `memory_token_store`, but a use of an access token is a use of its grant, too.
+    // The verbs of `token_store` are those of `memory_token_store`.
 
-    /// See `use_recorder`.
+    /// See `credential_source`.
+    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept { return access_.find(token); }
+    /// See `access_token_store`.
+    result<void> create_access_token(const new_access_token& token) noexcept {
+        return in_oauth([&] { return access_.create(token, std::nullopt); });
+    }
+    result<bool> revoke_access_token(const digest& token) noexcept {
+        return in_oauth([&] { return access_.revoke(token); });
+    }
+    /// See `use_recorder`. A use of an access token is a use of its grant, too.
     result<void> record_access_token_use(const digest& token, instant now) noexcept {
         return in_oauth([&] {
             if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
@@ -16926,6 +16922,14 @@ public:
     }
 
 private:
+    /// Runs a verb with the lock of all OAuth tables. Reading a credential does not need it.
+    template <class Verb>
+    detail::as_result<std::invoke_result_t<Verb&>> in_oauth(Verb&& verb) noexcept {
+        return detail::without_exceptions([&] {
+            const std::scoped_lock lock{oauth_mutex_};
+            return verb();
+        });
+    }
     /// Runs a verb with the lock shared by hooks and deliveries.
     template <class Verb>
     detail::as_result<std::invoke_result_t<Verb&>> in_hooks(Verb&& verb) noexcept {
@@ -16941,11 +16945,14 @@ private:
     memory::hooks hooks_;
     memory::outbox outbox_;
 
+    std::mutex oauth_mutex_;
+    memory::access_tokens access_;
     memory::applications applications_;
     memory::grants grants_;
     memory::device_codes device_codes_;
 };
 
+static_assert(token_store<memory_store> && access_token_store<memory_store> && use_recorder<memory_store>);
 static_assert(hook_store<memory_store>);
 static_assert(oauth_store<memory_store>);
 static_assert(session_store<memory_store>);
@@ -28497,93 +28504,6 @@ TOLLGATE_COLD route_table account_routes() {
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/memory/applications.ipp>
-
-namespace tollgate::inline v0::memory {
-
-TOLLGATE_DECL result<application_id> applications::create(const new_application& created,
-                                                           std::size_t applications_per_user_max) {
-    if (by_client_id_.contains(created.client_id.view()))
-        return application_exists();
-    const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
-    std::size_t owned = 0;
-    for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++owned;
-    if (owned >= applications_per_user_max) return too_many_applications(applications_per_user_max);
-    if (rows_.size() >= applications_max_)
-        return table_is_full(applications_max_, "applications", "applications_max");
-
-    const application_id id{++last_id_};
-    rows_.emplace(id, application{id, created.owner, created.client_id, created.secret_digest, created.name, created.website,
-                                  created.description, created.redirect_urls, created.created_at, created.type, {}, false, 0});
-    undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
-    by_client_id_.emplace(created.client_id, id);
-    undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
-    of_owner_.emplace(created.owner, id);
-    keep_all(inserted, named);
-    return id;
-}
-
-TOLLGATE_DECL std::optional<application> applications::find(std::string_view client_id) const {
-    const auto named = by_client_id_.find(client_id);
-    return named == by_client_id_.end() ? std::nullopt : std::optional{rows_.at(named->second)};
-}
-
-TOLLGATE_DECL const application* applications::find(application_id id) const noexcept {
-    const auto found = rows_.find(id);
-    return found == rows_.end() ? nullptr : &found->second;
-}
-
-TOLLGATE_DECL std::vector<application> applications::of(user_id owner) const {
-    std::vector<application> found;
-    for (auto each = of_owner_.lower_bound({owner, application_id{1}}); each != of_owner_.end() && each->first == owner;
-         ++each)
-        found.push_back(rows_.at(each->second));
-    return found;
-}
-
-TOLLGATE_DECL application* applications::find_of(user_id owner, application_id id) noexcept {
-    const auto found = rows_.find(id);
-    return found == rows_.end() || found->second.owner != owner ? nullptr : &found->second;
-}
-
-TOLLGATE_DECL bool applications::update(user_id owner, application_id id, const application_change& changed) {
-    application* const found = find_of(owner, id);
-    if (found == nullptr) return false;
-    application_change copy = changed;  // nothing is changed after this that could fail
-    found->name = std::move(copy.name);
-    found->website = std::move(copy.website);
-    found->description = std::move(copy.description);
-    found->redirect_urls = std::move(copy.redirect_urls);
-    found->acts_for_owner = changed.acts_for_owner;
-    return true;
-}
-
-TOLLGATE_DECL bool applications::add_secret(user_id owner, application_id id, const digest& secret) noexcept {
-    application* const found = find_of(owner, id);
-    if (found == nullptr) return false;
-    found->older_secret_digest = found->secret_digest;
-    found->secret_digest = secret;
-    return true;
-}
-
-TOLLGATE_DECL bool applications::remove_older_secret(user_id owner, application_id id) noexcept {
-    application* const found = find_of(owner, id);
-    if (found == nullptr || !found->older_secret_digest) return false;
-    found->older_secret_digest.reset();
-    return true;
-}
-
-TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {
-    const application* const found = find_of(owner, id);
-    if (found == nullptr) return false;
-    by_client_id_.erase(by_client_id_.find(found->client_id.view()));
-    of_owner_.erase({owner, id});
-    rows_.erase(id);
-    return true;
-}
-
-}  // namespace tollgate::memory
-
 // <tollgate/store/detail/memory/access_tokens.ipp>
 
 namespace tollgate::inline v0::memory {
@@ -28683,6 +28603,93 @@ TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest tok
     const auto found = between_.find(parties);
     found->second.erase(token);
     if (found->second.empty()) between_.erase(found);
+}
+
+}  // namespace tollgate::memory
+
+// <tollgate/store/detail/memory/applications.ipp>
+
+namespace tollgate::inline v0::memory {
+
+TOLLGATE_DECL result<application_id> applications::create(const new_application& created,
+                                                           std::size_t applications_per_user_max) {
+    if (by_client_id_.contains(created.client_id.view()))
+        return application_exists();
+    const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
+    std::size_t owned = 0;
+    for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++owned;
+    if (owned >= applications_per_user_max) return too_many_applications(applications_per_user_max);
+    if (rows_.size() >= applications_max_)
+        return table_is_full(applications_max_, "applications", "applications_max");
+
+    const application_id id{++last_id_};
+    rows_.emplace(id, application{id, created.owner, created.client_id, created.secret_digest, created.name, created.website,
+                                  created.description, created.redirect_urls, created.created_at, created.type, {}, false, 0});
+    undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
+    by_client_id_.emplace(created.client_id, id);
+    undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
+    of_owner_.emplace(created.owner, id);
+    keep_all(inserted, named);
+    return id;
+}
+
+TOLLGATE_DECL std::optional<application> applications::find(std::string_view client_id) const {
+    const auto named = by_client_id_.find(client_id);
+    return named == by_client_id_.end() ? std::nullopt : std::optional{rows_.at(named->second)};
+}
+
+TOLLGATE_DECL const application* applications::find(application_id id) const noexcept {
+    const auto found = rows_.find(id);
+    return found == rows_.end() ? nullptr : &found->second;
+}
+
+TOLLGATE_DECL std::vector<application> applications::of(user_id owner) const {
+    std::vector<application> found;
+    for (auto each = of_owner_.lower_bound({owner, application_id{1}}); each != of_owner_.end() && each->first == owner;
+         ++each)
+        found.push_back(rows_.at(each->second));
+    return found;
+}
+
+TOLLGATE_DECL application* applications::find_of(user_id owner, application_id id) noexcept {
+    const auto found = rows_.find(id);
+    return found == rows_.end() || found->second.owner != owner ? nullptr : &found->second;
+}
+
+TOLLGATE_DECL bool applications::update(user_id owner, application_id id, const application_change& changed) {
+    application* const found = find_of(owner, id);
+    if (found == nullptr) return false;
+    application_change copy = changed;  // nothing is changed after this that could fail
+    found->name = std::move(copy.name);
+    found->website = std::move(copy.website);
+    found->description = std::move(copy.description);
+    found->redirect_urls = std::move(copy.redirect_urls);
+    found->acts_for_owner = changed.acts_for_owner;
+    return true;
+}
+
+TOLLGATE_DECL bool applications::add_secret(user_id owner, application_id id, const digest& secret) noexcept {
+    application* const found = find_of(owner, id);
+    if (found == nullptr) return false;
+    found->older_secret_digest = found->secret_digest;
+    found->secret_digest = secret;
+    return true;
+}
+
+TOLLGATE_DECL bool applications::remove_older_secret(user_id owner, application_id id) noexcept {
+    application* const found = find_of(owner, id);
+    if (found == nullptr || !found->older_secret_digest) return false;
+    found->older_secret_digest.reset();
+    return true;
+}
+
+TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {
+    const application* const found = find_of(owner, id);
+    if (found == nullptr) return false;
+    by_client_id_.erase(by_client_id_.find(found->client_id.view()));
+    of_owner_.erase({owner, id});
+    rows_.erase(id);
+    return true;
 }
 
 }  // namespace tollgate::memory
@@ -29867,7 +29874,7 @@ TOLLGATE_COLD bool personal_tokens::revoke(token_id id) {
 namespace tollgate::inline v0 {
 
 TOLLGATE_COLD memory_token_store::memory_token_store(const memory_settings& settings)
-    : access_{settings.access_tokens_max}, personal_{settings.personal_tokens_max} {}
+    : personal_{settings.personal_tokens_max} {}
 
 TOLLGATE_COLD memory_token_store::~memory_token_store() = default;
 
@@ -29894,24 +29901,8 @@ TOLLGATE_COLD result<void> memory_token_store::record_personal_token_use(std::st
     return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
 }
 
-TOLLGATE_DECL result<void> memory_token_store::create_access_token(const new_access_token& token) noexcept {
-    return in_oauth([&] { return access_.create(token, std::nullopt); });
-}
-
-TOLLGATE_DECL result<bool> memory_token_store::revoke_access_token(const digest& token) noexcept {
-    return in_oauth([&] { return access_.revoke(token); });
-}
-
-TOLLGATE_COLD result<void> memory_token_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return in_oauth([&] { static_cast<void>(access_.record_use(token, now)); });
-}
-
 TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_personal_token(std::string_view username) noexcept {
     return personal_.find(username);
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_access_token(const digest& token) noexcept {
-    return access_.find(token);
 }
 
 }  // namespace tollgate
@@ -29925,6 +29916,7 @@ TOLLGATE_DECL memory_store::memory_store(const memory_settings& settings)
       sessions_{settings.sessions_max},
       hooks_{settings.hooks_max},
       outbox_{settings.outbox_bytes_max, hooks_},
+      access_{settings.access_tokens_max},
       applications_{settings.applications_max},
       grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_},
       device_codes_{settings.device_codes_max, applications_} {}
@@ -37579,7 +37571,7 @@ public:
 
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
-    /// See `token_store`.
+    /// See `access_token_store`.
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
@@ -37674,7 +37666,8 @@ private:
     std::unique_ptr<impl> impl_;
 };
 
-static_assert(token_store<sqlite_store> && credential_cache<sqlite_store> && use_recorder<sqlite_store>);
+static_assert(token_store<sqlite_store> && access_token_store<sqlite_store>);
+static_assert(credential_cache<sqlite_store> && use_recorder<sqlite_store>);
 static_assert(hook_store<sqlite_store>);
 static_assert(oauth_store<sqlite_store>);
 static_assert(session_store<sqlite_store>);
@@ -41104,7 +41097,7 @@ public:
 
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
-    /// See `token_store`.
+    /// See `access_token_store`.
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
@@ -41200,7 +41193,8 @@ private:
     std::unique_ptr<impl> impl_;
 };
 
-static_assert(token_store<postgres_store> && credential_cache<postgres_store> && use_recorder<postgres_store>);
+static_assert(token_store<postgres_store> && access_token_store<postgres_store>);
+static_assert(credential_cache<postgres_store> && use_recorder<postgres_store>);
 static_assert(hook_store<postgres_store>);
 static_assert(oauth_store<postgres_store>);
 static_assert(session_store<postgres_store>);

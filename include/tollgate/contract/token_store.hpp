@@ -41,15 +41,14 @@ concept credential_cache = credential_source<S> && requires(const S& s, std::str
     { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
 };
 
-/// Stores personal tokens and access tokens. Every verb is atomic; its effect is as durable as the store when it
+/// Stores personal tokens. Every verb is atomic; its effect is as durable as the store when it
 /// returns.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
-                                                       std::size_t tokens_per_user_max, const new_access_token& access,
-                                                       const personal_token_renewal& renewed, user_id user, token_id id,
-                                                       const digest& token) {
+                                                       std::size_t tokens_per_user_max,
+                                                       const personal_token_renewal& renewed, user_id user, token_id id) {
     // error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`: counting
     // and creating is one step, so that parallel calls cannot exceed the bound.
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
@@ -60,8 +59,13 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
     { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
     // Revokes a token, which is invalid as soon as this returns; returns whether there was one.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
+};
+
+/// Stores access tokens that code of your own issues. Optional: those of OAuth 2.0 are created and revoked by the verbs of `oauth_store`.
+template <class S>
+concept access_token_store = credential_source<S> && requires(S& s, const new_access_token& created, const digest& token) {
     // error_kind::conflict if the digest exists.
-    { s.create_access_token(access) } -> std::same_as<result<void>>;
+    { s.create_access_token(created) } -> std::same_as<result<void>>;
     // Returns whether there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
 };

@@ -5,6 +5,7 @@
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_source.hpp>
+#include <tollgate/store/detail/memory/access_tokens.hpp>
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/device_codes.hpp>
 #include <tollgate/store/detail/memory/grants.hpp>
@@ -35,9 +36,18 @@ public:
     TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
     TOLLGATE_DECL ~memory_store();
 
-    // The verbs of `token_store` are those of `memory_token_store`, but a use of an access token is a use of its grant, too.
+    // The verbs of `token_store` are those of `memory_token_store`.
 
-    /// See `use_recorder`.
+    /// See `credential_source`.
+    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept { return access_.find(token); }
+    /// See `access_token_store`.
+    result<void> create_access_token(const new_access_token& token) noexcept {
+        return in_oauth([&] { return access_.create(token, std::nullopt); });
+    }
+    result<bool> revoke_access_token(const digest& token) noexcept {
+        return in_oauth([&] { return access_.revoke(token); });
+    }
+    /// See `use_recorder`. A use of an access token is a use of its grant, too.
     result<void> record_access_token_use(const digest& token, instant now) noexcept {
         return in_oauth([&] {
             if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
@@ -235,6 +245,14 @@ public:
     }
 
 private:
+    /// Runs a verb with the lock of all OAuth tables. Reading a credential does not need it.
+    template <class Verb>
+    detail::as_result<std::invoke_result_t<Verb&>> in_oauth(Verb&& verb) noexcept {
+        return detail::without_exceptions([&] {
+            const std::scoped_lock lock{oauth_mutex_};
+            return verb();
+        });
+    }
     /// Runs a verb with the lock shared by hooks and deliveries.
     template <class Verb>
     detail::as_result<std::invoke_result_t<Verb&>> in_hooks(Verb&& verb) noexcept {
@@ -250,11 +268,14 @@ private:
     memory::hooks hooks_;
     memory::outbox outbox_;
 
+    std::mutex oauth_mutex_;
+    memory::access_tokens access_;
     memory::applications applications_;
     memory::grants grants_;
     memory::device_codes device_codes_;
 };
 
+static_assert(token_store<memory_store> && access_token_store<memory_store> && use_recorder<memory_store>);
 static_assert(hook_store<memory_store>);
 static_assert(oauth_store<memory_store>);
 static_assert(session_store<memory_store>);

@@ -3,14 +3,11 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/store/detail/errors.hpp>
-#include <tollgate/store/detail/memory/access_tokens.hpp>
 #include <tollgate/store/detail/memory/personal_tokens.hpp>
 
 #include <cstddef>
-#include <mutex>
 #include <optional>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace tollgate::inline v0 {
@@ -34,8 +31,8 @@ struct memory_settings {
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
-/// A store in memory for tokens only: for an API without webhooks and OAuth. It compiles faster than `memory_store`, which has all
-/// contracts.
+/// A store in memory for personal tokens only: for an API without webhooks and OAuth. It has no access tokens. It compiles faster than
+/// `memory_store`, which has all contracts.
 ///
 /// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
 class memory_token_store {
@@ -43,7 +40,7 @@ public:
     /// No call blocks.
     static constexpr bool blocking = false;
 
-    /// An empty store. Only the settings of personal and access tokens apply.
+    /// An empty store. Of the settings, only `personal_tokens_max` applies.
     TOLLGATE_COLD explicit memory_token_store(const memory_settings& settings = {});
     memory_token_store(const memory_token_store&) = delete;
     memory_token_store& operator=(const memory_token_store&) = delete;
@@ -59,30 +56,13 @@ public:
     /// See `use_recorder`.
     TOLLGATE_COLD result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
 
-    /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
-    /// See `token_store`.
-    TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
-    TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
+    /// See `credential_source`. Finds none.
+    result<std::optional<token_credential>> find_access_token(const digest&) noexcept { return std::optional<token_credential>{}; }
     /// See `use_recorder`.
-    TOLLGATE_COLD result<void> record_access_token_use(const digest& token, instant now) noexcept;
-
-protected:
-    /// Runs a verb with the lock of the access tokens and, in `memory_store`, all OAuth tables. Reading a credential does not need it.
-    template <class Verb>
-    detail::as_result<std::invoke_result_t<Verb&>> in_oauth(Verb&& verb) noexcept {
-        return detail::without_exceptions([&] {
-            const std::scoped_lock lock{oauth_mutex_};
-            return verb();
-        });
-    }
-
-    /// For `memory_store`, whose grants own access tokens.
-    memory::access_tokens access_;
+    result<void> record_access_token_use(const digest&, instant) noexcept { return {}; }
 
 private:
     memory::personal_tokens personal_;
-    std::mutex oauth_mutex_;
 };
 
 static_assert(token_store<memory_token_store> && use_recorder<memory_token_store>);

@@ -5,7 +5,7 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_COLD memory_token_store::memory_token_store(const memory_settings& settings)
-    : access_{settings.access_tokens_max}, personal_{settings.personal_tokens_max} {}
+    : personal_{settings.personal_tokens_max} {}
 
 TOLLGATE_COLD memory_token_store::~memory_token_store() = default;
 
@@ -32,24 +32,8 @@ TOLLGATE_COLD result<void> memory_token_store::record_personal_token_use(std::st
     return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
 }
 
-TOLLGATE_DECL result<void> memory_token_store::create_access_token(const new_access_token& token) noexcept {
-    return in_oauth([&] { return access_.create(token, std::nullopt); });
-}
-
-TOLLGATE_DECL result<bool> memory_token_store::revoke_access_token(const digest& token) noexcept {
-    return in_oauth([&] { return access_.revoke(token); });
-}
-
-TOLLGATE_COLD result<void> memory_token_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return in_oauth([&] { static_cast<void>(access_.record_use(token, now)); });
-}
-
 TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_personal_token(std::string_view username) noexcept {
     return personal_.find(username);
-}
-
-TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_access_token(const digest& token) noexcept {
-    return access_.find(token);
 }
 
 }  // namespace tollgate

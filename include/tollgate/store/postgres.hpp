@@ -159,7 +159,7 @@ public:
 
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
-    /// See `token_store`.
+    /// See `access_token_store`.
     TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
@@ -255,7 +255,8 @@ private:
     std::unique_ptr<impl> impl_;
 };
 
-static_assert(token_store<postgres_store> && credential_cache<postgres_store> && use_recorder<postgres_store>);
+static_assert(token_store<postgres_store> && access_token_store<postgres_store>);
+static_assert(credential_cache<postgres_store> && use_recorder<postgres_store>);
 static_assert(hook_store<postgres_store>);
 static_assert(oauth_store<postgres_store>);
 static_assert(session_store<postgres_store>);

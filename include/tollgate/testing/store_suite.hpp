@@ -49,9 +49,9 @@
 namespace tollgate::inline v0::testing {
 
 /// All rules for the contracts that the store implements: token_store, hook_store, oauth_store, session_store, or several of these;
-/// outbox, if it is also a hook_store; and the optional credential_cache, use_recorder, shared_outbox and backlog_source. Whether tokens
-/// are accepted is tested if the oauth_store is also a credential_source. `Required` are the `contracts` that it must have. `reopen`
-/// returns what `make` returns.
+/// outbox, if it is also a hook_store; and the optional access_token_store, credential_cache, use_recorder, shared_outbox and
+/// backlog_source. Whether tokens are accepted is tested if the oauth_store is also a credential_source. `Required` are the `contracts`
+/// that it must have. `reopen` returns what `make` returns.
 template <class... Required, class Make>
 [[nodiscard]] auto cases(Make make, std::function<std::invoke_result_t<Make&>()> reopen = {}) {
     using given = std::invoke_result_t<Make&>;
@@ -63,14 +63,12 @@ template <class... Required, class Make>
     const auto source =
         std::make_shared<const store_source<given>>(store_source<given>{std::move(make), std::move(reopen)});
     std::vector<test_case> all;
-    add_contract_cases<store, contracts::token_store, contracts::credential_cache, contracts::use_recorder, contracts::hook_store,
-                       contracts::outbox, contracts::shared_outbox, contracts::backlog_source, contracts::application_store,
-                       contracts::oauth_store, contracts::session_store>(all);
+    add_contract_cases<store, contracts::token_store, contracts::access_token_store, contracts::credential_cache, contracts::use_recorder,
+                       contracts::hook_store, contracts::outbox, contracts::shared_outbox, contracts::backlog_source,
+                       contracts::application_store, contracts::oauth_store, contracts::session_store>(all);
     add_durability_entry(all, static_cast<bool>(source->reopen));
-    if constexpr (token_store<store>) {
-        add_personal_token_cases(all, source);
-        add_access_token_cases(all, source);
-    }
+    if constexpr (token_store<store>) add_personal_token_cases(all, source);
+    if constexpr (access_token_store<store>) add_access_token_cases(all, source);
     if constexpr (hook_store<store>) add_hook_cases(all, source);
     if constexpr (hook_store<store> && outbox<store>) {
         add_outbox_cases(all, source);

@@ -337,6 +337,9 @@ struct credentials_alone {
     result<std::optional<token_credential>> find_personal_token(std::string_view);
     result<std::optional<token_credential>> find_access_token(const digest&);
 };
+struct access_tokens_that_are_never_revoked : credentials_alone {
+    result<void> create_access_token(const new_access_token&);
+};
 struct theme_without_an_end {
     std::span<const page_texts> texts() const noexcept;
     std::string scope_text(std::string_view, const service_catalog&, const page_texts&) const;
@@ -390,6 +393,8 @@ static_assert(!token_store<tokens_without_a_bound> && oauth_store<tokens_without
 static_assert(!application_store<applications_without_a_bound> && grant_store<applications_without_a_bound>);
 static_assert(!grant_store<codes_that_are_redeemed_in_two_steps>);
 static_assert(!session_store<sessions_that_are_swept_whole>);
+static_assert(access_token_store<memory_store> && !access_token_store<memory_token_store> && token_store<memory_token_store>);
+static_assert(!access_token_store<credentials_alone> && !access_token_store<access_tokens_that_are_never_revoked>);
 static_assert(!token_store<credentials_alone>);
 static_assert(!token_store<nothing>);
 static_assert(!hook_store<hooks_without_a_bound>);

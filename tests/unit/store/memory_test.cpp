@@ -20,6 +20,13 @@ TEST_CASE("the memory store of tokens passes the store suite") {
     tollgate_test::run_store_suite([] { return memory_token_store{}; });
 }
 
+TEST_CASE("the memory store of tokens has no access tokens") {
+    memory_token_store store;
+    CHECK_FALSE(value_of(store.find_access_token(sample_access_token(1).token_digest)));
+    value_of(store.record_access_token_use(sample_access_token(1).token_digest, sample_access_token(1).created_at));
+    CHECK_FALSE(value_of(store.find_access_token(sample_access_token(1).token_digest)));
+}
+
 TEST_CASE("a full memory store refuses more rows and names the setting") {
     memory_settings settings;
     settings.personal_tokens_max = settings.access_tokens_max = settings.hooks_max = 2;

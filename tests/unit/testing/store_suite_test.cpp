@@ -447,6 +447,7 @@ TEST_CASE("the suite names the contracts it found, and fails for an incomplete o
         const char* message;
     } const rows[] = {
         {"contract: token_store", true, "not found"},
+        {"contract: access_token_store", true, "not found"},
         {"contract: credential_cache", true, "not found"},
         {"contract: use_recorder", true, "not found"},
         {"contract: hook_store", false,

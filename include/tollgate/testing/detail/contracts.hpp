@@ -27,11 +27,23 @@ struct token_store {
     template <class S>
     static constexpr bool is_met = tollgate::token_store<S>;
     template <class S>
-    static constexpr bool is_begun = requires { &S::create_personal_token; } || requires { &S::personal_tokens_of; } ||
-                                     requires { &S::create_access_token; };
+    static constexpr bool is_begun = requires { &S::create_personal_token; } || requires { &S::personal_tokens_of; };
     template <class S>
     static consteval void require() {
         static_assert(tollgate::token_store<S>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
+    }
+};
+
+struct access_token_store {
+    static constexpr std::string_view name = "access_token_store";
+    template <class S>
+    static constexpr bool is_met = tollgate::access_token_store<S>;
+    template <class S>
+    static constexpr bool is_begun = requires { &S::create_access_token; } || requires { &S::revoke_access_token; };
+    template <class S>
+    static consteval void require() {
+        static_assert(tollgate::access_token_store<S>,
+                      "tollgate: this does not satisfy access_token_store; read tollgate/contract/token_store.hpp");
     }
 };
 

@@ -188,7 +188,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect_nothing(store.granted_scopes(user_id{7}, again), "an application of the same name inherits nothing");
     });
 
-    if constexpr (token_store<store_given_as<Given>>)
+    if constexpr (access_token_store<store_given_as<Given>>)
         add("grant: access tokens without a code are deleted with it and with its application", [](auto& store) {
             const auto application = create_sample_application(store);
             authorize(store, 1, application);

@@ -69,7 +69,8 @@ struct store_source {
 
 /// The contracts that have rules. A store may implement one or several.
 template <class S>
-concept any_store = token_store<S> || hook_store<S> || application_store<S> || oauth_store<S> || session_store<S>;
+concept any_store =
+    token_store<S> || access_token_store<S> || hook_store<S> || application_store<S> || oauth_store<S> || session_store<S>;
 
 template <class Given>
 auto& store_of(Given& instance) {
