@@ -13,6 +13,7 @@
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/account/register_application.hpp>
 #include <tollgate/base/secret.hpp>
+#include <tollgate/base/secret_keys.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/webhooks/publish.hpp>
 

@@ -3,7 +3,7 @@
 #include "settings.hpp"
 
 #include <tollgate/base/result.hpp>
-#include <tollgate/base/secret.hpp>
+#include <tollgate/base/secret_keys.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
 #include <nlohmann/json.hpp>

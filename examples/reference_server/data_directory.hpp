@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/base/secret.hpp>
+#include <tollgate/base/secret_keys.hpp>
 
 #include <chrono>
 #include <filesystem>

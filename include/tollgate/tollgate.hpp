@@ -16,6 +16,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/secret.hpp>
+#include <tollgate/base/secret_keys.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/base/time.hpp>
 
@@ -37,7 +38,6 @@
 #include <tollgate/model/scope.hpp>
 #include <tollgate/model/service_catalog.hpp>
 
-#include <tollgate/contract/agent_rule.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>

@@ -1347,6 +1347,17 @@ using public_id = inline_text<limits::token_username_bytes_max>;
 [[nodiscard]] TOLLGATE_DECL public_id make_public_id(public_id_kind kind,
                                                      std::span<const std::byte, 16> random) noexcept;
 
+/// Overwrites bytes; compilers do not optimize it away.
+TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept;
+/// Overwrites the text and empties it.
+TOLLGATE_DECL void secure_wipe(std::string& text) noexcept;
+
+}  // namespace tollgate
+
+// <tollgate/base/secret_keys.hpp>
+
+namespace tollgate::inline v0 {
+
 /// Keys that encrypt secrets that must be readable, such as those of webhooks: AES-256-GCM (NIST SP 800-38D).
 ///
 /// The operator keeps the keys outside of the database, so that a copy of the database does not reveal the secrets. The
@@ -1386,11 +1397,6 @@ private:
 
     std::vector<key> keys_;  // the one that encrypts comes first
 };
-
-/// Overwrites bytes; compilers do not optimize it away.
-TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept;
-/// Overwrites the text and empties it.
-TOLLGATE_DECL void secure_wipe(std::string& text) noexcept;
 
 }  // namespace tollgate
 
@@ -4060,26 +4066,6 @@ inline constexpr std::string_view balance_scope = "user:balance";
 
 }  // namespace tollgate
 
-// <tollgate/contract/agent_rule.hpp>
-
-namespace tollgate::inline v0 {
-
-/// Decides whether a User-Agent is accepted. Operators use the User-Agent to contact a client's developer before they
-/// block the client.
-///
-/// Exemplar:
-///
-///     struct any_agent {
-///         bool accepts(std::string_view) const noexcept { return true; }
-///     };
-template <class A>
-concept agent_rule = requires(const A& a, std::string_view user_agent) {
-    // `user_agent` is the field value as sent, empty if missing; false is a 403. Called from many threads at once.
-    { a.accepts(user_agent) } noexcept -> std::same_as<bool>;
-};
-
-}  // namespace tollgate
-
 // <tollgate/model/detail/caller.hpp>
 
 namespace tollgate::inline v0 {
@@ -4164,6 +4150,20 @@ concept token_authenticator = requires(const A& a, std::string_view credentials,
     { a.read(credentials, into) } -> std::same_as<bool>;
     // Whether this use of an accepted token should be recorded. If true, the code that calls this records it.
     { a.use_is_due(last_used_at, now) } noexcept -> std::same_as<bool>;
+};
+
+/// Decides whether a User-Agent is accepted. Operators use the User-Agent to contact a client's developer before they
+/// block the client.
+///
+/// Exemplar:
+///
+///     struct any_agent {
+///         bool accepts(std::string_view) const noexcept { return true; }
+///     };
+template <class A>
+concept agent_rule = requires(const A& a, std::string_view user_agent) {
+    // `user_agent` is the field value as sent, empty if missing; false is a 403. Called from many threads at once.
+    { a.accepts(user_agent) } noexcept -> std::same_as<bool>;
 };
 
 }  // namespace tollgate
@@ -5734,7 +5734,7 @@ public:
     template <class T>
     constexpr auto with_agent_rule(T replacement) && {
         static_assert(tollgate::agent_rule<policy_type<T>>,
-                      "tollgate: this does not satisfy agent_rule; read tollgate/contract/agent_rule.hpp");
+                      "tollgate: this does not satisfy agent_rule; read tollgate/contract/authenticator.hpp");
         return std::move(*this).template replace<agent_rule_slot, tollgate::agent_rule<policy_type<T>>>(std::move(replacement));
     }
 
@@ -21145,10 +21145,6 @@ TOLLGATE_DECL std::optional<ip_network> ip_network::parse(std::string_view text)
 namespace tollgate::inline v0 {
 namespace detail {
 
-inline constexpr std::string_view encrypted_prefix = "aes256gcm.";
-inline constexpr std::size_t secret_keys_max = 2;  // the one in use, and the previous or the next one
-inline constexpr std::size_t key_id_bytes = 4;     // tells two keys apart
-
 inline constexpr std::size_t kind_prefix_bytes = 4;
 inline constexpr std::size_t checksum_digits = 6;         // 62^6 > 2^32
 inline constexpr std::size_t secret_digits = 43;          // 62^43 > 2^256
@@ -21240,12 +21236,6 @@ inline std::uint32_t checksum_of(std::string_view secret) noexcept {
     return crc32({secret.data() + kind_prefix_bytes - 1, checked_bytes});
 }
 
-/// The id of the key of an encrypted secret: the text between the first two dots.
-inline std::string key_id_of(std::string_view encrypted) {
-    encrypted.remove_prefix(encrypted_prefix.size());
-    return std::string{encrypted.substr(0, (std::min)(encrypted.find('.'), 2 * key_id_bytes))};
-}
-
 }  // namespace detail
 
 TOLLGATE_DECL secret_text make_secret(secret_kind kind, std::span<const std::byte, 32> random) noexcept {
@@ -21289,6 +21279,32 @@ TOLLGATE_DECL public_id make_public_id(public_id_kind kind, std::span<const std:
     id.append(detail::view_of(detail::to_base62<detail::public_id_digits>(detail::to_words(random))));
     return id;
 }
+
+TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept { OPENSSL_cleanse(bytes.data(), bytes.size()); }
+
+TOLLGATE_DECL void secure_wipe(std::string& text) noexcept {
+    OPENSSL_cleanse(text.data(), text.size());
+    text.clear();
+}
+
+}  // namespace tollgate
+
+// <tollgate/base/secret_keys.ipp>
+
+namespace tollgate::inline v0 {
+namespace detail {
+
+inline constexpr std::string_view encrypted_prefix = "aes256gcm.";
+inline constexpr std::size_t secret_keys_max = 2;  // the one in use, and the previous or the next one
+inline constexpr std::size_t key_id_bytes = 4;     // tells two keys apart
+
+/// The id of the key of an encrypted secret: the text between the first two dots.
+inline std::string key_id_of(std::string_view encrypted) {
+    encrypted.remove_prefix(encrypted_prefix.size());
+    return std::string{encrypted.substr(0, (std::min)(encrypted.find('.'), 2 * key_id_bytes))};
+}
+
+}  // namespace detail
 
 TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) {
     detail::key_file_lines lines{key_file};
@@ -21339,13 +21355,6 @@ TOLLGATE_DECL result<std::string> secret_keys::decrypt(std::string_view stored, 
     }
     return unavailable("a secret is encrypted with key " + detail::key_id_of(stored) +
                        (keys_.empty() ? ", and no key is given" : ", which is not among the keys given"));
-}
-
-TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept { OPENSSL_cleanse(bytes.data(), bytes.size()); }
-
-TOLLGATE_DECL void secure_wipe(std::string& text) noexcept {
-    OPENSSL_cleanse(text.data(), text.size());
-    text.clear();
 }
 
 }  // namespace tollgate

@@ -1,4 +1,4 @@
-// expect: tollgate: this does not satisfy agent_rule; read tollgate/contract/agent_rule.hpp
+// expect: tollgate: this does not satisfy agent_rule; read tollgate/contract/authenticator.hpp
 #include <tollgate/policy/default_policies.hpp>
 
 using namespace tollgate;

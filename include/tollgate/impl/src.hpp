@@ -18,6 +18,7 @@
 #include <tollgate/base/digest.ipp>
 #include <tollgate/base/ip_address.ipp>
 #include <tollgate/base/secret.ipp>
+#include <tollgate/base/secret_keys.ipp>
 #include <tollgate/base/system_sources.ipp>
 #include <tollgate/http/detail/chunk_framing.ipp>
 #include <tollgate/http/detail/chunked_body.ipp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/text.hpp>
-#include <tollgate/contract/agent_rule.hpp>
+#include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/scope_checker.hpp>

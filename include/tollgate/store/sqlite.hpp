@@ -3,7 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/result.hpp>
-#include <tollgate/base/secret.hpp>
+#include <tollgate/base/secret_keys.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>

@@ -1,4 +1,3 @@
-#include <tollgate/contract/agent_rule.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>

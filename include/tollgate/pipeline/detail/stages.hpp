@@ -5,7 +5,7 @@
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/contract/agent_rule.hpp>
+#include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/contract/router.hpp>
 #include <tollgate/contract/scope_checker.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/contract/agent_rule.hpp>
+#include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/payload_format.hpp>
@@ -90,7 +90,7 @@ public:
     template <class T>
     constexpr auto with_agent_rule(T replacement) && {
         static_assert(tollgate::agent_rule<policy_type<T>>,
-                      "tollgate: this does not satisfy agent_rule; read tollgate/contract/agent_rule.hpp");
+                      "tollgate: this does not satisfy agent_rule; read tollgate/contract/authenticator.hpp");
         return std::move(*this).template replace<agent_rule_slot, tollgate::agent_rule<policy_type<T>>>(std::move(replacement));
     }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tollgate/base/result.hpp>
-#include <tollgate/base/secret.hpp>
+#include <tollgate/base/secret_keys.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/hook.hpp>
 
