@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
     if (!store) return report(store.error());
     account_service service{{.base_url = url, .services = {{"shop", {"order.paid", "order.shipped"}}}}, users, *store};
 
-    server server{service, {.port = port, .tls = tls_from({"cert.pem", "key.pem"})}};
+    server server{service, {.port = port, .tls = {"cert.pem", "key.pem"}}};
     if (const auto started = server.start(); !started) return report(started.error());
 
     const auto tokens = store->personal_tokens_of(user_id{1});

@@ -8668,7 +8668,7 @@ private:
 ///
 ///     metrics counts;
 ///     account_service service{settings, users, store, default_policies().with_observer(std::ref(counts))};
-///     server server{service, {.port = 8443, .tls = tls_from({"cert.pem", "key.pem"})}};
+///     server server{service, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     counts.watch_server(server);
 ///     http::site operators{http::mounted("/metrics", counts)};
 ///
@@ -15399,7 +15399,7 @@ struct parts_with_sessions {
 ///     account_service service{settings, users, store, default_policies().with_limiter(night_limiter{})};
 ///     account_service service{settings, users, store, sessions};
 ///     account_service service{settings, users, store, sessions, default_policies(), account_routes() + my_routes, my_theme{}};
-///     server server{service, {.port = 8443, .tls = tls_from({"cert.pem", "key.pem"})}};
+///     server server{service, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///
 /// A `hook_dispatcher` (<tollgate/webhooks/hook_dispatcher.hpp>) delivers the webhooks of its store with its policies:
 ///
@@ -17022,9 +17022,27 @@ struct listen_address {
     std::uint16_t port = 0;
 };
 
-/// A function that reads a certificate and its key: `tls_from` returns one. `tls_from` has its own header, tollgate/server/tls.hpp, so that
-/// programs without TLS do not compile TLS.
-using tls_source = std::function<result<std::shared_ptr<const server_detail::tls_context>>()>;
+struct tls_settings;
+
+/// Reads a certificate and its key: `{"cert.pem", "key.pem"}`, or what `tls_from` returns for more settings. Both need
+/// tollgate/server/tls.hpp, so that programs without TLS do not compile TLS. Empty: no TLS.
+struct tls_source : std::function<result<std::shared_ptr<const server_detail::tls_context>>()> {
+    using function::function;
+
+    /// A certificate chain (leaf first) and its key, as PEM files.
+    template <class Settings = tls_settings>
+    tls_source(std::string certificate_file, std::string key_file)
+        : tls_source{from_files<Settings>(std::move(certificate_file), std::move(key_file))} {}
+
+private:
+    template <class Settings>
+    static tls_source from_files(std::string certificate_file, std::string key_file) {
+        constexpr bool has_tls = requires { sizeof(Settings); };
+        static_assert(has_tls, "tollgate: TLS needs tollgate/server/tls.hpp");
+        if constexpr (has_tls) return tls_from(Settings{std::move(certificate_file), std::move(key_file)});
+        else return {};
+    }
+};
 
 /// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
 /// `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
@@ -17037,7 +17055,7 @@ struct server_settings {
     /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
     std::vector<int> listening_sockets = {};
     unsigned unix_socket_mode = 0660;  ///< of the file of a Unix domain socket: its owner and group may connect
-    tls_source tls = {};               ///< such as `tls_from({"cert.pem", "key.pem"})`; empty: no TLS
+    tls_source tls = {};               ///< such as `{"cert.pem", "key.pem"}`; empty: no TLS
 
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
     /// Worker threads for blocking handlers, which wait more than they compute: at most this many for each `http::work_kind`, started when
@@ -17098,7 +17116,7 @@ using loop_group_factory =
 
 /// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
 ///
-///     tollgate::server server{api, {.port = 8443, .tls = tollgate::tls_from({"cert.pem", "key.pem"})}};
+///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     return server.run();
 ///
 /// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.

@@ -205,7 +205,7 @@ struct parts_with_sessions {
 ///     account_service service{settings, users, store, default_policies().with_limiter(night_limiter{})};
 ///     account_service service{settings, users, store, sessions};
 ///     account_service service{settings, users, store, sessions, default_policies(), account_routes() + my_routes, my_theme{}};
-///     server server{service, {.port = 8443, .tls = tls_from({"cert.pem", "key.pem"})}};
+///     server server{service, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///
 /// A `hook_dispatcher` (<tollgate/webhooks/hook_dispatcher.hpp>) delivers the webhooks of its store with its policies:
 ///

@@ -55,7 +55,7 @@ private:
 ///
 ///     metrics counts;
 ///     account_service service{settings, users, store, default_policies().with_observer(std::ref(counts))};
-///     server server{service, {.port = 8443, .tls = tls_from({"cert.pem", "key.pem"})}};
+///     server server{service, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     counts.watch_server(server);
 ///     http::site operators{http::mounted("/metrics", counts)};
 ///

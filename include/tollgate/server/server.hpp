@@ -30,7 +30,7 @@ using loop_group_factory =
 
 /// Serves a handler over HTTP/1.1, with or without TLS 1.2 and 1.3.
 ///
-///     tollgate::server server{api, {.port = 8443, .tls = tollgate::tls_from({"cert.pem", "key.pem"})}};
+///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     return server.run();
 ///
 /// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tollgate::inline v0 {
@@ -27,9 +28,27 @@ struct listen_address {
     std::uint16_t port = 0;
 };
 
-/// A function that reads a certificate and its key: `tls_from` returns one. `tls_from` has its own header, tollgate/server/tls.hpp, so that
-/// programs without TLS do not compile TLS.
-using tls_source = std::function<result<std::shared_ptr<const server_detail::tls_context>>()>;
+struct tls_settings;
+
+/// Reads a certificate and its key: `{"cert.pem", "key.pem"}`, or what `tls_from` returns for more settings. Both need
+/// tollgate/server/tls.hpp, so that programs without TLS do not compile TLS. Empty: no TLS.
+struct tls_source : std::function<result<std::shared_ptr<const server_detail::tls_context>>()> {
+    using function::function;
+
+    /// A certificate chain (leaf first) and its key, as PEM files.
+    template <class Settings = tls_settings>
+    tls_source(std::string certificate_file, std::string key_file)
+        : tls_source{from_files<Settings>(std::move(certificate_file), std::move(key_file))} {}
+
+private:
+    template <class Settings>
+    static tls_source from_files(std::string certificate_file, std::string key_file) {
+        constexpr bool has_tls = requires { sizeof(Settings); };
+        static_assert(has_tls, "tollgate: TLS needs tollgate/server/tls.hpp");
+        if constexpr (has_tls) return tls_from(Settings{std::move(certificate_file), std::move(key_file)});
+        else return {};
+    }
+};
 
 /// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
 /// `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
@@ -42,7 +61,7 @@ struct server_settings {
     /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
     std::vector<int> listening_sockets = {};
     unsigned unix_socket_mode = 0660;  ///< of the file of a Unix domain socket: its owner and group may connect
-    tls_source tls = {};               ///< such as `tls_from({"cert.pem", "key.pem"})`; empty: no TLS
+    tls_source tls = {};               ///< such as `{"cert.pem", "key.pem"}`; empty: no TLS
 
     unsigned threads = 0;                 ///< I/O threads; 0: one for each core
     /// Worker threads for blocking handlers, which wait more than they compute: at most this many for each `http::work_kind`, started when

@@ -686,7 +686,7 @@ TEST_CASE("certificate and key may come from pipes", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server_settings settings;
     settings.port = 0;
-    settings.tls = tls_from({"/dev/fd/" + std::to_string(certificate), "/dev/fd/" + std::to_string(key)});
+    settings.tls = {"/dev/fd/" + std::to_string(certificate), "/dev/fd/" + std::to_string(key)};
     server running{handler, settings};
     CHECK(running.start());
     ::close(certificate);
