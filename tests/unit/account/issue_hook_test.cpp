@@ -2,9 +2,10 @@
 #include <tollgate/policy/public_targets.hpp>
 #include <tollgate/store/memory.hpp>
 
+#include <support/shop.hpp>
+
 #include <catch2/catch.hpp>
 
-#include "support/shop.hpp"
 #include <string>
 
 using namespace tollgate;

@@ -1,11 +1,11 @@
 #include <tollgate/http/site.hpp>
 #include <tollgate/pages/account_pages.hpp>
 
+#include <support/page_shop.hpp>
 #include <support/quota_settings.hpp>
 
 #include <catch2/catch.hpp>
 
-#include "support/page_shop.hpp"
 #include <atomic>
 #include <functional>
 #include <stdexcept>

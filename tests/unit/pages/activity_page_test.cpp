@@ -1,8 +1,8 @@
 #include <tollgate/pages/detail/activity_page.hpp>
 
-#include <catch2/catch.hpp>
+#include <support/page_shop.hpp>
 
-#include "support/page_shop.hpp"
+#include <catch2/catch.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,11 +1,10 @@
 #include <tollgate/pages/detail/overview_page.hpp>
-
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/account/register_application.hpp>
 
-#include <catch2/catch.hpp>
+#include <support/page_shop.hpp>
 
-#include "support/page_shop.hpp"
+#include <catch2/catch.hpp>
 
 #include <string>
 #include <vector>

@@ -1,10 +1,9 @@
 #include <tollgate/pages/detail/security_page.hpp>
-
 #include <tollgate/web/cookie_sessions.hpp>
 
-#include <catch2/catch.hpp>
+#include <support/page_shop.hpp>
 
-#include "support/page_shop.hpp"
+#include <catch2/catch.hpp>
 
 #include <string>
 #include <vector>

@@ -1,9 +1,10 @@
 #include <tollgate/pages/account_pages.hpp>
 #include <tollgate/web/cookie_sessions.hpp>
 
+#include <support/page_shop.hpp>
+
 #include <catch2/catch.hpp>
 
-#include "support/page_shop.hpp"
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,8 +1,9 @@
 #include <tollgate/pages/detail/sign_in_page.hpp>
 
+#include <support/page_shop.hpp>
+
 #include <catch2/catch.hpp>
 
-#include "support/page_shop.hpp"
 #include <string>
 
 using namespace tollgate;

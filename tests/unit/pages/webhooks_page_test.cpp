@@ -1,10 +1,10 @@
 #include <tollgate/pages/detail/webhooks_page.hpp>
-
 #include <tollgate/account/issue_hook.hpp>
+
+#include <support/page_shop.hpp>
 
 #include <catch2/catch.hpp>
 
-#include "support/page_shop.hpp"
 #include <string>
 #include <string_view>
 #include <vector>

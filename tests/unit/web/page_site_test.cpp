@@ -1,8 +1,9 @@
 #include <tollgate/web/detail/page.hpp>
 
+#include <support/shop.hpp>
+
 #include <catch2/catch.hpp>
 
-#include "support/shop.hpp"
 #include <stdexcept>
 #include <string>
 #include <utility>

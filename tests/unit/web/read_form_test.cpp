@@ -1,9 +1,10 @@
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
 
+#include <support/shop.hpp>
+
 #include <catch2/catch.hpp>
 
-#include "support/shop.hpp"
 #include <string>
 
 using namespace tollgate;
