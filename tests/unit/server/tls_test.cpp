@@ -172,6 +172,7 @@ TEST_CASE("few busy connections keep their TLS buffers at a time", "[server][tls
     std::vector<std::unique_ptr<tls_client>> clients;
     const int before = record_buffers::in_use;
     constexpr int connections = 300, kept_max = 256, buffers = 2;
+    constexpr int sending = 1;  // its buffers are freed after its response was sent, which the client may have read
     const auto exchange = [](tls_client& client) {
         client.write(get);
         return client.read_response().body == "GET /a ";
@@ -181,7 +182,7 @@ TEST_CASE("few busy connections keep their TLS buffers at a time", "[server][tls
         REQUIRE(exchange(*clients.back()));
     }
     for (const auto& each : clients) REQUIRE(exchange(*each));
-    CHECK(record_buffers::in_use <= before + buffers * (connections + kept_max));
+    CHECK(record_buffers::in_use <= before + buffers * (connections + kept_max + sending));
     CHECK(tollgate_test::eventually([&] { return record_buffers::in_use == before + buffers * connections; }));
 }
 
