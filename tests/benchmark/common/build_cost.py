@@ -20,7 +20,7 @@ SMALLEST_INTEGRATOR = ROOT / "examples" / "hello" / "main.cpp"
 REFERENCE = (BENCHMARK / "servers" / "restinio.cpp", "-DASIO_STANDALONE", "-DASIO_HAS_STD_CHRONO",
              "-DASIO_DISABLE_STD_STRING_VIEW", "-lfmt", "-lhttp_parser", "-pthread")
 COMPILE_SECONDS_MAX = 300
-ROUNDS = 3
+ROUNDS = 5
 
 
 @dataclass(frozen=True)
