@@ -6205,7 +6205,9 @@ template <random_source Random>
 [[nodiscard]] result<std::string> new_hook_secret(const Random& random) {
     std::array<std::byte, hook_secret_random_bytes> entropy;
     if (!random.fill(entropy)) return random_source_error();
-    return make_hook_secret(entropy);
+    auto secret = make_hook_secret(entropy);
+    secure_wipe(entropy);
+    return secret;
 }
 
 /// `issue_hook` after its checks. Error invalid: too many hooks for this event.
@@ -37966,7 +37968,7 @@ private:
 namespace tollgate::inline v0::sqlite {
 
 /// Whether the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
-/// replaced, writes would succeed and be lost.
+/// replaced, or the database emptied, writes would succeed and be lost.
 ///
 /// Thread rule: any thread.
 class opened_file {
@@ -37994,10 +37996,11 @@ private:
     using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
     struct watched {
         std::string path;
+        bool is_database;  // the log may be empty, a database has at least a page
         std::optional<identity> opened;  // empty: there was no such file
     };
-    static TOLLGATE_DECL watched watch(std::string path);
-    static TOLLGATE_DECL std::optional<identity> identity_of(const std::string& path) noexcept;
+    static TOLLGATE_DECL watched watch(std::string path, bool is_database = false);
+    static TOLLGATE_DECL std::optional<identity> identity_of(const std::string& path, bool is_database) noexcept;
 
     const std::string path_;
     const std::array<watched, 3> files_;
@@ -40390,26 +40393,28 @@ inline std::string resolved_path(const std::string& path) {
 
 TOLLGATE_DECL opened_file::opened_file(const std::string& path)
     : path_{detail::absolute_path(path)},
-      files_{watch(path_), watch(detail::resolved_path(path) + "-wal"), watch(detail::resolved_path(path) + "-shm")} {}
+      files_{watch(path_, true), watch(detail::resolved_path(path) + "-wal"), watch(detail::resolved_path(path) + "-shm")} {}
 
 TOLLGATE_DECL bool opened_file::is_in_place() noexcept {
     // First, so that not all threads look.
     next_look_.store((std::chrono::steady_clock::now() + std::chrono::seconds{1}).time_since_epoch().count(), std::memory_order_relaxed);
-    const bool all = std::all_of(files_.begin(), files_.end(),
-                                 [](const watched& each) { return !each.opened || identity_of(each.path) == each.opened; });
+    const bool all = std::all_of(files_.begin(), files_.end(), [](const watched& each) {
+        return !each.opened || identity_of(each.path, each.is_database) == each.opened;
+    });
     was_in_place_.store(all, std::memory_order_relaxed);
     return all;
 }
 
-TOLLGATE_DECL opened_file::watched opened_file::watch(std::string path) {
-    const auto opened = identity_of(path);
-    return {std::move(path), opened};
+TOLLGATE_DECL opened_file::watched opened_file::watch(std::string path, bool is_database) {
+    const auto opened = identity_of(path, is_database);
+    return {std::move(path), is_database, opened};
 }
 
-TOLLGATE_DECL std::optional<opened_file::identity> opened_file::identity_of([[maybe_unused]] const std::string& path) noexcept {
+TOLLGATE_DECL std::optional<opened_file::identity> opened_file::identity_of([[maybe_unused]] const std::string& path,
+                                                                                   [[maybe_unused]] bool is_database) noexcept {
 #if !defined(_WIN32)
     struct stat found{};
-    if (::stat(path.c_str(), &found) == 0) return identity{found.st_dev, found.st_ino};
+    if (::stat(path.c_str(), &found) == 0 && (found.st_size > 0 || !is_database)) return identity{found.st_dev, found.st_ino};
 #endif
     return std::nullopt;
 }
@@ -40535,8 +40540,8 @@ struct sqlite_database::state {
         // Checked for each write, because writes are acknowledged, and before a connection is opened, which could create another file.
         if (!(&from == &writers ? file.is_in_place() : file.was_in_place()))
             return unavailable(
-                "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart to use "
-                "what is there now: " +
+                "SQLite: the file was emptied, or it or its -wal or -shm file was deleted or replaced, while it was open; put it back, or "
+                "restart to use what is there now: " +
                 file.path());
         auto taken = from.take(time_left());
         if (!taken) return taken;

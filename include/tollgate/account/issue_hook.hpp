@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/sources.hpp>
@@ -78,7 +79,9 @@ template <random_source Random>
 [[nodiscard]] result<std::string> new_hook_secret(const Random& random) {
     std::array<std::byte, hook_secret_random_bytes> entropy;
     if (!random.fill(entropy)) return random_source_error();
-    return make_hook_secret(entropy);
+    auto secret = make_hook_secret(entropy);
+    secure_wipe(entropy);
+    return secret;
 }
 
 /// `issue_hook` after its checks. Error invalid: too many hooks for this event.

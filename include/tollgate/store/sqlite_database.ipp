@@ -52,8 +52,8 @@ struct sqlite_database::state {
         // Checked for each write, because writes are acknowledged, and before a connection is opened, which could create another file.
         if (!(&from == &writers ? file.is_in_place() : file.was_in_place()))
             return unavailable(
-                "SQLite: the file, or its -wal or -shm file, was deleted or replaced while it was open; put it back, or restart to use "
-                "what is there now: " +
+                "SQLite: the file was emptied, or it or its -wal or -shm file was deleted or replaced, while it was open; put it back, or "
+                "restart to use what is there now: " +
                 file.path());
         auto taken = from.take(time_left());
         if (!taken) return taken;

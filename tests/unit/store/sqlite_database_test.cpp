@@ -221,6 +221,20 @@ TEST_CASE("when its file or log was deleted or replaced, a database accepts no w
     CHECK(pool.changes().read());
 }
 
+TEST_CASE("when its file was emptied, a database accepts no writes and returns nothing from the cache") {
+    temporary_directory directory;
+    auto pool = open_pool(directory, 1);
+    static constexpr sqlite::statement_text steps[] = {"CREATE TABLE numbers (n INTEGER)"};
+    const auto insert = [](sqlite::database& on) { return on.run("INSERT INTO numbers VALUES (1)"); };
+    REQUIRE(pool.migrate("test", steps));
+    REQUIRE(pool.write(insert));
+    std::filesystem::resize_file(directory.file("test.db"), 0);
+    const auto refused = pool.write(insert);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == error_kind::unavailable);
+    CHECK_FALSE(pool.changes().read());
+}
+
 TEST_CASE("after its file was deleted, a database that is not queried soon returns nothing from the cache") {
     temporary_directory directory;
     auto pool = open_pool(directory, 1);

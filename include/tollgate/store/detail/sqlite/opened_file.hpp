@@ -13,7 +13,7 @@
 namespace tollgate::inline v0::sqlite {
 
 /// Whether the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
-/// replaced, writes would succeed and be lost.
+/// replaced, or the database emptied, writes would succeed and be lost.
 ///
 /// Thread rule: any thread.
 class opened_file {
@@ -41,10 +41,11 @@ private:
     using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
     struct watched {
         std::string path;
+        bool is_database;  // the log may be empty, a database has at least a page
         std::optional<identity> opened;  // empty: there was no such file
     };
-    static TOLLGATE_DECL watched watch(std::string path);
-    static TOLLGATE_DECL std::optional<identity> identity_of(const std::string& path) noexcept;
+    static TOLLGATE_DECL watched watch(std::string path, bool is_database = false);
+    static TOLLGATE_DECL std::optional<identity> identity_of(const std::string& path, bool is_database) noexcept;
 
     const std::string path_;
     const std::array<watched, 3> files_;
