@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <thread>
 
 namespace tollgate::inline v0 {
@@ -64,7 +63,6 @@ private:
     TOLLGATE_DECL void listen_until_stopped() noexcept;
     TOLLGATE_DECL void listen_while_connected();
     TOLLGATE_DECL void take_notifications(connection& from);
-    TOLLGATE_DECL void take_changes(std::string_view payload) noexcept;
     /// True if the listener should stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;
 

@@ -13,11 +13,33 @@
 #include <array>
 #include <charconv>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
 namespace tollgate::inline v0::postgres {
+
+namespace detail {
+
+/// Takes `users 7 12 ...`; false if the payload is anything else.
+inline bool forget_users(cache_invalidation_feed& changes, std::string_view payload) noexcept {
+    constexpr std::string_view of_users = "users";
+    if (!payload.starts_with(of_users)) return false;
+    const char* const end = payload.data() + payload.size();
+    for (const char* next = payload.data() + of_users.size(); next != end;) {
+        if (*next++ != ' ') return false;
+        std::int64_t number = 0;
+        const auto [stop, failed] = std::from_chars(next, end, number);
+        const auto user = user_id::from(number);
+        if (failed != std::errc{} || !user) return false;
+        changes.forget(*user);
+        next = stop;
+    }
+    return true;
+}
+
+}  // namespace detail
 
 TOLLGATE_DECL listener::~listener() {
     if (thread_.joinable()) {
@@ -110,31 +132,11 @@ TOLLGATE_DECL void listener::listen_while_connected() {
 TOLLGATE_DECL void listener::take_notifications(connection& from) {
     bool any_due = false;
     while (const auto each = from.take_notification()) {
-        if (each->channel == "tollgate_changes") take_changes(each->payload);
-        else any_due = true;
+        if (each->channel != "tollgate_changes") any_due = true;
+        // `all`, or a message of a later release or another program.
+        else if (changes_ != nullptr && !detail::forget_users(*changes_, each->payload)) changes_->forget_all();
     }
     if (any_due) ++notifications_;
-}
-
-TOLLGATE_DECL void listener::take_changes(std::string_view payload) noexcept {
-    if (changes_ == nullptr) return;
-    constexpr std::string_view of_users = "users";
-    const char* next = payload.data();
-    const char* const end = payload.data() + payload.size();
-    bool is_understood = payload.starts_with(of_users);
-    if (is_understood) next += of_users.size();
-    while (is_understood && next != end) {
-        std::int64_t user = 0;
-        is_understood = *next++ == ' ';
-        const auto [stop, failed] = std::from_chars(next, end, user);
-        is_understood = is_understood && failed == std::errc{};
-        next = stop;
-        const auto id = user_id::from(user);
-        is_understood = is_understood && id;
-        if (is_understood) changes_->forget(*id);
-    }
-    // `all`, or a message of a later release or another program.
-    if (!is_understood) changes_->forget_all();
 }
 
 TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
