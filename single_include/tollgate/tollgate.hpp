@@ -43169,9 +43169,7 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
             // Two users may answer the same device at once.
-            const auto& bytes = code.code_digest.bytes();
-            const std::string_view key{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-            postgres::lock_until_commit(reading, "codes " + hex_encode(key));
+            postgres::lock_until_commit(reading, "codes " + hex_encode(code.code_digest.raw()));
             reading.add(
                 "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
                 "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
@@ -43467,18 +43465,19 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
 TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                                        std::size_t hooks_per_event_max) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+        const std::string host = delivery_host(changed.target_url);
         postgres::detail::lock_hooks_for_counting(batch, account, changed.event);
         // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
         // refers to it. Deliveries store the host of their lease, so those that wait need no change.
         batch.add(
             "SELECT id FROM tollgate_hosts WHERE name = $1 OR id = (SELECT host_id FROM tollgate_hooks "
             "WHERE id = $2 AND service = $3 AND account_id = $4) ORDER BY id FOR NO KEY UPDATE",
-            delivery_host(changed.target_url), id, account.service, account.account);
+            host, id, account.service, account.account);
         batch.add(
             "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE EXISTS ("
             "SELECT FROM tollgate_hooks WHERE id = $2 AND service = $3 AND account_id = $4) "
             "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
-            delivery_host(changed.target_url), id, account.service, account.account);
+            host, id, account.service, account.account);
         batch.add(
             "SELECT set_config('tollgate.host_before', coalesce((SELECT host_id::text FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3), ''), true)",
@@ -43492,14 +43491,14 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
             "last_failure_at = CASE target_url WHEN $5 THEN last_failure_at END, "
             "host_id = (SELECT id FROM tollgate_hosts WHERE name = $6) FROM found WHERE hooks.id = found.id AND fits) "
             "SELECT fits FROM found",
-            id, account.service, account.account, changed.event, changed.target_url, delivery_host(changed.target_url),
+            id, account.service, account.account, changed.event, changed.target_url, host,
             hooks_per_event_max);
         // The host of before, or the new one if the event does not fit.
         batch.add(
             "DELETE FROM tollgate_hosts AS hosts WHERE (name = $1 "
             "OR id = nullif(current_setting('tollgate.host_before', true), '')::bigint) "
             "AND NOT EXISTS (SELECT FROM tollgate_hooks WHERE host_id = hosts.id)",
-            delivery_host(changed.target_url));
+            host);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         const auto fits = sql::read_value<bool>((*results)[changing]);

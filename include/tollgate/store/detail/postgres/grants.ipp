@@ -7,7 +7,6 @@
 #include <tollgate/store/detail/widen_scopes.hpp>
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 // A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
@@ -54,9 +53,7 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
             // Two users may answer the same device at once.
-            const auto& bytes = code.code_digest.bytes();
-            const std::string_view key{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-            postgres::lock_until_commit(reading, "codes " + hex_encode(key));
+            postgres::lock_until_commit(reading, "codes " + hex_encode(code.code_digest.raw()));
             reading.add(
                 "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
                 "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
