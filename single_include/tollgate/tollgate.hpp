@@ -42062,16 +42062,17 @@ private:
     template <class Read>
     static void look_up_all(typename combiner::batch all, postgres_database& on, postgres::statement_text text, Read& read,
                             bool may_probe) {
-        std::optional<error> failure;
-        if (!on.is_up() && !may_probe) failure = unavailable("PostgreSQL: not connected: the previous calls failed");
         std::vector<Key> keys;
         keys.reserve(all.size());
         for (const auto* const each : all) keys.push_back(each->request);
         postgres::batch query = on.make_batch();
         query.add(text, keys);
-        auto found = failure ? result<postgres::rows>{*failure} : on.look_up(query);
+        auto found = on.is_up() || may_probe
+                         ? on.look_up(query)
+                         : result<postgres::rows>{unavailable("PostgreSQL: not connected: the previous calls failed")};
+        std::optional<error> failure;
         if (!found) failure = found.error();
-        for (std::size_t left = failure ? 0 : found->count(); left > 0; --left) {
+        for (std::size_t left = found ? found->count() : 0; left > 0; --left) {
             auto row = read(*found);
             if (!row) {
                 failure = std::move(row).error();
@@ -42080,17 +42081,14 @@ private:
             if (!*row) break;
             const auto& [key, value] = **row;
             for (auto* const each : all)
-                if (!each->result && each->request == key) set(each->result, value);
+                if (!each->result && each->request == key)
+                    each->result = value.transform([](const Row& of_key) { return std::optional{of_key}; });
         }
         for (auto* const each : all) {
             if (each->result) continue;
             if (failure) each->result.emplace(*failure);
             else each->result.emplace(std::optional<Row>{});
         }
-    }
-    static void set(std::optional<result<std::optional<Row>>>& to, const result<Row>& value) {
-        if (value) to.emplace(std::optional<Row>{*value});
-        else to.emplace(value.error());
     }
 
     combiner callers_;
