@@ -41380,6 +41380,16 @@ private:
 
 namespace tollgate::inline v0::postgres {
 
+namespace detail {
+
+/// The server's time limit for statements whose results are awaited for so long: shorter, so that the server reports the timeout while
+/// the client still waits. In milliseconds; never 0, which means none.
+[[nodiscard]] inline std::string statement_timeout_for(milliseconds response_wait_max) {
+    return std::to_string((response_wait_max.count() * 3 + 3) / 4);
+}
+
+}  // namespace detail
+
 /// Statements with their parameters, sent together: one round trip and one transaction. Each statement sees what those
 /// before it did and what others have committed when it begins. So the first may take a lock, and the next reads what
 /// that lock protects.
@@ -44627,8 +44637,7 @@ TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
 
 TOLLGATE_DECL void batch::set_response_wait_max(milliseconds response_wait_max) {
     response_wait_max_ = response_wait_max;
-    // The server's timeout is shorter, so that it reports the timeout while the client still waits.
-    add("SELECT set_config('statement_timeout', $1, true)", std::to_string(response_wait_max.count() * 3 / 4));
+    add("SELECT set_config('statement_timeout', $1, true)", detail::statement_timeout_for(response_wait_max));
 }
 
 TOLLGATE_DECL void batch::keep(wire_type type, std::size_t begun_at, bool is_null) {
@@ -44946,7 +44955,7 @@ TOLLGATE_DECL result<void> connection::set_up() {
         "CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END, "
         "set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), "
         "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)",
-        std::to_string((settings_.response_wait_max.count() * 3 + 3) / 4), std::to_string(settings_.response_wait_max.count()),
+        detail::statement_timeout_for(settings_.response_wait_max), std::to_string(settings_.response_wait_max.count()),
         std::to_string(settings_.lock_wait_max.count()));
     const auto before = tollgate::detail::boot_now();
     auto response = run(request);

@@ -264,6 +264,13 @@ TEST_CASE("waiting for a lock is bounded by the time of a request") {
     CHECK(limits->back().only<std::string, std::string>() == std::tuple{"50ms", "15s"});
 }
 
+TEST_CASE("the server's time limit for a batch is never 0, which means none") {
+    postgres::batch short_batch{milliseconds{0}};
+    short_batch.set_response_wait_max(milliseconds{1});
+    const auto& limit = short_batch.value_at(0);
+    CHECK(std::string_view{short_batch.bytes_of(limit), limit.size} == "1");
+}
+
 TEST_CASE("calls that wait for one connection fail together with another connection that hangs") {
     auto& server = postgres_server::shared();
     tcp_proxy proxy{server.socket_path()};

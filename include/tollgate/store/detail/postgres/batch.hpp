@@ -17,6 +17,16 @@
 
 namespace tollgate::inline v0::postgres {
 
+namespace detail {
+
+/// The server's time limit for statements whose results are awaited for so long: shorter, so that the server reports the timeout while
+/// the client still waits. In milliseconds; never 0, which means none.
+[[nodiscard]] inline std::string statement_timeout_for(milliseconds response_wait_max) {
+    return std::to_string((response_wait_max.count() * 3 + 3) / 4);
+}
+
+}  // namespace detail
+
 /// Statements with their parameters, sent together: one round trip and one transaction. Each statement sees what those
 /// before it did and what others have committed when it begins. So the first may take a lock, and the next reads what
 /// that lock protects.

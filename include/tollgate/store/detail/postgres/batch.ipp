@@ -15,8 +15,7 @@ TOLLGATE_DECL void batch::begin(statement_text text, std::size_t value_count) {
 
 TOLLGATE_DECL void batch::set_response_wait_max(milliseconds response_wait_max) {
     response_wait_max_ = response_wait_max;
-    // The server's timeout is shorter, so that it reports the timeout while the client still waits.
-    add("SELECT set_config('statement_timeout', $1, true)", std::to_string(response_wait_max.count() * 3 / 4));
+    add("SELECT set_config('statement_timeout', $1, true)", detail::statement_timeout_for(response_wait_max));
 }
 
 TOLLGATE_DECL void batch::keep(wire_type type, std::size_t begun_at, bool is_null) {

@@ -85,7 +85,7 @@ TOLLGATE_DECL result<void> connection::set_up() {
         "CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END, "
         "set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), "
         "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)",
-        std::to_string((settings_.response_wait_max.count() * 3 + 3) / 4), std::to_string(settings_.response_wait_max.count()),
+        detail::statement_timeout_for(settings_.response_wait_max), std::to_string(settings_.response_wait_max.count()),
         std::to_string(settings_.lock_wait_max.count()));
     const auto before = tollgate::detail::boot_now();
     auto response = run(request);
