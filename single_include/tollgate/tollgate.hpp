@@ -41686,7 +41686,8 @@ public:
     /// Sends a batch and waits until the server confirms the commit. After `failure_kind::lost` the connection is closed.
     [[nodiscard]] TOLLGATE_DECL run_result run(const batch& request);
 
-    /// Runs several statements separated by semicolons, without parameters, in their own transaction: for schemas.
+    /// Runs several statements separated by semicolons, without parameters, in their own transaction: for schemas. A COPY from or to the
+    /// client is an error, after which the connection is closed.
     [[nodiscard]] TOLLGATE_DECL result<void> run_script(std::string_view text);
 
     /// Whether the connection looks usable without a round trip: the peer has not closed it.
@@ -45173,12 +45174,15 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
         const int unsent = PQflush(handle_.get());
         if (unsent < 0) return lose(text, waited::failed).error;
         while (!done && PQisBusy(handle_.get()) == 0) {
-            pg_result* const result = PQgetResult(handle_.get());
+            const std::unique_ptr<pg_result, void (*)(pg_result*)> result{PQgetResult(handle_.get()), &PQclear};
             done = result == nullptr;
-            const auto status = PQresultStatus(result);
+            const auto status = PQresultStatus(result.get());
+            if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT) {  // libpq would return it again and again
+                handle_.reset();
+                return internal_error("PostgreSQL: COPY from or to the client is not possible: " + tollgate::sql::to_log_line(text));
+            }
             if (!done && !first_error && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-                first_error = failure(result, text).error;
-            PQclear(result);
+                first_error = failure(result.get(), text).error;
         }
         if (done) break;
         const auto ended = wait(unsent == 1, end);

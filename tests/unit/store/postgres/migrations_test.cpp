@@ -84,6 +84,21 @@ TEST_CASE("a failing step changes nothing and is reported") {
     REQUIRE(pool.migrate("things", first(2)));
 }
 
+TEST_CASE("a step that copies from or to the client fails") {
+    auto pool = open_pool(postgres_server::shared().new_schema());
+    REQUIRE(pool.migrate("things", first(1)));
+    for (const char* const direction : {"FROM STDIN", "TO STDOUT"}) {
+        const std::string script = std::string{"INSERT INTO things VALUES (3); COPY things "} + direction;
+        const std::array copying{steps[0], schema_step{postgres::statement_text::composed(script)}};
+        const auto refused = pool.migrate("things", copying);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().kind == error_kind::internal);
+        CHECK_THAT(refused.error().cause, Catch::Contains("COPY"));
+        CHECK(version(pool) == 1);
+        CHECK(number(pool, "SELECT count(*) FROM things") == 1);
+    }
+}
+
 TEST_CASE("an older node continues beside newer tables, unless a step broke compatibility") {
     auto& server = postgres_server::shared();
     const auto schema = server.new_schema();

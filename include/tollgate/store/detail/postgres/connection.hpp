@@ -66,7 +66,8 @@ public:
     /// Sends a batch and waits until the server confirms the commit. After `failure_kind::lost` the connection is closed.
     [[nodiscard]] TOLLGATE_DECL run_result run(const batch& request);
 
-    /// Runs several statements separated by semicolons, without parameters, in their own transaction: for schemas.
+    /// Runs several statements separated by semicolons, without parameters, in their own transaction: for schemas. A COPY from or to the
+    /// client is an error, after which the connection is closed.
     [[nodiscard]] TOLLGATE_DECL result<void> run_script(std::string_view text);
 
     /// Whether the connection looks usable without a round trip: the peer has not closed it.

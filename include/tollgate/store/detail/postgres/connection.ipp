@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -303,12 +304,15 @@ TOLLGATE_DECL result<void> connection::run_script(std::string_view text) {
         const int unsent = PQflush(handle_.get());
         if (unsent < 0) return lose(text, waited::failed).error;
         while (!done && PQisBusy(handle_.get()) == 0) {
-            pg_result* const result = PQgetResult(handle_.get());
+            const std::unique_ptr<pg_result, void (*)(pg_result*)> result{PQgetResult(handle_.get()), &PQclear};
             done = result == nullptr;
-            const auto status = PQresultStatus(result);
+            const auto status = PQresultStatus(result.get());
+            if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT) {  // libpq would return it again and again
+                handle_.reset();
+                return internal_error("PostgreSQL: COPY from or to the client is not possible: " + tollgate::sql::to_log_line(text));
+            }
             if (!done && !first_error && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-                first_error = failure(result, text).error;
-            PQclear(result);
+                first_error = failure(result.get(), text).error;
         }
         if (done) break;
         const auto ended = wait(unsent == 1, end);
