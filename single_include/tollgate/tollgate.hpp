@@ -17735,7 +17735,8 @@ private:
 
 template <class Connection>
 auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool is_reserved) -> result<lease> {
-    const auto end = settings_.now() + wait_max;
+    // Beyond the bounds, the time could overflow.
+    const auto end = settings_.now() + (std::clamp)(wait_max, milliseconds{0}, detail::bounded_time::longest);
     std::unique_lock lock{mutex_};
     for (;;) {
         const bool has_share = is_reserved || unreserved_in_use_ < settings_.connections_max - settings_.connections_reserved;
@@ -40882,7 +40883,8 @@ public:
     [[nodiscard]] bool holds(const mark& stored, const mark& now, std::size_t hash, const Key& key,
                              const std::optional<Row>& row) const noexcept {
         const auto lifetime = row ? settings_.row_lifetime : settings_.none_lifetime;
-        if (now.at - stored.at >= lifetime) return false;
+        // In milliseconds: in the clock's unit, a long lifetime could overflow.
+        if (std::chrono::floor<milliseconds>(now.at - stored.at) >= lifetime) return false;
         if (all_.load(std::memory_order_acquire) > stored.changes || last_of(hash) > stored.changes) return false;
         if (!row) return true;
         if constexpr (std::is_same_v<Key, user_id>) return last_of(hash_of(key)) <= stored.changes;
@@ -41696,8 +41698,10 @@ public:
     /// what this server returns may be outdated. Until then, it is used for reads. PostgreSQL 14 and newer report the change, with the
     /// response to the next statement. Counts this connection as one to a server that accepts writes.
     TOLLGATE_DECL void replace_when_read_only(std::shared_ptr<known_servers> known) noexcept;
-    /// Sets the time limit for results from now on; the server's limit stays.
-    void set_response_wait_max(milliseconds wait_max) noexcept { settings_.response_wait_max = wait_max; }
+    /// Sets the time limit for results from now on, to any time; the server's limit stays.
+    void set_response_wait_max(milliseconds wait_max) noexcept {
+        settings_.response_wait_max = (std::min)(wait_max, tollgate::detail::bounded_time::longest);
+    }
 
     /// Waits for input from the server: a notification or a close. False if the connection is unusable.
     [[nodiscard]] TOLLGATE_DECL bool wait_for_notification(milliseconds wait_max, int wake_descriptor);
@@ -41777,6 +41781,8 @@ struct schema_step {
 /// any request takes is an error (unavailable) without effect.
 ///
 /// If there is nothing to do, the connection's role needs no right to create tables.
+///
+/// `wait_max` bounds the time of each step, and the wait for the node that runs them before this one; it may be any time.
 ///
 /// `on` is used only for this and must be closed afterwards: it may hold locks.
 [[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,

@@ -146,6 +146,29 @@ TEST_CASE("a connection that breaks alone is replaced, and the breaker stays clo
     CHECK(states.empty());
 }
 
+TEST_CASE("a caller may wait for a connection for any time") {
+    static std::atomic<int> clock_reads;
+    clock_reads = 0;
+    auto settings = settings_of(1);
+    settings.now = +[]() noexcept {
+        ++clock_reads;
+        return fake_now;
+    };
+    pool connections{settings, sound_connection};
+    bool has_one = false;
+    std::thread other;
+    {
+        const auto held = connections.take(milliseconds{0});
+        REQUIRE(held);
+        const int reads_before = clock_reads;
+        other = std::thread{[&] { has_one = connections.take((milliseconds::max)()).has_value(); }};
+        // At the call, for its end, for the next try, and to compare it with the end.
+        CHECK(tollgate_test::eventually([&] { return clock_reads >= reads_before + 4; }));
+    }
+    other.join();
+    CHECK(has_one);
+}
+
 TEST_CASE("a connection is checked and closed while others can use the pool") {
     for (const bool is_sound : {true, false}) {
         CAPTURE(is_sound);

@@ -134,6 +134,22 @@ TEST_CASE_METHOD(fixture, "a row is cached for its lifetime, counted from before
     CHECK(find(2) == 20);
 }
 
+TEST_CASE("rows may be cached until they change") {
+    cache_invalidation_feed changes{{.row_lifetime = (milliseconds::max)(), .now = &fake_now}};
+    row_cache<digest, row, cache_invalidation_feed> cache{changes, 4};
+    changes.trust_until(fake_now() + seconds{3600});
+    int queries = 0;
+    for (int i = 0; i < 2; ++i) {
+        const auto found = cache.find(fixture::key(1), [&]() -> query_result {
+            ++queries;
+            return std::optional{row{user_id{7}, 10}};
+        });
+        CHECK((found && *found));
+        pass(seconds{60});
+    }
+    CHECK(queries == 1);
+}
+
 TEST_CASE_METHOD(fixture, "a row that was read before a change was received and cached afterwards is never returned") {
     for (int change = 0; change < 3; ++change) {
         CAPTURE(change);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/backend_statistics.hpp>
+#include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 
@@ -221,7 +222,8 @@ private:
 
 template <class Connection>
 auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool is_reserved) -> result<lease> {
-    const auto end = settings_.now() + wait_max;
+    // Beyond the bounds, the time could overflow.
+    const auto end = settings_.now() + (std::clamp)(wait_max, milliseconds{0}, detail::bounded_time::longest);
     std::unique_lock lock{mutex_};
     for (;;) {
         const bool has_share = is_reserved || unreserved_in_use_ < settings_.connections_max - settings_.connections_reserved;

@@ -99,6 +99,12 @@ TEST_CASE("a step that copies from or to the client fails") {
     }
 }
 
+TEST_CASE("steps may take any time") {
+    auto pool = open_pool(postgres_server::shared().new_schema());
+    REQUIRE(pool.migrate("things", first(4), (milliseconds::max)()));
+    CHECK(version(pool) == 4);
+}
+
 TEST_CASE("an older node continues beside newer tables, unless a step broke compatibility") {
     auto& server = postgres_server::shared();
     const auto schema = server.new_schema();

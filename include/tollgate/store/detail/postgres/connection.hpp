@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/store/detail/postgres/batch.hpp>
@@ -8,6 +9,7 @@
 #include <tollgate/store/detail/postgres/server_clock.hpp>
 #include <tollgate/store/detail/postgres/server_list.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -76,8 +78,10 @@ public:
     /// what this server returns may be outdated. Until then, it is used for reads. PostgreSQL 14 and newer report the change, with the
     /// response to the next statement. Counts this connection as one to a server that accepts writes.
     TOLLGATE_DECL void replace_when_read_only(std::shared_ptr<known_servers> known) noexcept;
-    /// Sets the time limit for results from now on; the server's limit stays.
-    void set_response_wait_max(milliseconds wait_max) noexcept { settings_.response_wait_max = wait_max; }
+    /// Sets the time limit for results from now on, to any time; the server's limit stays.
+    void set_response_wait_max(milliseconds wait_max) noexcept {
+        settings_.response_wait_max = (std::min)(wait_max, tollgate::detail::bounded_time::longest);
+    }
 
     /// Waits for input from the server: a notification or a close. False if the connection is unusable.
     [[nodiscard]] TOLLGATE_DECL bool wait_for_notification(milliseconds wait_max, int wake_descriptor);

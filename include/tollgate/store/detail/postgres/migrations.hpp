@@ -29,6 +29,8 @@ struct schema_step {
 ///
 /// If there is nothing to do, the connection's role needs no right to create tables.
 ///
+/// `wait_max` bounds the time of each step, and the wait for the node that runs them before this one; it may be any time.
+///
 /// `on` is used only for this and must be closed afterwards: it may hold locks.
 [[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,
                                                   std::span<const schema_step> steps, milliseconds wait_max);
