@@ -42,9 +42,8 @@ struct reconnecting_pool_settings {
     std::size_t connections_max = 8;
     /// Of these, how many are for callers of `take_reserved` only. Less than `connections_max`.
     std::size_t connections_reserved = 0;
-    /// The first and the longest pause between attempts to connect. Zero: every caller tries, and there is no breaker.
-    milliseconds first_pause{100};
-    milliseconds longest_pause{2000};
+    /// Without a breaker, every caller tries.
+    bool has_breaker = true;
     /// Whether the first caller after a `trip` probes without a pause.
     bool probes_at_once = false;
     /// Called when the breaker opens (`false`, with the reason) and when it closes. Called with the pool's lock held:
@@ -170,7 +169,6 @@ private:
         calls_.fetch_add(1, std::memory_order_relaxed);
         busy_.fetch_add(now() - since, std::memory_order_relaxed);
     }
-    [[nodiscard]] bool has_breaker() const noexcept { return settings_.longest_pause > milliseconds{0}; }
     [[nodiscard]] error refusal() const {
         return unavailable(settings_.name + ": not connected; retrying shortly: " + last_failure_);
     }
@@ -321,8 +319,8 @@ void reconnecting_pool<Connection>::lose(const usage& how, bool all, std::string
 
 template <class Connection>
 void reconnecting_pool<Connection>::back_off() noexcept {
-    const std::int64_t full = (std::min)(settings_.first_pause.count() << (std::min)(failures_, 10U),
-                                         settings_.longest_pause.count());
+    constexpr milliseconds first_pause{100}, longest_pause{2000};  // between attempts to connect
+    const std::int64_t full = (std::min)(first_pause.count() << (std::min)(failures_, 10U), longest_pause.count());
     random_ = random_ * 1664525U + 1013904223U;  // jitter, so that nodes do not retry at the same time
     const std::int64_t half = full / 2;
     const milliseconds pause{full - (half > 0 ? static_cast<std::int64_t>(random_ >> 8) % half : 0)};
@@ -331,7 +329,7 @@ void reconnecting_pool<Connection>::back_off() noexcept {
 
 template <class Connection>
 void reconnecting_pool<Connection>::note_failure(bool opens, bool is_probe, std::string_view reason) noexcept {
-    if (!has_breaker()) return;
+    if (!settings_.has_breaker) return;
     back_off();
     ++failures_;
     if (is_probe) is_probing_.store(false, std::memory_order_relaxed);
