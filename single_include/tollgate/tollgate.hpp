@@ -46497,8 +46497,6 @@ public:
     /// that gives it back; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t boot_time) noexcept;
 
-    [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
-
 private:
     struct table;
     std::unique_ptr<table> table_;
@@ -46537,7 +46535,7 @@ struct redis_limiter::state {
     }
 
     limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    limit_decision take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
+    limit_decision take_leased(const limit_key& key, const quota& allowed, instant now) noexcept;
     limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
     limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
     limit_decision by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
@@ -46550,15 +46548,15 @@ struct redis_limiter::state {
 };
 
 inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
-    if (leased) return take_leased(key, allowed, now, boot_time());
+    if (leased) return take_leased(key, allowed, now);
     const redis::window_request one{key, detail::bounded_quota{allowed}, 1};
     const auto [outcome, reply] = client.send(nullptr, one);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
     return to_decision(one, reply, reply.granted > 0);
 }
 
-inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
-                                                 std::int64_t at) noexcept {
+inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now) noexcept {
+    const std::int64_t at = boot_time();
     const detail::bounded_quota bound{allowed};
     redis::leases::pending_request next{{key, bound}};
     if (const auto decision = leased->take(key, bound, at, next)) return *decision;
@@ -47191,11 +47189,6 @@ TOLLGATE_DECL std::optional<std::string_view> find_known_error(std::string_view 
     return std::nullopt;
 }
 
-/// What is shown before the server's error itself.
-inline std::string_view meaning_of(std::string_view error) noexcept {
-    return find_known_error(error).value_or("it refused the command");
-}
-
 }  // namespace detail
 
 struct client::state {
@@ -47317,8 +47310,8 @@ inline window_result client::state::interpret(const window_request& request, con
         if (read.outcome == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";
         return read;
     }
-    reason = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(received.error)} + " (" +
-             printable_error(received.error) + ")";
+    const auto meaning = detail::find_known_error(received.error).value_or("it refused the command");
+    reason = "Redis at " + server.to_text() + ": " + std::string{meaning} + " (" + printable_error(received.error) + ")";
     return {};
 }
 
@@ -47596,8 +47589,6 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t boot_ti
     known->size = 1;  // the next lease starts small
     return back;
 }
-
-TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->sets.memory_bytes(); }
 
 }  // namespace tollgate::redis
 

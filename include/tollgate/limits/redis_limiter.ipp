@@ -50,7 +50,7 @@ struct redis_limiter::state {
     }
 
     limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    limit_decision take_leased(const limit_key& key, const quota& allowed, instant now, std::int64_t at) noexcept;
+    limit_decision take_leased(const limit_key& key, const quota& allowed, instant now) noexcept;
     limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
     limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
     limit_decision by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
@@ -63,15 +63,15 @@ struct redis_limiter::state {
 };
 
 inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
-    if (leased) return take_leased(key, allowed, now, boot_time());
+    if (leased) return take_leased(key, allowed, now);
     const redis::window_request one{key, detail::bounded_quota{allowed}, 1};
     const auto [outcome, reply] = client.send(nullptr, one);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
     return to_decision(one, reply, reply.granted > 0);
 }
 
-inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now,
-                                                 std::int64_t at) noexcept {
+inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now) noexcept {
+    const std::int64_t at = boot_time();
     const detail::bounded_quota bound{allowed};
     redis::leases::pending_request next{{key, bound}};
     if (const auto decision = leased->take(key, bound, at, next)) return *decision;

@@ -40,11 +40,6 @@ TOLLGATE_DECL std::optional<std::string_view> find_known_error(std::string_view 
     return std::nullopt;
 }
 
-/// What is shown before the server's error itself.
-inline std::string_view meaning_of(std::string_view error) noexcept {
-    return find_known_error(error).value_or("it refused the command");
-}
-
 }  // namespace detail
 
 struct client::state {
@@ -166,8 +161,8 @@ inline window_result client::state::interpret(const window_request& request, con
         if (read.outcome == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";
         return read;
     }
-    reason = "Redis at " + server.to_text() + ": " + std::string{detail::meaning_of(received.error)} + " (" +
-             printable_error(received.error) + ")";
+    const auto meaning = detail::find_known_error(received.error).value_or("it refused the command");
+    reason = "Redis at " + server.to_text() + ": " + std::string{meaning} + " (" + printable_error(received.error) + ")";
     return {};
 }
 
