@@ -155,7 +155,7 @@ struct connection::reception {
     bool is_committed = false;  // or rolled back; the statement after the transaction may still follow
     run_result result{};
 
-    [[nodiscard]] const command& current() const noexcept { return commands[(std::min)(at, commands.size() - 1)]; }
+    [[nodiscard]] const command& current() const noexcept { return commands[at]; }
 };
 
 TOLLGATE_DECL run_result connection::lose(reception& into, waited outcome) {
