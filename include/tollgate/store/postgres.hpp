@@ -33,7 +33,7 @@ struct postgres_settings {
     std::size_t connections_max = 8;
     /// How long a verb waits for one of them before it fails (unavailable).
     milliseconds connection_wait_max{1000};
-    // The time limits below are above zero and at most an hour.
+    // The next three are above zero and at most an hour.
     /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for a response; `delete_application` has 60 s. The server cancels a statement after three quarters of it
