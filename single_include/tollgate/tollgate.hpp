@@ -46497,6 +46497,8 @@ public:
     /// that gives it back; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t boot_time) noexcept;
 
+    [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
+
 private:
     struct table;
     std::unique_ptr<table> table_;
@@ -47589,6 +47591,8 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t boot_ti
     known->size = 1;  // the next lease starts small
     return back;
 }
+
+TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->sets.memory_bytes(); }
 
 }  // namespace tollgate::redis
 

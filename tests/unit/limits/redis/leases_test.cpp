@@ -269,6 +269,7 @@ TEST_CASE("one thread renews a large lease early, and the key never holds more t
 TEST_CASE("a set that is full of used leases requests further keys unit by unit") {
     fake_server server;
     node one{server, 16, 8};  // one set
+    CHECK(one.held.memory_bytes() < 2048);
     for (std::int64_t number = 1; number <= 8; ++number)
         for (int i = 0; i < 6; ++i) CHECK(one.take(user(number), start).admitted);
     for (int i = 0; i < 3; ++i) {

@@ -70,6 +70,8 @@ public:
     /// that gives it back; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t boot_time) noexcept;
 
+    [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
+
 private:
     struct table;
     std::unique_ptr<table> table_;

@@ -258,4 +258,6 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t boot_ti
     return back;
 }
 
+TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->sets.memory_bytes(); }
+
 }  // namespace tollgate::redis
