@@ -29693,10 +29693,11 @@ TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows
 TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max) const {
     delivery_backlog backlog;
     const auto count = [&](const timed_deliveries& deliveries) {
-        for (auto each = deliveries.begin(); each != deliveries.end() && each->at <= now && backlog.due < rows_max; ++each) {
+        for (auto each = deliveries.begin(); each != deliveries.end() && each->at <= now; ++each) {
             if (hooks_.find(rows_.at(each->id).hook)->status.disabled) continue;
-            ++backlog.due;
             if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
+            if (backlog.due == rows_max) return;  // the others are not older
+            ++backlog.due;
         }
     };
     // Those that are ready, or whose host is full.

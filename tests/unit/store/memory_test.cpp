@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 using namespace tollgate;
@@ -370,6 +372,23 @@ TEST_CASE("a single account or host cannot fill the outbox of a memory store") {
     for (std::size_t i = 0; i + 2 < of_host; ++i) CHECK(value_of(append(4)) == 1);
     CHECK(value_of(append(9)) == 1);
     CHECK(deliveries(store, other, unaffected).size() == 2);
+}
+
+TEST_CASE("a memory store reports the time of its oldest due delivery, also beyond the bound of the count") {
+    using namespace tollgate::testing::detail;
+    memory_store store;
+    const auto account = sample_account(), other = sample_account("sitesmaker", 43);
+    const auto hook = listen_at(store, account, "https://one.example/");
+    listen_at(store, other, "https://two.example/");
+    report(store, account, 2);
+    report(store, other, 1, noon + seconds{5});
+    const auto terms = sample_terms(noon + seconds{10});
+    REQUIRE(lease_of(store, {hook, 1, 4, terms.now}, terms).size() == 1);  // and so its hook is queued behind the other one
+    for (const std::size_t rows_max : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{3}}) {
+        const auto backlog = value_of(store.backlog(terms.now, rows_max));
+        CHECK(backlog.due == (std::min)(rows_max, std::size_t{2}));
+        CHECK(backlog.due_since == noon);
+    }
 }
 
 TEST_CASE("a deleted hook with a large backlog is removed at once, and its backlog in steps") {
