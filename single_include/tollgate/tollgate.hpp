@@ -37772,8 +37772,8 @@ struct column : sql::column<T> {};
 template <class T>
 struct column<std::optional<T>> : sql::optional_column<T, column<T>> {};
 
-/// A prepared statement with its parameters bound, lent by its `database` until the end of the scope. A value that
-/// could not be bound is reported by the first step. Used by the thread that uses the database.
+/// A prepared statement with its parameters bound, lent by its `database` until it has no more rows or the scope ends. A
+/// value that could not be bound is reported by the first step. Used by the thread that uses the database.
 ///
 ///     auto rows = database.prepare("SELECT id, name FROM accounts WHERE user = ?", user);
 ///     for (;;) {
@@ -37817,7 +37817,7 @@ private:
     TOLLGATE_DECL error misread(std::size_t column) const;
     TOLLGATE_DECL void give_back() noexcept;
 
-    sqlite3_stmt* prepared_ = nullptr;
+    sqlite3_stmt* prepared_ = nullptr;  // null once it was given back
     bool* in_use_ = nullptr;
     int bind_code_ = 0;
     std::optional<error> failed_;
@@ -40158,12 +40158,16 @@ TOLLGATE_DECL void parameter::blob(std::string_view value) noexcept {
 
 TOLLGATE_DECL result<bool> statement::step() {
     if (failed_) return *failed_;
+    if (prepared_ == nullptr) return false;
     const char* text = sqlite3_sql(prepared_);
     sqlite3* connection = sqlite3_db_handle(prepared_);
     if (bind_code_ != SQLITE_OK) return failure(connection, bind_code_, text);
     const int code = sqlite3_step(prepared_);
     if (code == SQLITE_ROW) return true;
-    if (code == SQLITE_DONE) return false;
+    if (code == SQLITE_DONE) {
+        give_back();  // another step would execute it again
+        return false;
+    }
     auto failed = failure(connection, code, text);
     sqlite3_reset(prepared_);  // releases the locks now, not at the end of the scope
     return failed;
@@ -40187,6 +40191,7 @@ TOLLGATE_DECL void statement::give_back() noexcept {
     sqlite3_reset(prepared_);
     sqlite3_clear_bindings(prepared_);
     *in_use_ = false;
+    prepared_ = nullptr;
 }
 
 }  // namespace tollgate::sqlite

@@ -81,9 +81,20 @@ TEST_CASE_METHOD(fixture, "rows are returned one after the other, then none") {
         REQUIRE(*row);
         CHECK(std::get<0>(**row) == expected);
     }
-    auto end = rows.next<std::int64_t>();
-    REQUIRE(end);
-    CHECK_FALSE(*end);
+    for (int times = 0; times < 2; ++times) {
+        auto end = rows.next<std::int64_t>();
+        REQUIRE(end);
+        CHECK_FALSE(*end);
+    }
+}
+
+TEST_CASE_METHOD(fixture, "a statement is executed once, however often it is finished") {
+    REQUIRE(database.run("CREATE TABLE t (a INTEGER) STRICT"));
+    auto rows = database.prepare("INSERT INTO t VALUES (?) RETURNING a", std::int64_t{1});
+    for (int times = 0; times < 3; ++times) REQUIRE(rows.finish());
+    const auto count = sql::read_value<std::int64_t>(database.prepare("SELECT count(*) FROM t"));
+    REQUIRE(count);
+    CHECK(*count == 1);
 }
 
 TEST_CASE_METHOD(fixture, "an error of prepare or bind is reported by the first step") {

@@ -82,8 +82,8 @@ struct column : sql::column<T> {};
 template <class T>
 struct column<std::optional<T>> : sql::optional_column<T, column<T>> {};
 
-/// A prepared statement with its parameters bound, lent by its `database` until the end of the scope. A value that
-/// could not be bound is reported by the first step. Used by the thread that uses the database.
+/// A prepared statement with its parameters bound, lent by its `database` until it has no more rows or the scope ends. A
+/// value that could not be bound is reported by the first step. Used by the thread that uses the database.
 ///
 ///     auto rows = database.prepare("SELECT id, name FROM accounts WHERE user = ?", user);
 ///     for (;;) {
@@ -127,7 +127,7 @@ private:
     TOLLGATE_DECL error misread(std::size_t column) const;
     TOLLGATE_DECL void give_back() noexcept;
 
-    sqlite3_stmt* prepared_ = nullptr;
+    sqlite3_stmt* prepared_ = nullptr;  // null once it was given back
     bool* in_use_ = nullptr;
     int bind_code_ = 0;
     std::optional<error> failed_;

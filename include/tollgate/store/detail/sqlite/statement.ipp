@@ -53,12 +53,16 @@ TOLLGATE_DECL void parameter::blob(std::string_view value) noexcept {
 
 TOLLGATE_DECL result<bool> statement::step() {
     if (failed_) return *failed_;
+    if (prepared_ == nullptr) return false;
     const char* text = sqlite3_sql(prepared_);
     sqlite3* connection = sqlite3_db_handle(prepared_);
     if (bind_code_ != SQLITE_OK) return failure(connection, bind_code_, text);
     const int code = sqlite3_step(prepared_);
     if (code == SQLITE_ROW) return true;
-    if (code == SQLITE_DONE) return false;
+    if (code == SQLITE_DONE) {
+        give_back();  // another step would execute it again
+        return false;
+    }
     auto failed = failure(connection, code, text);
     sqlite3_reset(prepared_);  // releases the locks now, not at the end of the scope
     return failed;
@@ -82,6 +86,7 @@ TOLLGATE_DECL void statement::give_back() noexcept {
     sqlite3_reset(prepared_);
     sqlite3_clear_bindings(prepared_);
     *in_use_ = false;
+    prepared_ = nullptr;
 }
 
 }  // namespace tollgate::sqlite
