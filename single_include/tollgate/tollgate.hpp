@@ -40328,6 +40328,7 @@ TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
     const int code = sqlite3_prepare_v3(handle_.get(), text.text().data(), static_cast<int>(text.text().size()),
                                         SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
     if (code != SQLITE_OK) return statement{failure(handle_.get(), code, text.text())};
+    if (prepared == nullptr) return statement{internal_error("SQLite: a text without a statement")};
     std::unique_ptr<sqlite3_stmt, finalizer> owned{prepared};
     auto cached = std::make_unique<cached_statement>(cached_statement{text.text(), std::move(owned), true});
     cached_.push_back(std::move(cached));

@@ -110,6 +110,14 @@ TEST_CASE_METHOD(fixture, "an error of prepare or bind is reported by the first 
     CHECK(too_many.error().kind == error_kind::internal);
 }
 
+TEST_CASE_METHOD(fixture, "a text without a statement is an error") {
+    for (const sql::statement_text text : {sql::statement_text{""}, sql::statement_text{" -- nothing"}}) {
+        const auto done = database.run(text);
+        REQUIRE_FALSE(done);
+        CHECK(done.error().kind == error_kind::internal);
+    }
+}
+
 TEST_CASE_METHOD(fixture, "a cause names the statement, not its values") {
     REQUIRE(database.run("CREATE TABLE t (a TEXT UNIQUE) STRICT"));
     REQUIRE(database.run("INSERT INTO t VALUES (?)", std::string_view{"a secret"}));
