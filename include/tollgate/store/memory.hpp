@@ -30,13 +30,23 @@ namespace tollgate::inline v0 {
 /// implementation of every verb. Nothing survives the process.
 ///
 /// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
-class memory_store : public memory_token_store {
+class memory_store : memory_token_store {  // private: through this base it would have no access tokens
 public:
+    using memory_token_store::blocking;
+
     /// An empty store.
     TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
     TOLLGATE_DECL ~memory_store();
 
-    // The verbs of `token_store` are those of `memory_token_store`.
+    /// See `credential_source`.
+    using memory_token_store::find_personal_token;
+    /// See `token_store`.
+    using memory_token_store::create_personal_token;
+    using memory_token_store::personal_tokens_of;
+    using memory_token_store::renew_personal_token;
+    using memory_token_store::revoke_personal_token;
+    /// See `use_recorder`.
+    using memory_token_store::record_personal_token_use;
 
     /// See `credential_source`.
     result<std::optional<token_credential>> find_access_token(const digest& token) noexcept { return access_.find(token); }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
 using namespace tollgate;
 using namespace tollgate::testing;
@@ -28,6 +29,9 @@ TEST_CASE("the memory store of tokens has no access tokens") {
     value_of(store.record_access_token_use(sample_access_token(1).token_digest, sample_access_token(1).created_at));
     CHECK_FALSE(value_of(store.find_access_token(sample_access_token(1).token_digest)));
 }
+
+// Its own functions for access tokens would be hidden.
+static_assert(!std::is_convertible_v<memory_store&, memory_token_store&>);
 
 TEST_CASE("a full memory store refuses more rows and names the setting") {
     memory_settings settings;
