@@ -15965,7 +15965,7 @@ public:
     void revoke_made_with(std::optional<refresh_token_id> refresh_token, const grant_parties& parties) noexcept {
         revoke_if(parties, [refresh_token](const row& stored) { return stored.made_with == refresh_token; });
     }
-    TOLLGATE_DECL void revoke_between(const grant_parties& parties) noexcept;
+    TOLLGATE_DECL void revoke_between(grant_parties parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
     /// Records that the token was used; returns its user and application.
     TOLLGATE_DECL std::optional<grant_parties> record_use(const digest& token, instant now) noexcept;
@@ -16251,7 +16251,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token);
     [[nodiscard]] TOLLGATE_DECL std::int64_t users_of(application_id application) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;
-    TOLLGATE_DECL bool revoke(const grant_parties& parties) noexcept;
+    TOLLGATE_DECL bool revoke(grant_parties parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
     TOLLGATE_DECL void record_use(const grant_parties& parties, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept;
@@ -16295,8 +16295,8 @@ private:
                                                                            const std::optional<digest>& family);
     /// Allocates before it changes anything.
     TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
-    TOLLGATE_DECL void forget_code(const digest& code) noexcept;
-    TOLLGATE_DECL void forget_refresh_token(const digest& token) noexcept;
+    TOLLGATE_DECL void forget_code(digest code) noexcept;
+    TOLLGATE_DECL void forget_refresh_token(digest token) noexcept;
     TOLLGATE_DECL void revoke_what_came_of(const code_row& code) noexcept;
     /// Removes one refresh token of a grant that has too many.
     TOLLGATE_DECL void forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept;
@@ -16549,7 +16549,7 @@ public:
     TOLLGATE_DECL std::size_t sweep(instant created_before, instant seen_before, std::size_t rows_max);
 
 private:
-    TOLLGATE_DECL void remove(const digest& cookie) noexcept;
+    TOLLGATE_DECL void remove(digest cookie) noexcept;
 
     const std::size_t sessions_max_;
 
@@ -28609,7 +28609,8 @@ TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& t
     });
 }
 
-TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) noexcept {
+/// By value: a reference into the removed rows would dangle.
+TOLLGATE_DECL void access_tokens::revoke_between(grant_parties parties) noexcept {
     revoke_if(parties, [](const row&) { return true; });
 }
 
@@ -28617,7 +28618,7 @@ TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noex
     for (;;) {
         const auto next = between_.lower_bound({application, user_id{1}});
         if (next == between_.end() || next->first.application != application) return;
-        revoke_between(grant_parties{next->first});  // a copy: the node it is in will be removed
+        revoke_between(next->first);
     }
 }
 
@@ -28786,7 +28787,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (is_new) ++last_grant_id_;
     changed.scopes = **scopes;
     changed.codes.push_back(code.code_digest);
-    if (changed.codes.size() > limits::codes_per_grant_max) forget_code(digest{changed.codes.front()});
+    if (changed.codes.size() > limits::codes_per_grant_max) forget_code(changed.codes.front());
     return code_result::created;
 }
 
@@ -28879,7 +28880,7 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;
     const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, shown);
-    if (judged == refresh_result::reused) revoke(grant_parties{token.parties});  // a copy: what it names goes
+    if (judged == refresh_result::reused) revoke(token.parties);
     if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
@@ -28904,7 +28905,7 @@ TOLLGATE_DECL void grants::revoke_token(application_id application, const digest
     if (const auto found = find_refresh_token(token, token); found != refresh_tokens_.end()) {
         if (found->second.parties.application != application) return;
         access_.revoke_made_with(found->second.id, found->second.parties);
-        forget_refresh_token(digest{found->first});
+        forget_refresh_token(found->first);
         return;
     }
     const auto parties = access_.parties_of(token);
@@ -28943,13 +28944,14 @@ TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
     return found;
 }
 
-TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
+/// By value: a reference into the removed row would dangle.
+TOLLGATE_DECL bool grants::revoke(grant_parties parties) noexcept {
     access_.revoke_between(parties);
     const auto found = rows_.find(parties);
     if (found == rows_.end()) return false;
     const row& revoked = found->second;
-    while (!revoked.codes.empty()) forget_code(digest{revoked.codes.back()});
-    while (!revoked.refresh_tokens.empty()) forget_refresh_token(digest{revoked.refresh_tokens.back()});
+    while (!revoked.codes.empty()) forget_code(revoked.codes.back());
+    while (!revoked.refresh_tokens.empty()) forget_refresh_token(revoked.refresh_tokens.back());
     of_user_.erase({parties.user, parties.application});
     rows_.erase(found);
     return true;
@@ -28960,7 +28962,7 @@ TOLLGATE_DECL void grants::revoke_all_of(application_id application) noexcept {
     for (;;) {
         const auto next = rows_.lower_bound({application, user_id{1}});
         if (next == rows_.end() || next->first.application != application) return;
-        revoke(grant_parties{next->first});  // a copy: the node it is in will be removed
+        revoke(next->first);
     }
 }
 
@@ -28977,19 +28979,19 @@ TOLLGATE_DECL std::size_t grants::sweep_expired(instant now, std::size_t rows_ma
 TOLLGATE_DECL std::size_t grants::sweep_codes(instant now, std::size_t rows_max) noexcept {
     std::size_t swept = 0;
     for (; swept < rows_max && !codes_by_end_.empty() && codes_by_end_.begin()->at <= now; ++swept)
-        forget_code(digest{codes_by_end_.begin()->digest});
+        forget_code(codes_by_end_.begin()->digest);
     return swept;
 }
 
 TOLLGATE_DECL std::size_t grants::sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept {
     std::size_t swept = 0;
     for (; swept < rows_max && !refresh_tokens_by_end_.empty() && refresh_tokens_by_end_.begin()->at <= now; ++swept)
-        forget_refresh_token(digest{refresh_tokens_by_end_.begin()->digest});
+        forget_refresh_token(refresh_tokens_by_end_.begin()->digest);
     return swept;
 }
 
-/// Precondition: it exists, and `code` is not a reference into its row.
-TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
+/// Precondition: it exists. By value: a reference into the removed row would dangle.
+TOLLGATE_DECL void grants::forget_code(digest code) noexcept {
     const auto found = codes_.find(code);
     codes_by_end_.erase({found->second.forget_at, code});
     code_shares_.remove(found->second.parties.user);
@@ -28997,8 +28999,8 @@ TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
     codes_.erase(found);
 }
 
-/// Precondition: it exists, and `token` is not a reference into its row.
-TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
+/// Precondition: it exists. By value: a reference into the removed row would dangle.
+TOLLGATE_DECL void grants::forget_refresh_token(digest token) noexcept {
     const auto found = refresh_tokens_.find(token);
     refresh_tokens_by_end_.erase({found->second.expires_at, token});
     refresh_token_shares_.remove(found->second.parties.user);
@@ -29010,7 +29012,7 @@ TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
 TOLLGATE_DECL void grants::revoke_what_came_of(const code_row& code) noexcept {
     access_.revoke_made_with(*code.refresh_token, code.parties);
     for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
-        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) return forget_refresh_token(digest{each});
+        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) return forget_refresh_token(each);
 }
 
 TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept {
@@ -29022,7 +29024,7 @@ TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, con
         chosen = &each;
         chosen_expires_at = expires_at;
     }
-    if (chosen != nullptr) forget_refresh_token(digest{*chosen});
+    if (chosen != nullptr) forget_refresh_token(*chosen);
 }
 
 }  // namespace tollgate::memory
@@ -29639,7 +29641,7 @@ TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept 
         for (; !last.deliveries.empty() && forgotten < rows_max; ++forgotten) remove(*last.deliveries.begin());
         if (!last.deliveries.empty()) break;
         deleted_ = last.next_deleted;
-        forget_unless_used(hook_id{last.place.hook});
+        forget_unless_used(last.place.hook);
     }
     return forgotten;
 }
@@ -29755,7 +29757,7 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     if (full) {
         auto longest_unused = owned->second.begin();
         if (longest_unused->digest == session.cookie_digest) ++longest_unused;
-        remove(digest{longest_unused->digest});
+        remove(longest_unused->digest);
     }
     return {};
 }
@@ -29802,7 +29804,7 @@ TOLLGATE_DECL void sessions::end_all_of(user_id user, const std::optional<digest
         auto next = owned->second.begin();
         if (except && next->digest == *except && left > 1) ++next;
         else if (except && next->digest == *except) break;
-        remove(digest{next->digest});
+        remove(next->digest);
     }
 }
 
@@ -29810,14 +29812,14 @@ TOLLGATE_DECL std::size_t sessions::sweep(instant created_before, instant seen_b
     const std::scoped_lock lock{mutex_};
     std::size_t swept = 0;
     for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
-        remove(digest{by_creation_.begin()->digest});
+        remove(by_creation_.begin()->digest);
     for (; swept < rows_max && !by_last_seen_.empty() && by_last_seen_.begin()->at < seen_before; ++swept)
-        remove(digest{by_last_seen_.begin()->digest});
+        remove(by_last_seen_.begin()->digest);
     return swept;
 }
 
-/// Precondition: it exists, and `cookie` is not a reference into its row.
-TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
+/// Precondition: it exists. By value: a reference into the removed row would dangle.
+TOLLGATE_DECL void sessions::remove(digest cookie) noexcept {
     const auto row = rows_.find(cookie);
     const dated_digest last_seen{row->second.last_seen_at, cookie};
     by_creation_.erase({row->second.created_at, cookie});

@@ -52,7 +52,7 @@ public:
     void revoke_made_with(std::optional<refresh_token_id> refresh_token, const grant_parties& parties) noexcept {
         revoke_if(parties, [refresh_token](const row& stored) { return stored.made_with == refresh_token; });
     }
-    TOLLGATE_DECL void revoke_between(const grant_parties& parties) noexcept;
+    TOLLGATE_DECL void revoke_between(grant_parties parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
     /// Records that the token was used; returns its user and application.
     TOLLGATE_DECL std::optional<grant_parties> record_use(const digest& token, instant now) noexcept;

@@ -70,7 +70,8 @@ TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& t
     });
 }
 
-TOLLGATE_DECL void access_tokens::revoke_between(const grant_parties& parties) noexcept {
+/// By value: a reference into the removed rows would dangle.
+TOLLGATE_DECL void access_tokens::revoke_between(grant_parties parties) noexcept {
     revoke_if(parties, [](const row&) { return true; });
 }
 
@@ -78,7 +79,7 @@ TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noex
     for (;;) {
         const auto next = between_.lower_bound({application, user_id{1}});
         if (next == between_.end() || next->first.application != application) return;
-        revoke_between(grant_parties{next->first});  // a copy: the node it is in will be removed
+        revoke_between(next->first);
     }
 }
 

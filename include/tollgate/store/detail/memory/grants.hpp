@@ -46,7 +46,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token);
     [[nodiscard]] TOLLGATE_DECL std::int64_t users_of(application_id application) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;
-    TOLLGATE_DECL bool revoke(const grant_parties& parties) noexcept;
+    TOLLGATE_DECL bool revoke(grant_parties parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
     TOLLGATE_DECL void record_use(const grant_parties& parties, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept;
@@ -90,8 +90,8 @@ private:
                                                                            const std::optional<digest>& family);
     /// Allocates before it changes anything.
     TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
-    TOLLGATE_DECL void forget_code(const digest& code) noexcept;
-    TOLLGATE_DECL void forget_refresh_token(const digest& token) noexcept;
+    TOLLGATE_DECL void forget_code(digest code) noexcept;
+    TOLLGATE_DECL void forget_refresh_token(digest token) noexcept;
     TOLLGATE_DECL void revoke_what_came_of(const code_row& code) noexcept;
     /// Removes one refresh token of a grant that has too many.
     TOLLGATE_DECL void forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept;

@@ -62,7 +62,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (is_new) ++last_grant_id_;
     changed.scopes = **scopes;
     changed.codes.push_back(code.code_digest);
-    if (changed.codes.size() > limits::codes_per_grant_max) forget_code(digest{changed.codes.front()});
+    if (changed.codes.size() > limits::codes_per_grant_max) forget_code(changed.codes.front());
     return code_result::created;
 }
 
@@ -155,7 +155,7 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;
     const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, shown);
-    if (judged == refresh_result::reused) revoke(grant_parties{token.parties});  // a copy: what it names goes
+    if (judged == refresh_result::reused) revoke(token.parties);
     if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
@@ -180,7 +180,7 @@ TOLLGATE_DECL void grants::revoke_token(application_id application, const digest
     if (const auto found = find_refresh_token(token, token); found != refresh_tokens_.end()) {
         if (found->second.parties.application != application) return;
         access_.revoke_made_with(found->second.id, found->second.parties);
-        forget_refresh_token(digest{found->first});
+        forget_refresh_token(found->first);
         return;
     }
     const auto parties = access_.parties_of(token);
@@ -219,13 +219,14 @@ TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
     return found;
 }
 
-TOLLGATE_DECL bool grants::revoke(const grant_parties& parties) noexcept {
+/// By value: a reference into the removed row would dangle.
+TOLLGATE_DECL bool grants::revoke(grant_parties parties) noexcept {
     access_.revoke_between(parties);
     const auto found = rows_.find(parties);
     if (found == rows_.end()) return false;
     const row& revoked = found->second;
-    while (!revoked.codes.empty()) forget_code(digest{revoked.codes.back()});
-    while (!revoked.refresh_tokens.empty()) forget_refresh_token(digest{revoked.refresh_tokens.back()});
+    while (!revoked.codes.empty()) forget_code(revoked.codes.back());
+    while (!revoked.refresh_tokens.empty()) forget_refresh_token(revoked.refresh_tokens.back());
     of_user_.erase({parties.user, parties.application});
     rows_.erase(found);
     return true;
@@ -236,7 +237,7 @@ TOLLGATE_DECL void grants::revoke_all_of(application_id application) noexcept {
     for (;;) {
         const auto next = rows_.lower_bound({application, user_id{1}});
         if (next == rows_.end() || next->first.application != application) return;
-        revoke(grant_parties{next->first});  // a copy: the node it is in will be removed
+        revoke(next->first);
     }
 }
 
@@ -253,19 +254,19 @@ TOLLGATE_DECL std::size_t grants::sweep_expired(instant now, std::size_t rows_ma
 TOLLGATE_DECL std::size_t grants::sweep_codes(instant now, std::size_t rows_max) noexcept {
     std::size_t swept = 0;
     for (; swept < rows_max && !codes_by_end_.empty() && codes_by_end_.begin()->at <= now; ++swept)
-        forget_code(digest{codes_by_end_.begin()->digest});
+        forget_code(codes_by_end_.begin()->digest);
     return swept;
 }
 
 TOLLGATE_DECL std::size_t grants::sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept {
     std::size_t swept = 0;
     for (; swept < rows_max && !refresh_tokens_by_end_.empty() && refresh_tokens_by_end_.begin()->at <= now; ++swept)
-        forget_refresh_token(digest{refresh_tokens_by_end_.begin()->digest});
+        forget_refresh_token(refresh_tokens_by_end_.begin()->digest);
     return swept;
 }
 
-/// Precondition: it exists, and `code` is not a reference into its row.
-TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
+/// Precondition: it exists. By value: a reference into the removed row would dangle.
+TOLLGATE_DECL void grants::forget_code(digest code) noexcept {
     const auto found = codes_.find(code);
     codes_by_end_.erase({found->second.forget_at, code});
     code_shares_.remove(found->second.parties.user);
@@ -273,8 +274,8 @@ TOLLGATE_DECL void grants::forget_code(const digest& code) noexcept {
     codes_.erase(found);
 }
 
-/// Precondition: it exists, and `token` is not a reference into its row.
-TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
+/// Precondition: it exists. By value: a reference into the removed row would dangle.
+TOLLGATE_DECL void grants::forget_refresh_token(digest token) noexcept {
     const auto found = refresh_tokens_.find(token);
     refresh_tokens_by_end_.erase({found->second.expires_at, token});
     refresh_token_shares_.remove(found->second.parties.user);
@@ -286,7 +287,7 @@ TOLLGATE_DECL void grants::forget_refresh_token(const digest& token) noexcept {
 TOLLGATE_DECL void grants::revoke_what_came_of(const code_row& code) noexcept {
     access_.revoke_made_with(*code.refresh_token, code.parties);
     for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
-        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) return forget_refresh_token(digest{each});
+        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) return forget_refresh_token(each);
 }
 
 TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept {
@@ -298,7 +299,7 @@ TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, con
         chosen = &each;
         chosen_expires_at = expires_at;
     }
-    if (chosen != nullptr) forget_refresh_token(digest{*chosen});
+    if (chosen != nullptr) forget_refresh_token(*chosen);
 }
 
 }  // namespace tollgate::memory

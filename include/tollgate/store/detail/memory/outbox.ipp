@@ -220,7 +220,7 @@ TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept 
         for (; !last.deliveries.empty() && forgotten < rows_max; ++forgotten) remove(*last.deliveries.begin());
         if (!last.deliveries.empty()) break;
         deleted_ = last.next_deleted;
-        forget_unless_used(hook_id{last.place.hook});
+        forget_unless_used(last.place.hook);
     }
     return forgotten;
 }

@@ -27,7 +27,7 @@ public:
     TOLLGATE_DECL std::size_t sweep(instant created_before, instant seen_before, std::size_t rows_max);
 
 private:
-    TOLLGATE_DECL void remove(const digest& cookie) noexcept;
+    TOLLGATE_DECL void remove(digest cookie) noexcept;
 
     const std::size_t sessions_max_;
 

@@ -36,7 +36,7 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     if (full) {
         auto longest_unused = owned->second.begin();
         if (longest_unused->digest == session.cookie_digest) ++longest_unused;
-        remove(digest{longest_unused->digest});
+        remove(longest_unused->digest);
     }
     return {};
 }
@@ -83,7 +83,7 @@ TOLLGATE_DECL void sessions::end_all_of(user_id user, const std::optional<digest
         auto next = owned->second.begin();
         if (except && next->digest == *except && left > 1) ++next;
         else if (except && next->digest == *except) break;
-        remove(digest{next->digest});
+        remove(next->digest);
     }
 }
 
@@ -91,14 +91,14 @@ TOLLGATE_DECL std::size_t sessions::sweep(instant created_before, instant seen_b
     const std::scoped_lock lock{mutex_};
     std::size_t swept = 0;
     for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
-        remove(digest{by_creation_.begin()->digest});
+        remove(by_creation_.begin()->digest);
     for (; swept < rows_max && !by_last_seen_.empty() && by_last_seen_.begin()->at < seen_before; ++swept)
-        remove(digest{by_last_seen_.begin()->digest});
+        remove(by_last_seen_.begin()->digest);
     return swept;
 }
 
-/// Precondition: it exists, and `cookie` is not a reference into its row.
-TOLLGATE_DECL void sessions::remove(const digest& cookie) noexcept {
+/// Precondition: it exists. By value: a reference into the removed row would dangle.
+TOLLGATE_DECL void sessions::remove(digest cookie) noexcept {
     const auto row = rows_.find(cookie);
     const dated_digest last_seen{row->second.last_seen_at, cookie};
     by_creation_.erase({row->second.created_at, cookie});
