@@ -29799,12 +29799,10 @@ TOLLGATE_DECL void sessions::end_all_of(user_id user, const std::optional<digest
     const std::scoped_lock lock{mutex_};
     const auto owned = of_user_.find(user);
     if (owned == of_user_.end()) return;
-    // `remove` erases the set with its last session.
+    auto next = owned->second.begin();
     for (std::size_t left = owned->second.size(); left > 0; --left) {
-        auto next = owned->second.begin();
-        if (except && next->digest == *except && left > 1) ++next;
-        else if (except && next->digest == *except) break;
-        remove(next->digest);
+        const digest cookie = (next++)->digest;  // `remove` erases the set with its last session
+        if (cookie != except) remove(cookie);
     }
 }
 
