@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/undo.hpp>
 
@@ -47,10 +48,10 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
         stored.response.clear();
         stored.request.clear();
     }
-    which.attempts.reserve(which.attempts.size() + 1);
+    reserve_one_more(which.attempts);
     attempts.emplace(++last_attempt_, attempt_row{which.id, std::move(stored)});
     which.attempts.push_back(last_attempt_);
-    bytes_ += detail::attempt_bytes + (fits ? ended.attempt.response.size() + ended.attempt.request.size() : 0);
+    bytes_ += fits ? bytes : detail::attempt_bytes;
 }
 
 TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
