@@ -39696,31 +39696,6 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
 
 }  // namespace tollgate
 
-// <tollgate/store/detail/sqlite/migrations.hpp>
-
-namespace tollgate::inline v0::sqlite {
-
-/// Brings the tables of one `component` up to date: runs the `steps` that the file has not seen yet, in order, all or
-/// none. Tables have version n when n steps were done; a released step is never changed, only followed by others.
-///
-/// Safe when several processes open one file at once: one runs the steps, the others wait. A file of a later version
-/// than `steps` is an error (internal) and is not changed.
-///
-/// Versions are stored in a table by component, not in PRAGMA user_version: the file may belong to an integrator, with
-/// other tables and its own version, so that changes to both commit together.
-TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps);
-
-/// Checks that the tables have exactly the version of `steps`; an error (internal) otherwise.
-TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
-
-/// The version of the tables in a file, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing;
-/// version 0 if there is no file.
-TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
-                                                       std::string_view component, std::span<const statement_text> steps,
-                                                       std::span<const std::string_view> objects);
-
-}  // namespace tollgate::sqlite
-
 // <tollgate/store/detail/sqlite/schema.hpp>
 
 namespace tollgate::inline v0::sqlite {
@@ -40059,8 +40034,8 @@ TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
 TOLLGATE_DECL result<schema_status> sqlite_store::check_schema(const std::string& path,
                                                                const sqlite_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<schema_status> {
-        return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, sqlite::store_component, sqlite::store_steps,
-                                          sqlite::store_objects);
+        return sqlite_database::check_schema(path, sqlite::store_component, sqlite::store_steps,
+                                             {.busy_wait_max = settings.busy_wait_max, .vfs = settings.vfs}, sqlite::store_objects);
     });
 }
 
@@ -40486,6 +40461,31 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 
 }  // namespace tollgate::sqlite
 
+// <tollgate/store/detail/sqlite/migrations.hpp>
+
+namespace tollgate::inline v0::sqlite {
+
+/// Brings the tables of one `component` up to date: runs the `steps` that the file has not seen yet, in order, all or
+/// none. Tables have version n when n steps were done; a released step is never changed, only followed by others.
+///
+/// Safe when several processes open one file at once: one runs the steps, the others wait. A file of a later version
+/// than `steps` is an error (internal) and is not changed.
+///
+/// Versions are stored in a table by component, not in PRAGMA user_version: the file may belong to an integrator, with
+/// other tables and its own version, so that changes to both commit together.
+TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps);
+
+/// Checks that the tables have exactly the version of `steps`; an error (internal) otherwise.
+TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
+
+/// The version of the tables in a file, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing;
+/// version 0 if there is no file.
+TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
+                                                       std::string_view component, std::span<const statement_text> steps,
+                                                       std::span<const std::string_view> objects);
+
+}  // namespace tollgate::sqlite
+
 // <tollgate/store/detail/sqlite/own_transaction.ipp>
 
 namespace tollgate::inline v0 {
@@ -40600,7 +40600,7 @@ TOLLGATE_DECL result<schema_status> sqlite_database::check_schema(const std::str
                                                                   std::span<const sqlite::statement_text> steps,
                                                                   const sqlite_database_settings& settings,
                                                                   std::span<const std::string_view> objects) {
-    return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, component, steps, objects);
+    return sqlite::read_schema_status(path, {.busy_wait_max = settings.busy_wait_max, .vfs = settings.vfs}, component, steps, objects);
 }
 
 TOLLGATE_DECL auto sqlite_database::deadline_from_now(milliseconds wait_max) const noexcept -> deadline {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/schema.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 #include <tollgate/store/sqlite.hpp>
@@ -51,8 +50,8 @@ TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
 TOLLGATE_DECL result<schema_status> sqlite_store::check_schema(const std::string& path,
                                                                const sqlite_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<schema_status> {
-        return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, sqlite::store_component, sqlite::store_steps,
-                                          sqlite::store_objects);
+        return sqlite_database::check_schema(path, sqlite::store_component, sqlite::store_steps,
+                                             {.busy_wait_max = settings.busy_wait_max, .vfs = settings.vfs}, sqlite::store_objects);
     });
 }
 

@@ -96,7 +96,7 @@ TOLLGATE_DECL result<schema_status> sqlite_database::check_schema(const std::str
                                                                   std::span<const sqlite::statement_text> steps,
                                                                   const sqlite_database_settings& settings,
                                                                   std::span<const std::string_view> objects) {
-    return sqlite::read_schema_status(path, {settings.busy_wait_max, true, settings.vfs}, component, steps, objects);
+    return sqlite::read_schema_status(path, {.busy_wait_max = settings.busy_wait_max, .vfs = settings.vfs}, component, steps, objects);
 }
 
 TOLLGATE_DECL auto sqlite_database::deadline_from_now(milliseconds wait_max) const noexcept -> deadline {
