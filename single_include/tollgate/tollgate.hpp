@@ -38659,8 +38659,8 @@ private:
         if (auto done =
                 on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                        ended.lease.delivery, hook, attempt.at, std::int64_t{attempt.duration.count()}, attempt.end,
-                        std::int64_t{attempt.status}, sql::raw_bytes{attempt.response}, sql::raw_bytes{attempt.request});
+                        ended.lease.delivery, hook, attempt.at, attempt.duration, attempt.end, std::int64_t{attempt.status},
+                        sql::raw_bytes{attempt.response}, sql::raw_bytes{attempt.request});
             !done)
             return done;
         return on_.run(
@@ -40321,7 +40321,7 @@ TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
 }
 
 TOLLGATE_DECL result<void> database::run_script(statement_text text) {
-    const int code = sqlite3_exec(handle_.get(), text.text().data(), nullptr, nullptr, nullptr);
+    const int code = sqlite3_exec(handle_.get(), text.c_str(), nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) return failure(handle_.get(), code, text.text());
     return {};
 }

@@ -58,8 +58,8 @@ private:
         if (auto done =
                 on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                        ended.lease.delivery, hook, attempt.at, std::int64_t{attempt.duration.count()}, attempt.end,
-                        std::int64_t{attempt.status}, sql::raw_bytes{attempt.response}, sql::raw_bytes{attempt.request});
+                        ended.lease.delivery, hook, attempt.at, attempt.duration, attempt.end, std::int64_t{attempt.status},
+                        sql::raw_bytes{attempt.response}, sql::raw_bytes{attempt.request});
             !done)
             return done;
         return on_.run(

@@ -147,7 +147,7 @@ TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
 }
 
 TOLLGATE_DECL result<void> database::run_script(statement_text text) {
-    const int code = sqlite3_exec(handle_.get(), text.text().data(), nullptr, nullptr, nullptr);
+    const int code = sqlite3_exec(handle_.get(), text.c_str(), nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) return failure(handle_.get(), code, text.text());
     return {};
 }
