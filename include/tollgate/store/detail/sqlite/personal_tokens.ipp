@@ -79,7 +79,7 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noex
 
 TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now,
                                                                    std::string_view from) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) {
+    return impl_->database.write([&](sqlite::database& on) {
         return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ?, last_used_from = ? WHERE username = ?", now,
                       from, username);
     }, impl_->use_deadline());
