@@ -10267,6 +10267,11 @@ struct bounded_time {
     milliseconds most;
 };
 
+/// How long to wait if a caller may give any time: not less than nothing, and not so long that it could overflow.
+[[nodiscard]] constexpr milliseconds bounded_wait(milliseconds wait_max) noexcept {
+    return (std::clamp)(wait_max, milliseconds{0}, bounded_time::longest);
+}
+
 /// Error (invalid) for a setting outside its bounds, which are text: "The {whose} setting {name} must be from 1 to 10."
 [[nodiscard]] inline error setting_error(const char* whose, const char* name, const std::string& least, const std::string& most) {
     return invalid(concat({"The ", whose, " setting ", name, " must be from ", least, " to ", most, "."}));
@@ -17743,8 +17748,7 @@ private:
 
 template <class Connection>
 auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool is_reserved) -> result<lease> {
-    // Beyond the bounds, the time could overflow.
-    const auto end = settings_.now() + (std::clamp)(wait_max, milliseconds{0}, detail::bounded_time::longest);
+    const auto end = settings_.now() + detail::bounded_wait(wait_max);
     std::unique_lock lock{mutex_};
     for (;;) {
         const bool has_share = is_reserved || unreserved_in_use_ < settings_.connections_max - settings_.connections_reserved;
@@ -38006,11 +38010,11 @@ private:
     using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
     struct watched {
         std::string path;
-        bool is_database;  // the log may be empty, a database has at least a page
-        std::optional<identity> opened;  // empty: there was no such file
+        bool may_be_empty;  // not a database, which has at least a page
+        std::optional<identity> opened = {};  // empty: there was no such file
     };
-    static TOLLGATE_DECL watched watch(std::string path, bool is_database = false);
-    static TOLLGATE_DECL std::optional<identity> identity_of(const std::string& path, bool is_database) noexcept;
+    static TOLLGATE_DECL watched watch(std::string path, bool may_be_empty);
+    static TOLLGATE_DECL std::optional<identity> identity_of(const watched& file) noexcept;
 
     const std::string path_;
     const std::array<watched, 3> files_;
@@ -40384,28 +40388,27 @@ inline std::string resolved_path(const std::string& path) {
 
 TOLLGATE_DECL opened_file::opened_file(const std::string& path)
     : path_{detail::absolute_path(path)},
-      files_{watch(path_, true), watch(detail::resolved_path(path) + "-wal"), watch(detail::resolved_path(path) + "-shm")} {}
+      files_{watch(path_, false), watch(detail::resolved_path(path) + "-wal", true), watch(detail::resolved_path(path) + "-shm", true)} {}
 
 TOLLGATE_DECL bool opened_file::is_in_place() noexcept {
     // First, so that not all threads look.
     next_look_.store((std::chrono::steady_clock::now() + std::chrono::seconds{1}).time_since_epoch().count(), std::memory_order_relaxed);
-    const bool all = std::all_of(files_.begin(), files_.end(), [](const watched& each) {
-        return !each.opened || identity_of(each.path, each.is_database) == each.opened;
-    });
+    const bool all = std::all_of(files_.begin(), files_.end(),
+                                 [](const watched& each) { return !each.opened || identity_of(each) == each.opened; });
     was_in_place_.store(all, std::memory_order_relaxed);
     return all;
 }
 
-TOLLGATE_DECL opened_file::watched opened_file::watch(std::string path, bool is_database) {
-    const auto opened = identity_of(path, is_database);
-    return {std::move(path), is_database, opened};
+TOLLGATE_DECL opened_file::watched opened_file::watch(std::string path, bool may_be_empty) {
+    watched file{std::move(path), may_be_empty};
+    file.opened = identity_of(file);
+    return file;
 }
 
-TOLLGATE_DECL std::optional<opened_file::identity> opened_file::identity_of([[maybe_unused]] const std::string& path,
-                                                                                   [[maybe_unused]] bool is_database) noexcept {
+TOLLGATE_DECL std::optional<opened_file::identity> opened_file::identity_of([[maybe_unused]] const watched& file) noexcept {
 #if !defined(_WIN32)
     struct stat found{};
-    if (::stat(path.c_str(), &found) == 0 && (found.st_size > 0 || !is_database)) return identity{found.st_dev, found.st_ino};
+    if (::stat(file.path.c_str(), &found) == 0 && (found.st_size > 0 || file.may_be_empty)) return identity{found.st_dev, found.st_ino};
 #endif
     return std::nullopt;
 }
@@ -40543,7 +40546,7 @@ struct sqlite_database::state {
 
     /// The end of a wait that begins now. Beyond the bounds, times could overflow.
     static std::chrono::steady_clock::time_point end_of(milliseconds wait_max) {
-        return std::chrono::steady_clock::now() + (std::clamp)(wait_max, milliseconds{0}, detail::bounded_time::longest);
+        return std::chrono::steady_clock::now() + detail::bounded_wait(wait_max);
     }
 
     result<lease> take(connections& from, std::chrono::steady_clock::time_point end) {
@@ -41715,7 +41718,7 @@ public:
     TOLLGATE_DECL void replace_when_read_only(std::shared_ptr<known_servers> known) noexcept;
     /// Sets the time limit for results from now on, to any time; the server's limit stays.
     void set_response_wait_max(milliseconds wait_max) noexcept {
-        settings_.response_wait_max = (std::min)(wait_max, tollgate::detail::bounded_time::longest);
+        settings_.response_wait_max = tollgate::detail::bounded_wait(wait_max);
     }
 
     /// Waits for input from the server: a notification or a close. False if the connection is unusable.

@@ -39,7 +39,7 @@ struct sqlite_database::state {
 
     /// The end of a wait that begins now. Beyond the bounds, times could overflow.
     static std::chrono::steady_clock::time_point end_of(milliseconds wait_max) {
-        return std::chrono::steady_clock::now() + (std::clamp)(wait_max, milliseconds{0}, detail::bounded_time::longest);
+        return std::chrono::steady_clock::now() + detail::bounded_wait(wait_max);
     }
 
     result<lease> take(connections& from, std::chrono::steady_clock::time_point end) {

@@ -30,6 +30,11 @@ struct bounded_time {
     milliseconds most;
 };
 
+/// How long to wait if a caller may give any time: not less than nothing, and not so long that it could overflow.
+[[nodiscard]] constexpr milliseconds bounded_wait(milliseconds wait_max) noexcept {
+    return (std::clamp)(wait_max, milliseconds{0}, bounded_time::longest);
+}
+
 /// Error (invalid) for a setting outside its bounds, which are text: "The {whose} setting {name} must be from 1 to 10."
 [[nodiscard]] inline error setting_error(const char* whose, const char* name, const std::string& least, const std::string& most) {
     return invalid(concat({"The ", whose, " setting ", name, " must be from ", least, " to ", most, "."}));

@@ -220,8 +220,7 @@ private:
 
 template <class Connection>
 auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool is_reserved) -> result<lease> {
-    // Beyond the bounds, the time could overflow.
-    const auto end = settings_.now() + (std::clamp)(wait_max, milliseconds{0}, detail::bounded_time::longest);
+    const auto end = settings_.now() + detail::bounded_wait(wait_max);
     std::unique_lock lock{mutex_};
     for (;;) {
         const bool has_share = is_reserved || unreserved_in_use_ < settings_.connections_max - settings_.connections_reserved;

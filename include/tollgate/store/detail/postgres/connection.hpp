@@ -9,7 +9,6 @@
 #include <tollgate/store/detail/postgres/server_clock.hpp>
 #include <tollgate/store/detail/postgres/server_list.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -80,7 +79,7 @@ public:
     TOLLGATE_DECL void replace_when_read_only(std::shared_ptr<known_servers> known) noexcept;
     /// Sets the time limit for results from now on, to any time; the server's limit stays.
     void set_response_wait_max(milliseconds wait_max) noexcept {
-        settings_.response_wait_max = (std::min)(wait_max, tollgate::detail::bounded_time::longest);
+        settings_.response_wait_max = tollgate::detail::bounded_wait(wait_max);
     }
 
     /// Waits for input from the server: a notification or a close. False if the connection is unusable.

@@ -41,11 +41,11 @@ private:
     using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
     struct watched {
         std::string path;
-        bool is_database;  // the log may be empty, a database has at least a page
-        std::optional<identity> opened;  // empty: there was no such file
+        bool may_be_empty;  // not a database, which has at least a page
+        std::optional<identity> opened = {};  // empty: there was no such file
     };
-    static TOLLGATE_DECL watched watch(std::string path, bool is_database = false);
-    static TOLLGATE_DECL std::optional<identity> identity_of(const std::string& path, bool is_database) noexcept;
+    static TOLLGATE_DECL watched watch(std::string path, bool may_be_empty);
+    static TOLLGATE_DECL std::optional<identity> identity_of(const watched& file) noexcept;
 
     const std::string path_;
     const std::array<watched, 3> files_;

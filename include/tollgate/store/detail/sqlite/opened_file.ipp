@@ -32,28 +32,27 @@ inline std::string resolved_path(const std::string& path) {
 
 TOLLGATE_DECL opened_file::opened_file(const std::string& path)
     : path_{detail::absolute_path(path)},
-      files_{watch(path_, true), watch(detail::resolved_path(path) + "-wal"), watch(detail::resolved_path(path) + "-shm")} {}
+      files_{watch(path_, false), watch(detail::resolved_path(path) + "-wal", true), watch(detail::resolved_path(path) + "-shm", true)} {}
 
 TOLLGATE_DECL bool opened_file::is_in_place() noexcept {
     // First, so that not all threads look.
     next_look_.store((std::chrono::steady_clock::now() + std::chrono::seconds{1}).time_since_epoch().count(), std::memory_order_relaxed);
-    const bool all = std::all_of(files_.begin(), files_.end(), [](const watched& each) {
-        return !each.opened || identity_of(each.path, each.is_database) == each.opened;
-    });
+    const bool all = std::all_of(files_.begin(), files_.end(),
+                                 [](const watched& each) { return !each.opened || identity_of(each) == each.opened; });
     was_in_place_.store(all, std::memory_order_relaxed);
     return all;
 }
 
-TOLLGATE_DECL opened_file::watched opened_file::watch(std::string path, bool is_database) {
-    const auto opened = identity_of(path, is_database);
-    return {std::move(path), is_database, opened};
+TOLLGATE_DECL opened_file::watched opened_file::watch(std::string path, bool may_be_empty) {
+    watched file{std::move(path), may_be_empty};
+    file.opened = identity_of(file);
+    return file;
 }
 
-TOLLGATE_DECL std::optional<opened_file::identity> opened_file::identity_of([[maybe_unused]] const std::string& path,
-                                                                                   [[maybe_unused]] bool is_database) noexcept {
+TOLLGATE_DECL std::optional<opened_file::identity> opened_file::identity_of([[maybe_unused]] const watched& file) noexcept {
 #if !defined(_WIN32)
     struct stat found{};
-    if (::stat(path.c_str(), &found) == 0 && (found.st_size > 0 || !is_database)) return identity{found.st_dev, found.st_ino};
+    if (::stat(file.path.c_str(), &found) == 0 && (found.st_size > 0 || file.may_be_empty)) return identity{found.st_dev, found.st_ino};
 #endif
     return std::nullopt;
 }
