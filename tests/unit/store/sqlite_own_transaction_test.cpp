@@ -2,6 +2,7 @@
 
 #include <support/child_process.hpp>
 #include <support/faulty_vfs.hpp>
+#include <support/sqlite_file.hpp>
 #include <support/temporary_directory.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/sqlite.hpp>
@@ -21,6 +22,7 @@ using namespace tollgate;
 using namespace tollgate::testing;
 using namespace tollgate::testing::detail;
 using tollgate_test::child_process;
+using tollgate_test::create_sqlite_file;
 using tollgate_test::faulty_vfs;
 using tollgate_test::number_pipe;
 using tollgate_test::temporary_directory;
@@ -150,6 +152,7 @@ TEST_CASE("when the disk fails at the nth change of the caller's transaction, it
         REQUIRE(n < 200);
         CAPTURE(n);
         const auto path = directory.file(std::to_string(n) + ".db");
+        create_sqlite_file(path);
         sqlite_store store{path};
         for (int i = 0; i < 3; ++i) listen(store, sample_account());
         faulty_vfs vfs;
