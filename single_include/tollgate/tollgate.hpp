@@ -46331,8 +46331,8 @@ private:
     TOLLGATE_DECL result<void> send(std::string_view bytes, steady::time_point end);
     TOLLGATE_DECL result<void> send_raw(std::string_view bytes, steady::time_point end);
     TOLLGATE_DECL result<void> flush_tls(steady::time_point end);
-    /// Reads at least one byte into the parser.
-    TOLLGATE_DECL result<void> receive(steady::time_point end);
+    /// Reads at least one byte into the parser. Returns how many.
+    TOLLGATE_DECL result<std::size_t> receive(steady::time_point end);
     TOLLGATE_DECL result<std::size_t> receive_raw(char* into, std::size_t size, steady::time_point end);
     TOLLGATE_DECL result<void> wait(short events, steady::time_point end, const char* doing);
     [[nodiscard]] TOLLGATE_DECL error failure(const std::string& reason) const;
@@ -46950,13 +46950,19 @@ TOLLGATE_DECL result<void> connection::sign_in(const server_address& server, ste
 
 TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::span<reply> replies,
                                                  steady::time_point end) {
+    // About 200 bytes a request of a batch. It also bounds the time: a socket that is always readable never waits.
+    constexpr std::size_t reply_bytes_max = 1024 * 1024;
     if (auto sent = send(commands, end); !sent) return sent;
+    std::size_t reply_bytes = 0;
     for (std::size_t next = 0; next < replies.size();) {
         void* raw_reply = nullptr;
         if (redisReaderGetReply(reader_.get(), &raw_reply) != REDIS_OK)
             return failure("not the Redis protocol: " + printable_error(reader_->errstr));
         if (raw_reply == nullptr) {
-            if (auto received = receive(end); !received) return received;
+            const auto received = receive(end);
+            if (!received) return received.error();
+            reply_bytes += *received;
+            if (reply_bytes > reply_bytes_max) return failure("a reply of more than 1 MiB");
             continue;
         }
         const std::unique_ptr<redisReply, void (*)(redisReply*)> received{
@@ -46976,7 +46982,9 @@ TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::
     return {};
 }
 
-TOLLGATE_DECL bool connection::is_sound() noexcept { return tollgate::detail::is_quiet(socket_, tls_.get()); }
+TOLLGATE_DECL bool connection::is_sound() noexcept {
+    return reader_->pos == reader_->len && tollgate::detail::is_quiet(socket_, tls_.get());
+}
 
 TOLLGATE_DECL result<void> connection::send(std::string_view bytes, steady::time_point end) {
     if (tls_ == nullptr) return send_raw(bytes, end);
@@ -47011,7 +47019,7 @@ TOLLGATE_DECL result<void> connection::flush_tls(steady::time_point end) {
     return {};
 }
 
-TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
+TOLLGATE_DECL result<std::size_t> connection::receive(steady::time_point end) {
     char bytes[4096];
     for (;;) {
         std::size_t size = 0;
@@ -47035,7 +47043,7 @@ TOLLGATE_DECL result<void> connection::receive(steady::time_point end) {
         }
         if (redisReaderFeed(reader_.get(), bytes, size) != REDIS_OK)
             return failure("not the Redis protocol: " + printable_error(reader_->errstr));
-        return {};
+        return size;
     }
 }
 

@@ -105,8 +105,8 @@ private:
     TOLLGATE_DECL result<void> send(std::string_view bytes, steady::time_point end);
     TOLLGATE_DECL result<void> send_raw(std::string_view bytes, steady::time_point end);
     TOLLGATE_DECL result<void> flush_tls(steady::time_point end);
-    /// Reads at least one byte into the parser.
-    TOLLGATE_DECL result<void> receive(steady::time_point end);
+    /// Reads at least one byte into the parser. Returns how many.
+    TOLLGATE_DECL result<std::size_t> receive(steady::time_point end);
     TOLLGATE_DECL result<std::size_t> receive_raw(char* into, std::size_t size, steady::time_point end);
     TOLLGATE_DECL result<void> wait(short events, steady::time_point end, const char* doing);
     [[nodiscard]] TOLLGATE_DECL error failure(const std::string& reason) const;
