@@ -49,8 +49,8 @@ void check_answer(const http::response& out) {
 
 /// A shop with a token whose name and secret are the same in every run, so that seeds can contain them.
 struct open_shop {
-    decltype(test::make_shop()) shop = test::make_shop();
-    decltype(shop)::token ann = shop.personal_token(test::ann, "user:balance sitesmaker itemplatform");
+    decltype(tollgate_test::make_shop()) shop = tollgate_test::make_shop();
+    decltype(shop)::token ann = shop.personal_token(tollgate_test::ann, "user:balance sitesmaker itemplatform");
 };
 
 /// Fuzzed bytes rarely have 53 digits with a checksum: `{user}` stands for Ann's Basic credentials.

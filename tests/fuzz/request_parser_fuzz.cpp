@@ -22,14 +22,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                   .target_bytes_max = 20, .header_bytes_max = 100, .field_count_max = 4, .body_bytes_max = 20};
     const std::string_view bytes{reinterpret_cast<const char*>(data + 2), size - 2};
 
-    const auto whole = test::feed_whole(bytes, settings);
-    const auto cut = test::feed(bytes, [&seed](std::size_t) {
+    const auto whole = tollgate_test::feed_whole(bytes, settings);
+    const auto cut = tollgate_test::feed(bytes, [&seed](std::size_t) {
         seed = seed * 1664525U + 1013904223U;
         return std::size_t{(seed >> 24) % 13};
     }, settings);
     require(whole == cut, "the result depends on the cuts");
     if (bytes.size() < 500)
-        require(whole == test::feed_bytewise(bytes, settings), "the result depends on single bytes");
+        require(whole == tollgate_test::feed_bytewise(bytes, settings), "the result depends on single bytes");
 
     require(whole.consumed <= bytes.size(), "more was consumed than received");
     if (whole.step == http::parse_step::refused) {
@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (const auto& [name, value] : whole.fields)
             require(!name.empty() && value.find_first_of(std::string_view{"\r\n\0", 3}) == std::string::npos,
                     "an odd field");
-        require(test::feed_whole(bytes.substr(0, whole.consumed), settings) == whole,
+        require(tollgate_test::feed_whole(bytes.substr(0, whole.consumed), settings) == whole,
                 "the result depends on the following bytes");
     }
     return 0;

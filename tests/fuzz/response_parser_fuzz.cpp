@@ -23,20 +23,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                                      .kept_bytes_max = 7,
                                                      .body_bytes_max = 20};
     const bool to_head = (data[1] & 2) != 0;
-    const auto at_end = (data[1] & 4) != 0 ? test::peer::closes : test::peer::stays_open;
+    const auto at_end = (data[1] & 4) != 0 ? tollgate_test::peer::closes : tollgate_test::peer::stays_open;
     const std::string_view bytes{reinterpret_cast<const char*>(data + 2), size - 2};
 
-    const auto whole = test::feed_response_whole(bytes, at_end, settings, to_head);
-    const auto cut = test::feed_response(bytes, [&seed](std::size_t) {
+    const auto whole = tollgate_test::feed_response_whole(bytes, at_end, settings, to_head);
+    const auto cut = tollgate_test::feed_response(bytes, [&seed](std::size_t) {
         seed = seed * 1664525U + 1013904223U;
         return std::size_t{(seed >> 24) % 13};
     }, at_end, settings, to_head);
     require(whole == cut, "the result depends on the cuts");
     if (bytes.size() < 500)
-        require(whole == test::feed_response_bytewise(bytes, at_end, settings, to_head), "the result depends on single bytes");
+        require(whole == tollgate_test::feed_response_bytewise(bytes, at_end, settings, to_head), "the result depends on single bytes");
 
     require(whole.consumed <= bytes.size(), "more was consumed than received");
-    require(whole.step != http::response_step::needs_more || at_end == test::peer::stays_open, "the parser waits for a closed connection");
+    require(whole.step != http::response_step::needs_more || at_end == tollgate_test::peer::stays_open, "the parser waits for a closed connection");
     if (whole.step == http::response_step::refused)
         require(!whole.refused_reason.empty() && !whole.keep_alive, "a refusal has no reason, or keeps the connection");
     if (whole.step == http::response_step::complete) {
@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(!to_head || whole.body.empty(), "a response to HEAD has a body");
         for (const char c : whole.retry_after) require(c == '\t' || (c >= ' ' && c != '\x7f') || c < 0, "an unexpected Retry-After");
         if (whole.keep_alive)
-            require(test::feed_response_whole(bytes.substr(0, whole.consumed), test::peer::stays_open, settings, to_head) == whole,
+            require(tollgate_test::feed_response_whole(bytes.substr(0, whole.consumed), tollgate_test::peer::stays_open, settings, to_head) == whole,
                     "the result depends on the following bytes");
     }
     return 0;

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <span>
 
-namespace tollgate::test {
+namespace tollgate_test {
+
+using namespace tollgate;
 
 /// A clock that only the test advances.
 struct fake_clock {
@@ -25,4 +27,4 @@ struct counting_random {
     }
 };
 
-}  // namespace tollgate::test
+}  // namespace tollgate_test

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
-namespace tollgate::test {
+namespace tollgate_test {
+
+using namespace tollgate;
 
 /// The result of one message, with copies instead of views, so that two ways of feeding it can be compared.
 struct parsed_message {
@@ -90,4 +92,4 @@ inline parsed_message feed_bytewise(std::string_view bytes, const http::parser_s
     return feed(bytes, [](std::size_t) { return std::size_t{1}; }, settings);
 }
 
-}  // namespace tollgate::test
+}  // namespace tollgate_test

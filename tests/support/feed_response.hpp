@@ -8,7 +8,9 @@
 #include <string>
 #include <string_view>
 
-namespace tollgate::test {
+namespace tollgate_test {
+
+using namespace tollgate;
 
 /// The result of one response, with copies instead of views, so that two ways of feeding it can be compared.
 struct parsed_response {
@@ -64,4 +66,4 @@ inline parsed_response feed_response_bytewise(std::string_view bytes, peer at_en
     return feed_response(bytes, [](std::size_t) { return std::size_t{1}; }, at_end, settings, to_head);
 }
 
-}  // namespace tollgate::test
+}  // namespace tollgate_test

@@ -23,7 +23,9 @@
 #include <utility>
 #include <vector>
 
-namespace tollgate::test {
+namespace tollgate_test {
+
+using namespace tollgate;
 
 /// Fails the nth of the operations that it counts, with `failure` or an exception.
 struct fault_plan {
@@ -387,9 +389,9 @@ std::string oauth_shop<Sessions>::consent(const parameter_list& parameters, std:
     return returned(submit(with(hidden_fields(page), {{"decision", "allow"}}), cookie), "code").value_or("");
 }
 
-}  // namespace tollgate::test
+}  // namespace tollgate_test
 
 #if defined(TOLLGATE_TEST_SHARED_SHOPS)  // compiled once for all tests, in shops.cpp
-extern template class tollgate::authorization_server<tollgate::test::faulty_store, tollgate::test::site_sessions,
-                                                     tollgate::test::oauth_shop<>::policies>;
+extern template class tollgate::authorization_server<tollgate_test::faulty_store, tollgate_test::site_sessions,
+                                                     tollgate_test::oauth_shop<>::policies>;
 #endif

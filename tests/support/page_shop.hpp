@@ -12,7 +12,9 @@
 #include <string_view>
 #include <utility>
 
-namespace tollgate::test {
+namespace tollgate_test {
+
+using namespace tollgate;
 
 /// Signs in every cookie `who=LOGIN`; passwords are the login reversed.
 struct shop_sessions {
@@ -127,9 +129,9 @@ using page_shop = basic_page_shop<>;
     return page.body().find(text) != std::string::npos;
 }
 
-}  // namespace tollgate::test
+}  // namespace tollgate_test
 
 #if defined(TOLLGATE_TEST_SHARED_SHOPS)  // compiled once for all tests, in shops.cpp
-extern template class tollgate::account_pages<tollgate::test::shop_directory, tollgate::memory_store,
-                                              tollgate::test::shop_sessions, tollgate::test::page_shop::policies>;
+extern template class tollgate::account_pages<tollgate_test::shop_directory, tollgate::memory_store,
+                                              tollgate_test::shop_sessions, tollgate_test::page_shop::policies>;
 #endif

@@ -18,7 +18,9 @@
 #include <utility>
 #include <vector>
 
-namespace tollgate::test {
+namespace tollgate_test {
+
+using namespace tollgate;
 
 /// An integrator's user directory: a few users with balances and accounts.
 struct shop_directory {
@@ -199,8 +201,8 @@ using shop = basic_shop<decltype(keep_policies)>;
 
 inline shop make_shop(api_settings settings = shop_settings()) { return shop{keep_policies, std::move(settings)}; }
 
-}  // namespace tollgate::test
+}  // namespace tollgate_test
 
 #if defined(TOLLGATE_TEST_SHARED_SHOPS)  // compiled once for all tests, in shops.cpp
-extern template class tollgate::account_api<tollgate::test::shop_directory, tollgate::memory_store, tollgate::test::shop::policies>;
+extern template class tollgate::account_api<tollgate_test::shop_directory, tollgate::memory_store, tollgate_test::shop::policies>;
 #endif

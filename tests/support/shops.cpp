@@ -2,7 +2,7 @@
 #include <support/page_shop.hpp>
 #include <support/shop.hpp>
 
-using namespace tollgate::test;
+using namespace tollgate_test;
 
 // Each takes as long to compile as a test that uses it.
 template class tollgate::account_api<shop_directory, tollgate::memory_store, shop::policies>;

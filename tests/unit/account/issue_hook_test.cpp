@@ -9,7 +9,7 @@
 #include <string>
 
 using namespace tollgate;
-using tollgate::test::counting_random;
+using tollgate_test::counting_random;
 
 namespace {
 

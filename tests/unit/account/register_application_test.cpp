@@ -8,7 +8,7 @@
 #include <vector>
 
 using namespace tollgate;
-using test::counting_random;
+using tollgate_test::counting_random;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 using namespace tollgate;
-using namespace tollgate::test;
+using namespace tollgate_test;
 
 TEST_CASE("a dispatcher of a service uses its store and policies", "[api][account_service]") {
     instant now = from_unix_seconds(1'700'000'000);

@@ -9,7 +9,7 @@
 #include <string>
 
 using namespace tollgate;
-using namespace tollgate::test;
+using namespace tollgate_test;
 using http::method;
 using http::status;
 using nlohmann::json;

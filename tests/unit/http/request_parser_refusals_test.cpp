@@ -10,9 +10,9 @@
 using namespace tollgate;
 using http::parse_step;
 using http::status;
-using test::feed;
-using test::feed_bytewise;
-using test::feed_whole;
+using tollgate_test::feed;
+using tollgate_test::feed_bytewise;
+using tollgate_test::feed_whole;
 using namespace std::string_literals;
 
 namespace {

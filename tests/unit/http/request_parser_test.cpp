@@ -10,8 +10,8 @@
 
 using namespace tollgate;
 using http::parse_step;
-using test::feed_bytewise;
-using test::feed_whole;
+using tollgate_test::feed_bytewise;
+using tollgate_test::feed_whole;
 
 namespace {
 
@@ -180,7 +180,7 @@ TEST_CASE("expects_continue is true only if the client waits") {
 
     const std::string early = expects + "Content-Length: 5\r\n\r\nhello";
     const auto message =
-        test::feed(early, [&](std::size_t already) { return already == 0 ? early.size() - 2 : std::size_t{1}; });
+        tollgate_test::feed(early, [&](std::size_t already) { return already == 0 ? early.size() - 2 : std::size_t{1}; });
     CHECK(message.heads_complete == 1);
     CHECK_FALSE(message.expects_continue);
 }

@@ -10,10 +10,10 @@
 using namespace tollgate;
 using http::response_settings;
 using http::response_step;
-using test::feed_response;
-using test::feed_response_bytewise;
-using test::feed_response_whole;
-using test::peer;
+using tollgate_test::feed_response;
+using tollgate_test::feed_response_bytewise;
+using tollgate_test::feed_response_whole;
+using tollgate_test::peer;
 using namespace std::string_literals;
 
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 using namespace tollgate;
-using namespace tollgate::test;
+using namespace tollgate_test;
 using http::method;
 using http::status;
 

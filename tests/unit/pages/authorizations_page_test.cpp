@@ -7,7 +7,7 @@
 #include <string>
 
 using namespace tollgate;
-using namespace tollgate::test;
+using namespace tollgate_test;
 
 namespace {
 

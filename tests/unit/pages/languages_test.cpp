@@ -10,7 +10,7 @@
 #include <vector>
 
 using namespace tollgate;
-using namespace tollgate::test;
+using namespace tollgate_test;
 
 namespace {
 

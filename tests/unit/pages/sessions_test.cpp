@@ -11,7 +11,7 @@
 #include <utility>
 
 using namespace tollgate;
-using namespace tollgate::test;
+using namespace tollgate_test;
 
 namespace {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 using namespace tollgate;
-using namespace tollgate::test;
+using namespace tollgate_test;
 using http::body_state;
 using http::handle_step;
 using http::method;

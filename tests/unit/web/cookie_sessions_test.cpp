@@ -99,7 +99,7 @@ struct anns_password {
     }
 };
 
-using sessions_type = cookie_sessions<session_map, anns_password, test::counting_random>;
+using sessions_type = cookie_sessions<session_map, anns_password, tollgate_test::counting_random>;
 static_assert(sign_in_source<sessions_type>);
 static_assert(!sessions_type::blocking);
 
@@ -124,7 +124,7 @@ struct site {
     std::size_t fields_added = 0;
 
     explicit site(std::string auth_url = "https://shop.example")
-        : sessions{{.auth_url = std::move(auth_url)}, store, passwords, test::counting_random{&entropy, &random_works}} {}
+        : sessions{{.auth_url = std::move(auth_url)}, store, passwords, tollgate_test::counting_random{&entropy, &random_works}} {}
 
     result<sign_in_response> sign_in(std::string_view password = "right", std::string_view cookie = {},
                                     std::string_view login = "ann") {
@@ -182,7 +182,7 @@ TEST_CASE("sessions of inactive users end at once", "[cookie_sessions]") {
     std::uint64_t entropy = 0;
     bool random_works = true;
     cookie_sessions sessions{{.auth_url = "https://shop.example"}, store, passwords,
-                             test::counting_random{&entropy, &random_works}};
+                             tollgate_test::counting_random{&entropy, &random_works}};
     http::response out;
     REQUIRE(sessions.sign_in({}, {"ann", "right", ip_address::v4(192, 0, 2, 1)}, noon, out));
     http::request next;
@@ -226,7 +226,7 @@ TEST_CASE("no other cookie is accepted", "[cookie_sessions]") {
     std::uint64_t other_entropy = 12345;
     bool works = true;
     std::array<std::byte, 32> bytes;
-    REQUIRE(test::counting_random{&other_entropy, &works}.fill(bytes));
+    REQUIRE(tollgate_test::counting_random{&other_entropy, &works}.fill(bytes));
     const std::string unknown{make_secret(secret_kind::session, bytes).view()};
     const std::string token{make_secret(secret_kind::personal_token, bytes).view()};
     for (const std::string& cookie :
@@ -548,7 +548,7 @@ struct changing_passwords {
         return {};
     }
 };
-using changing_sessions = cookie_sessions<session_map, changing_passwords, test::counting_random>;
+using changing_sessions = cookie_sessions<session_map, changing_passwords, tollgate_test::counting_random>;
 static_assert(session_manager<changing_sessions> && password_changer<changing_sessions>);
 static_assert(session_manager<sessions_type> && !password_changer<sessions_type>);
 
@@ -559,7 +559,7 @@ struct browsers {
     std::uint64_t entropy = 0;
     bool random_works = true;
     instant now = noon;
-    changing_sessions sessions{{.auth_url = "https://shop.example"}, store, passwords, test::counting_random{&entropy, &random_works}};
+    changing_sessions sessions{{.auth_url = "https://shop.example"}, store, passwords, tollgate_test::counting_random{&entropy, &random_works}};
     const session user_session{ann, "ann", "secret"};
 
     /// Returns the cookie.
@@ -740,8 +740,8 @@ struct versioned_site {
     versioned_passwords passwords;
     std::uint64_t entropy = 0;
     bool random_works = true;
-    cookie_sessions<session_map, versioned_passwords, test::counting_random> sessions{
-        {.auth_url = "https://shop.example"}, store, passwords, test::counting_random{&entropy, &random_works}};
+    cookie_sessions<session_map, versioned_passwords, tollgate_test::counting_random> sessions{
+        {.auth_url = "https://shop.example"}, store, passwords, tollgate_test::counting_random{&entropy, &random_works}};
     http::request request{};
     http::response out{};
 
@@ -808,7 +808,7 @@ TEST_CASE("a second password change ends the session of the first", "[cookie_ses
     session_map store;
     std::uint64_t entropy = 0;
     bool random_works = true;
-    cookie_sessions sessions{{.auth_url = "https://shop.example"}, store, passwords, test::counting_random{&entropy, &random_works}};
+    cookie_sessions sessions{{.auth_url = "https://shop.example"}, store, passwords, tollgate_test::counting_random{&entropy, &random_works}};
     passwords.afterwards = [&] { REQUIRE(store.end_sessions_of(ann, std::nullopt)); };
     http::response out;
     const password_change change{"the current one", "the new one", ip_address::v4(192, 0, 2, 1)};

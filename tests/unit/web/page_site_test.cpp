@@ -11,7 +11,7 @@
 
 using namespace tollgate;
 using namespace tollgate::web;
-using tollgate::test::test_request;
+using tollgate_test::test_request;
 
 namespace {
 
