@@ -12,8 +12,8 @@
 #include <chrono>
 #include <memory>
 #include <random>
-#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -46,7 +46,7 @@ public:
         while (!ended) {
             try {
                 visit();
-            } catch (const std::runtime_error&) {
+            } catch (const std::system_error&) {
                 return;  // the server no longer accepts connections
             }
         }

@@ -955,7 +955,9 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
         CHECK(answered == 400);
     };
 
-    for (const int threads : {1, 4}) {
+    // No more than two threads: glibc before 2.41 may lose a notification when several wait for it (its bug 25847), and the server
+    // then continues at its next deadline.
+    for (const int threads : {1, 2}) {
         CAPTURE(threads);
         asio::io_context context;
         auto work = asio::make_work_guard(context);
@@ -980,7 +982,7 @@ TEST_CASE("a server runs on its caller's executor", "[server][asio]") {
         for (auto& one : pool) one.join();
     }
     SECTION("a strand, and a thread pool that is not an io_context") {
-        asio::thread_pool pool{3};
+        asio::thread_pool pool{2};
         {
             server running{pool.get_executor(), handler, settings};
             REQUIRE(running.start());
