@@ -30,6 +30,12 @@ result<std::unique_ptr<redis::connection>> connect_to(std::uint16_t port) {
     return redis::connection::open(*server, nullptr, in_a_minute());
 }
 
+result<void> ping(redis::connection& server, redis::reply& received) {
+    std::string command;
+    redis::command_writer{command, 1}.word("PING");
+    return server.exchange(command, {&received, 1}, in_a_minute());
+}
+
 }  // namespace
 
 TEST_CASE("a large reply is read, and one that does not end is an error before the deadline", "[redis]") {
@@ -42,10 +48,8 @@ TEST_CASE("a large reply is read, and one that does not end is an error before t
     const auto opened = connect_to(peer.port());
     REQUIRE(opened);
     redis::reply received;
-    std::string ping;
-    redis::command_writer{ping, 1}.word("PING");
-    CHECK((*opened)->exchange(ping, {&received, 1}, in_a_minute()));
-    const auto endless = (*opened)->exchange(ping, {&received, 1}, in_a_minute());
+    CHECK(ping(**opened, received));
+    const auto endless = ping(**opened, received);
     REQUIRE_FALSE(endless);
     CHECK_THAT(endless.error().cause, Catch::EndsWith("a reply of more than 1 MiB"));
 }
@@ -60,9 +64,7 @@ TEST_CASE("a connection with a reply that no command asked for is not used again
         const auto opened = connect_to(peer.port());
         REQUIRE(opened);
         redis::reply received;
-        std::string ping;
-        redis::command_writer{ping, 1}.word("PING");
-        REQUIRE((*opened)->exchange(ping, {&received, 1}, in_a_minute()));
+        REQUIRE(ping(**opened, received));
         CHECK(received.numbers == std::vector<std::int64_t>{1});
         CHECK((*opened)->is_sound() == (replies == ":1\r\n"));
     }
@@ -75,7 +77,7 @@ TEST_CASE("lookups that ran out of memory do not prevent later ones", "[redis]")
     const auto server = redis::parse_url("redis://localhost:" + std::to_string(nobody_listens.port()));
     REQUIRE(server);
     const auto open = [&] {
-        return redis::connection::open(*server, nullptr, std::chrono::steady_clock::now() + std::chrono::minutes{1});
+        return redis::connection::open(*server, nullptr, in_a_minute());
     };
     for (int round = 0; round < 5; ++round) {  // more than there are threads for lookups
         tollgate_test::fail_each_allocation([&](auto short_of_memory) {
