@@ -2,6 +2,8 @@
 
 #include "failure.hpp"
 
+#include <tollgate/base/secret.hpp>
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>

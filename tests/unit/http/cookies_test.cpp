@@ -1,4 +1,5 @@
 #include <tollgate/http/detail/cookies.hpp>
+#include <tollgate/http/request.hpp>
 
 #include <catch2/catch.hpp>
 
