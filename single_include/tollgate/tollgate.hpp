@@ -10453,8 +10453,8 @@ public:
     /// From a query or form body; invalid_request for malformed bytes.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_form(std::string_view bytes);
 
-    /// From a form or JSON object, by Content-Type; JSON values are strings or integers. An empty body has no
-    /// parameters. Anything else is an invalid_request.
+    /// From a form or JSON object, by Content-Type, of at most `limits::form_members_max` members; JSON values are strings or
+    /// integers. An empty body has no parameters. Anything else is an invalid_request.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_body(const http::request& request);
 
     /// The error of `from_body` that the head of a request causes, if any. The body may not have arrived.
@@ -22603,9 +22603,12 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
         faults.push_back({"description",
                           "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
                               " bytes without control or invisible characters."});
-    if (request.redirect_urls.size() > limits::redirect_urls_max)
+    if (request.redirect_urls.size() > limits::redirect_urls_max) {
+        // One fault for all of them: there may be as many as fit into the body of a request.
         faults.push_back({"redirect_url", "redirect_url is given more than " + std::to_string(limits::redirect_urls_max) + " times.",
                           field_error::too_many});
+        return faults;
+    }
     for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
         const std::string& each = request.redirect_urls[i];
         if (!is_public || !detail::is_private_use_url(each)) check_url("redirect_url", each, i);
@@ -25076,6 +25079,8 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_form(std::strin
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::string_view bytes) {
     const auto object = http::parse_json_object(bytes);
     if (!object) return failure{error_code::invalid_request, object.error().message};
+    // As many as a form may have: the search for repeated ones takes quadratic time.
+    if (object->size() > limits::form_members_max) return failure{error_code::invalid_request, "There are too many parameters."};
     std::vector<http::form_member> sent;
     for (const http::json_member& member : *object) {
         if (member.kind == http::json_kind::null) continue;

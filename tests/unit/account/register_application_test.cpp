@@ -137,6 +137,8 @@ TEST_CASE("an application has some redirect URLs, and not any number", "[registe
     request.redirect_urls.push_back("https://acme.example/last");
     CHECK(faulty_field(request) == "redirect_url");
     CHECK(faults_of(request).front().kind == field_error::too_many);
+    request.redirect_urls.assign(10'000, "x");
+    CHECK(faults_of(request).size() == 1);
 }
 
 TEST_CASE("two applications differ in id and secret", "[register_application]") {

@@ -82,3 +82,23 @@ TEST_CASE("a body is a form or a JSON object, by its Content-Type", "[oauth][par
     for (int i = 0; i < 2; ++i) twice.fields.add("Content-Type", "application/x-www-form-urlencoded");
     CHECK(std::holds_alternative<failure>(parameters::from_body(twice)));
 }
+
+TEST_CASE("a form and a JSON object have the same bound of members", "[oauth][parameters]") {
+    const auto text_of = [](bool is_json, std::size_t members) {
+        std::string text;
+        for (std::size_t i = 0; i < members; ++i) {
+            text.append(text.empty() ? "" : is_json ? "," : "&");
+            text.append(is_json ? "\"p" + std::to_string(i) + "\":" + (i % 2 == 0 ? "1" : "null") : "p" + std::to_string(i) + "=1");
+        }
+        return is_json ? "{" + text + "}" : text;
+    };
+    for (const bool is_json : {false, true}) {
+        CAPTURE(is_json);
+        const char* const type = is_json ? "application/json" : "application/x-www-form-urlencoded";
+        CHECK(std::holds_alternative<parameters>(body(text_of(is_json, limits::form_members_max), type)));
+        const auto refused = body(text_of(is_json, limits::form_members_max + 1), type);
+        REQUIRE(std::holds_alternative<failure>(refused));
+        CHECK(std::get<failure>(refused).code == oauth::error_code::invalid_request);
+        CHECK(std::get<failure>(refused).description == "There are too many parameters.");
+    }
+}

@@ -26,8 +26,8 @@ public:
     /// From a query or form body; invalid_request for malformed bytes.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_form(std::string_view bytes);
 
-    /// From a form or JSON object, by Content-Type; JSON values are strings or integers. An empty body has no
-    /// parameters. Anything else is an invalid_request.
+    /// From a form or JSON object, by Content-Type, of at most `limits::form_members_max` members; JSON values are strings or
+    /// integers. An empty body has no parameters. Anything else is an invalid_request.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_body(const http::request& request);
 
     /// The error of `from_body` that the head of a request causes, if any. The body may not have arrived.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/http/json_body.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
 
@@ -31,6 +32,8 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_form(std::strin
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::string_view bytes) {
     const auto object = http::parse_json_object(bytes);
     if (!object) return failure{error_code::invalid_request, object.error().message};
+    // As many as a form may have: the search for repeated ones takes quadratic time.
+    if (object->size() > limits::form_members_max) return failure{error_code::invalid_request, "There are too many parameters."};
     std::vector<http::form_member> sent;
     for (const http::json_member& member : *object) {
         if (member.kind == http::json_kind::null) continue;
