@@ -7798,6 +7798,25 @@ template <class... Authenticators>
 
 }  // namespace tollgate::pipeline
 
+// <tollgate/pipeline/detail/decision_age.hpp>
+
+/// A request may wait for its body or for a worker after it was decided who sends it and whether they may. Meanwhile, a session, a
+/// token, a user or an application can end.
+namespace tollgate::inline v0::pipeline {
+
+/// How long such a decision holds. A request that waits for longer is judged again before it acts.
+inline constexpr seconds decision_lifetime{1};  // longer than most bodies take to arrive, and shorter than a person takes to notice
+
+/// Whether a decision of this time no longer holds. Also if the clock was set back: the age is unknown then.
+[[nodiscard]] constexpr bool is_outdated(instant decided_at, instant now) noexcept {
+    return now < decided_at || now - decided_at > decision_lifetime;
+}
+
+/// How often one request is judged again. After that, it is refused: the server is overloaded.
+inline constexpr int repeated_judgements_max = 2;
+
+}  // namespace tollgate::pipeline
+
 // <tollgate/http/detail/request_id.hpp>
 
 namespace tollgate::inline v0::http {
@@ -8159,8 +8178,10 @@ struct judgement {
     http::work_kind waits_for = http::work_kind::other;  ///< what `next` waits for
     bool user_agent_accepted = false;
     bool is_preflight = false;
+    std::uint8_t repeated = 0;       ///< how often it was judged again
     request_start start;
     instant now;
+    instant judged_at;               ///< when the caller was found; valid if there is one
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
@@ -8438,8 +8459,11 @@ namespace tollgate::inline v0::pipeline {
 /// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the
 /// thread that read the request as long as it does not have to wait. If it must wait for a store, the directory or the
 /// limiter, it says for which one (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker,
-/// continues at that stage; nothing is done twice. The worker waits for nothing else: a stage that must wait for
-/// another one returns `needs_worker` again. Only the last stage, the endpoint, may wait for several.
+/// continues at that stage. The worker waits for nothing else: a stage that must wait for another one returns
+/// `needs_worker` again. Only the last stage, the endpoint, may wait for several.
+///
+/// Nothing is done twice, with one exception: if the request waited for so long that the decision about its caller no longer
+/// holds (`is_outdated`), the caller is found again, and what they may do is checked again. It is counted once.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_definition& api;
@@ -8455,6 +8479,14 @@ struct judge {
         const auto thread_for = [&](work_kind kind) {
             return state.waits_for == kind ? thread : http::thread_kind::io;
         };
+        // The time is read only where it matters: requests that do not wait are the most, and read it once.
+        if (state.auth.state == auth_state::authenticated && is_outdated(state.judged_at, policy(policies.clock).now())) [[unlikely]] {
+            if (state.repeated == repeated_judgements_max) {
+                respond_error(unavailable("the request was judged too often"), request, response, state);
+                return http::handle_step::done;
+            }
+            judge_again(request, state);
+        }
         switch (state.next) {
             case stage::head:
                 state.start = start_request(policies, state.now);
@@ -8469,6 +8501,8 @@ struct judge {
             case stage::credential:
                 if (!find_credential(policies.authenticators, store, request, thread_for(work_kind::credentials), state.now, state.auth))
                     return wait_at(stage::credential, work_kind::credentials, state);
+                state.judged_at = state.now;
+                if (thread_for(work_kind::credentials) == http::thread_kind::worker) state.judged_at = policy(policies.clock).now();
                 [[fallthrough]];
             case stage::use:
                 if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
@@ -8479,7 +8513,8 @@ struct judge {
                     return wait_at(stage::quota, work_kind::users, state);
                 [[fallthrough]];
             case stage::limit:
-                if (!count(request, thread_for(work_kind::limits), state)) return wait_at(stage::limit, work_kind::limits, state);
+                if (!state.limit && !count(request, thread_for(work_kind::limits), state))
+                    return wait_at(stage::limit, work_kind::limits, state);
                 [[fallthrough]];
             case stage::checks:
                 if (const auto rejected = check_limit(state)) return reject(*rejected, request, response, state);
@@ -8515,6 +8550,15 @@ struct judge {
     }
 
 private:
+    /// Continues at the caller, as if the request had just arrived.
+    void judge_again(const http::request& request, judgement& state) const {
+        ++state.repeated;
+        state.now = policy(policies.clock).now();
+        state.auth = {};
+        read_authorization(policies.authenticators, request, state.auth);
+        state.next = stage::credential;  // `waits_for` stays: the worker may still wait for that
+    }
+
     [[nodiscard]] static http::handle_step wait_at(stage next, http::work_kind kind, judgement& state) noexcept {
         state.next = next;
         state.waits_for = kind;
@@ -11024,12 +11068,13 @@ private:
 /// The state of one request to an authorization server.
 struct request_state {
     pipeline::request_start start;
+    instant judged_at{};  ///< when its body had arrived and there was a worker: everything is decided then
     ip_address client;  ///< behind trusted proxies, the one they name
     oauth::endpoint endpoint = oauth::endpoint::none;
     std::optional<limit_decision> window;  ///< of the client's address, if something was counted
     std::optional<caller> user;  ///< the signed-in user, on a page
 
-    [[nodiscard]] instant now() const noexcept { return start.at; }
+    [[nodiscard]] instant now() const noexcept { return judged_at; }
 };
 
 }  // namespace tollgate::oauth
@@ -12702,6 +12747,7 @@ private:
         if constexpr (fits) {
             oauth::request_state context;
             context.start = start;
+            context.judged_at = policy(policies_.clock).now();
             const auto read_and_act = [&] {
                 context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
                 context.endpoint = paths_.find(request.target.path);
@@ -13143,6 +13189,7 @@ struct request_state {
     std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
     std::optional<caller> user{};  ///< the signed-in user, for the observer
     bool admitted = false;           ///< counted, and its session is known
+    instant judged_at{};             ///< when the session was found
     std::optional<session> signed_in{};  ///< empty on the sign-in page
 };
 
@@ -14868,9 +14915,9 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
             pages_for(state).respond_status(response, *refused);
             return http::handle_step::done;
         }
-        if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
-        if (!state.admitted) return http::handle_step::done;
     }
+    if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
+    if (!state.admitted) return http::handle_step::done;
     if (posted && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
 
     http::form_fields form{{}};
@@ -14886,33 +14933,41 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     auto answered = [&] {
         if constexpr (signs_in)
             if (which == page::sign_in)
-                return pages::respond_sign_in(*this, {*state.language, request, posted ? form : query, state.client, state.start.at},
+                return pages::respond_sign_in(*this, {*state.language, request, posted ? form : query, state.client, state.judged_at},
                                               response);
         return pages::dispatch(*this,
-                               {which, *state.language, request, *state.signed_in, {}, form, query, state.client, state.start.at},
+                               {which, *state.language, request, *state.signed_in, {}, form, query, state.client, state.judged_at},
                                response);
     }();
     return std::move(answered).transform([] { return http::handle_step::done; });
 }
 
-/// Counts the request and finds its session. Answers it if there is none, or too many requests came before it.
+/// Finds the session of the request, again if it has waited for long, and counts the request once. Answers it if there is no session,
+/// or too many requests came before it.
 template <class Users, class Store, class Sessions, class Policies, class Theme>
 result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page which, const http::request& request,
                                                                            http::response& response,
                                                                            pages::request_state& state) {
+    const instant now = policy(policies_.clock).now();
+    if (state.admitted && !pipeline::is_outdated(state.judged_at, now)) return {};
+    const bool was_counted = std::exchange(state.admitted, false);
+    state.judged_at = now;
     const bool signs_in_here = signs_in && which == page::sign_in;
     if (!signs_in_here) {
-        auto found = sessions_.session_of(request, state.start.at);
+        auto found = sessions_.session_of(request, now);
         if (!found) return std::move(found).error();
         state.signed_in = *std::move(found);
+        state.user.reset();
         if (state.signed_in) state.user = caller_on_page(state.signed_in->user);
     }
-    const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
-    const auto window = limiter_.take(key, settings_.requests, state.start.at);
-    if (!window.admitted) {
-        http::add_retry_after(response, window.resets_at - state.start.at);
-        pages_for(state).respond_status(response, http::status::too_many_requests);
-        return {};
+    if (!was_counted) {
+        const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
+        const auto window = limiter_.take(key, settings_.requests, now);
+        if (!window.admitted) {
+            http::add_retry_after(response, window.resets_at - now);
+            pages_for(state).respond_status(response, http::status::too_many_requests);
+            return {};
+        }
     }
     state.admitted = signs_in_here || state.signed_in.has_value();
     if (state.admitted) return {};

@@ -151,6 +151,7 @@ private:
         if constexpr (fits) {
             oauth::request_state context;
             context.start = start;
+            context.judged_at = policy(policies_.clock).now();
             const auto read_and_act = [&] {
                 context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
                 context.endpoint = paths_.find(request.target.path);

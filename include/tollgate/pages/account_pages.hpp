@@ -15,6 +15,7 @@
 #include <tollgate/pages/detail/dispatch.hpp>
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/pages/detail/sign_in_page.hpp>
+#include <tollgate/pipeline/detail/decision_age.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/detail/form.hpp>
@@ -355,9 +356,9 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
             pages_for(state).respond_status(response, *refused);
             return http::handle_step::done;
         }
-        if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
-        if (!state.admitted) return http::handle_step::done;
     }
+    if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
+    if (!state.admitted) return http::handle_step::done;
     if (posted && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
 
     http::form_fields form{{}};
@@ -373,33 +374,41 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     auto answered = [&] {
         if constexpr (signs_in)
             if (which == page::sign_in)
-                return pages::respond_sign_in(*this, {*state.language, request, posted ? form : query, state.client, state.start.at},
+                return pages::respond_sign_in(*this, {*state.language, request, posted ? form : query, state.client, state.judged_at},
                                               response);
         return pages::dispatch(*this,
-                               {which, *state.language, request, *state.signed_in, {}, form, query, state.client, state.start.at},
+                               {which, *state.language, request, *state.signed_in, {}, form, query, state.client, state.judged_at},
                                response);
     }();
     return std::move(answered).transform([] { return http::handle_step::done; });
 }
 
-/// Counts the request and finds its session. Answers it if there is none, or too many requests came before it.
+/// Finds the session of the request, again if it has waited for long, and counts the request once. Answers it if there is no session,
+/// or too many requests came before it.
 template <class Users, class Store, class Sessions, class Policies, class Theme>
 result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page which, const http::request& request,
                                                                            http::response& response,
                                                                            pages::request_state& state) {
+    const instant now = policy(policies_.clock).now();
+    if (state.admitted && !pipeline::is_outdated(state.judged_at, now)) return {};
+    const bool was_counted = std::exchange(state.admitted, false);
+    state.judged_at = now;
     const bool signs_in_here = signs_in && which == page::sign_in;
     if (!signs_in_here) {
-        auto found = sessions_.session_of(request, state.start.at);
+        auto found = sessions_.session_of(request, now);
         if (!found) return std::move(found).error();
         state.signed_in = *std::move(found);
+        state.user.reset();
         if (state.signed_in) state.user = caller_on_page(state.signed_in->user);
     }
-    const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
-    const auto window = limiter_.take(key, settings_.requests, state.start.at);
-    if (!window.admitted) {
-        http::add_retry_after(response, window.resets_at - state.start.at);
-        pages_for(state).respond_status(response, http::status::too_many_requests);
-        return {};
+    if (!was_counted) {
+        const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
+        const auto window = limiter_.take(key, settings_.requests, now);
+        if (!window.admitted) {
+            http::add_retry_after(response, window.resets_at - now);
+            pages_for(state).respond_status(response, http::status::too_many_requests);
+            return {};
+        }
     }
     state.admitted = signs_in_here || state.signed_in.has_value();
     if (state.admitted) return {};

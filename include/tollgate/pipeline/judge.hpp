@@ -6,6 +6,7 @@
 #include <tollgate/pipeline/call.hpp>
 #include <tollgate/pipeline/detail/api_definition.hpp>
 #include <tollgate/pipeline/detail/authenticate.hpp>
+#include <tollgate/pipeline/detail/decision_age.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
 #include <tollgate/pipeline/detail/write_rejection.hpp>
@@ -22,8 +23,11 @@ namespace tollgate::inline v0::pipeline {
 /// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the
 /// thread that read the request as long as it does not have to wait. If it must wait for a store, the directory or the
 /// limiter, it says for which one (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker,
-/// continues at that stage; nothing is done twice. The worker waits for nothing else: a stage that must wait for
-/// another one returns `needs_worker` again. Only the last stage, the endpoint, may wait for several.
+/// continues at that stage. The worker waits for nothing else: a stage that must wait for another one returns
+/// `needs_worker` again. Only the last stage, the endpoint, may wait for several.
+///
+/// Nothing is done twice, with one exception: if the request waited for so long that the decision about its caller no longer
+/// holds (`is_outdated`), the caller is found again, and what they may do is checked again. It is counted once.
 template <class Users, class Store, class Policies>
 struct judge {
     const api_definition& api;
@@ -39,6 +43,14 @@ struct judge {
         const auto thread_for = [&](work_kind kind) {
             return state.waits_for == kind ? thread : http::thread_kind::io;
         };
+        // The time is read only where it matters: requests that do not wait are the most, and read it once.
+        if (state.auth.state == auth_state::authenticated && is_outdated(state.judged_at, policy(policies.clock).now())) [[unlikely]] {
+            if (state.repeated == repeated_judgements_max) {
+                respond_error(unavailable("the request was judged too often"), request, response, state);
+                return http::handle_step::done;
+            }
+            judge_again(request, state);
+        }
         switch (state.next) {
             case stage::head:
                 state.start = start_request(policies, state.now);
@@ -53,6 +65,8 @@ struct judge {
             case stage::credential:
                 if (!find_credential(policies.authenticators, store, request, thread_for(work_kind::credentials), state.now, state.auth))
                     return wait_at(stage::credential, work_kind::credentials, state);
+                state.judged_at = state.now;
+                if (thread_for(work_kind::credentials) == http::thread_kind::worker) state.judged_at = policy(policies.clock).now();
                 [[fallthrough]];
             case stage::use:
                 if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
@@ -63,7 +77,8 @@ struct judge {
                     return wait_at(stage::quota, work_kind::users, state);
                 [[fallthrough]];
             case stage::limit:
-                if (!count(request, thread_for(work_kind::limits), state)) return wait_at(stage::limit, work_kind::limits, state);
+                if (!state.limit && !count(request, thread_for(work_kind::limits), state))
+                    return wait_at(stage::limit, work_kind::limits, state);
                 [[fallthrough]];
             case stage::checks:
                 if (const auto rejected = check_limit(state)) return reject(*rejected, request, response, state);
@@ -99,6 +114,15 @@ struct judge {
     }
 
 private:
+    /// Continues at the caller, as if the request had just arrived.
+    void judge_again(const http::request& request, judgement& state) const {
+        ++state.repeated;
+        state.now = policy(policies.clock).now();
+        state.auth = {};
+        read_authorization(policies.authenticators, request, state.auth);
+        state.next = stage::credential;  // `waits_for` stays: the worker may still wait for that
+    }
+
     [[nodiscard]] static http::handle_step wait_at(stage next, http::work_kind kind, judgement& state) noexcept {
         state.next = next;
         state.waits_for = kind;

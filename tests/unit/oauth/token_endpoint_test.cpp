@@ -243,6 +243,47 @@ TEST_CASE("a code is valid for its application, for one minute", "[oauth][token]
     check_failure(shop.post(token, late), status::bad_request, "invalid_grant");
 }
 
+TEST_CASE("the time of an exchange is that of its body's arrival", "[oauth][token]") {
+    for (const auto& [wait, is_late] : {std::pair{seconds{59}, false}, std::pair{seconds{61}, true}}) {
+        oauth_shop shop;
+        test_request request{method::post, "/user/oauth_token/"};
+        request.field("Content-Type", "application/x-www-form-urlencoded").pending();
+        http::response response;
+        http::handler_state state;
+        const auto code = shop.make_code();
+        REQUIRE(http::advance(shop.oauth, request.view(), response, state, http::thread_kind::io) == http::handle_step::needs_body);
+        shop.now += wait;
+        request.arrived(to_form(shop.exchange_of(code)));
+        REQUIRE(http::advance(shop.oauth, request.view(), response, state, http::thread_kind::io) == http::handle_step::done);
+        CHECK(response.status() == (is_late ? status::bad_request : status::ok));
+    }
+}
+
+TEST_CASE("an application, a session or a user that ended before the body arrived is refused", "[oauth]") {
+    const auto send_slowly = [](oauth_shop<>& shop, const char* path, const std::string& body, auto end) {
+        test_request request{method::post, path};
+        request.field("Content-Type", "application/x-www-form-urlencoded").field("Cookie", "site=ann").pending();
+        http::response response;
+        http::handler_state state;
+        REQUIRE(http::advance(shop.oauth, request.view(), response, state, http::thread_kind::io) == http::handle_step::needs_body);
+        end();
+        shop.now += seconds{5};
+        request.arrived(body);
+        REQUIRE(http::advance(shop.oauth, request.view(), response, state, http::thread_kind::io) == http::handle_step::done);
+        return response;
+    };
+    oauth_shop shop;
+    const auto exchange = to_form(shop.exchange_of(shop.make_code()));
+    auto consent = hidden_fields(shop.open(shop.parameters()));
+    consent.emplace_back("decision", "allow");
+    const auto signed_out = send_slowly(shop, oauth_shop<>::page_path, to_form(consent), [&] { shop.sessions.known.erase("site=ann"); });
+    CHECK_FALSE(returned(signed_out, "code"));
+    const auto removed = send_slowly(shop, "/user/oauth_token/", exchange, [&] {
+        REQUIRE(shop.store.delete_application(bob, shop.app.id));
+    });
+    CHECK(member(removed, "error") == "invalid_client");
+}
+
 TEST_CASE("invalid_grant names the reason", "[oauth][token]") {
     oauth_shop shop;
     const auto description = [&](const parameter_list& fields) {

@@ -208,6 +208,32 @@ TEST_CASE("a form with an invalid head is refused before its body arrives") {
     CHECK(to_number(refused.status()) == 429);
 }
 
+TEST_CASE("a form whose body arrives after more than a second needs a session that still exists") {
+    for (const auto& [wait, ends, expected] :
+         {std::tuple{milliseconds{1000}, true, 1U}, std::tuple{milliseconds{1001}, true, 0U}, std::tuple{milliseconds{-1}, true, 0U},
+          std::tuple{milliseconds{30'000}, false, 1U}}) {
+        CAPTURE(wait.count(), ends);
+        page_shop shop;
+        const auto& path = page_paths[0];
+        const auto token = page_shop::token_on(shop.get(path));
+        test_request request{http::method::post, path};
+        request.field("Content-Type", "application/x-www-form-urlencoded").field("Cookie", "who=ann").pending();
+        http::response response;
+        http::handler_state state;
+        REQUIRE(http::advance(shop.pages, request.view(), response, state, http::thread_kind::io) == http::handle_step::needs_body);
+        if (ends) shop.sessions.logins.erase("ann");
+        shop.now += wait;
+        request.arrived("description=x&scopes=user:balance&form_token=" + token);
+        REQUIRE(http::advance(shop.pages, request.view(), response, state, http::thread_kind::io) == http::handle_step::done);
+        CHECK(response.status() == http::status::see_other);
+        CHECK((response.find("Location").find("/user/sign_in/") != std::string_view::npos) == (expected == 0));
+        const auto created = shop.store.personal_tokens_of(ann);
+        REQUIRE(created);
+        CHECK(created->size() == expected);
+        if (expected != 0) CHECK(created->front().created_at == shop.now - (ends ? wait : milliseconds{0}));
+    }
+}
+
 TEST_CASE("a form of another user or another site changes nothing") {
     page_shop shop;
     const auto& path = page_paths[0];

@@ -679,3 +679,84 @@ TEST_CASE("an exception on a worker is handled there", "[pipeline][judge]") {
     CHECK(thrown.response.status() == status::internal_server_error);
     CHECK(thrown.response.find("X-RateLimit-Remaining") == "999");
 }
+
+TEST_CASE("a request that waits for more than a second is judged again before it acts", "[pipeline][judge]") {
+    struct row {
+        const char* ended;
+        std::function<void(caching_shop&)> end;
+        status in_time, late;
+    };
+    for (const auto& each : std::vector<row>{
+             {"nothing", [](caching_shop&) {}, status::unprocessable_content, status::unprocessable_content},
+             {"the token", [](caching_shop& shop) { REQUIRE(shop.store.rows().revoke_personal_token(token_id{1})); },
+              status::unprocessable_content, status::unauthorized},
+             {"the user", [](caching_shop& shop) { shop.users.people.clear(); }, status::not_found, status::unauthorized},
+         }) {
+        for (const bool waits_for_body : {true, false}) {
+            for (const bool is_cached : {true, false}) {
+                for (const auto& [wait, is_late] : {std::pair{milliseconds{1000}, false}, std::pair{milliseconds{1001}, true},
+                                                    std::pair{milliseconds{-1}, true}}) {
+                    CAPTURE(each.ended, waits_for_body, is_cached, wait.count());
+                    caching_shop shop;
+                    auto api = shop.make_api();
+                    shop.store.is_cached = shop.users.quota_is_cached = is_cached;
+                    test_request request{method::post, "/v1/sitesmaker/1/hooks"};
+                    request.basic(shop.username, shop.secret).field("Content-Type", "application/json").pending(2);
+                    http::response response;
+                    http::handler_state state;
+                    auto thread = thread_kind::io;
+                    const auto advance_until = [&](handle_step expected) {
+                        for (;;) {
+                            const auto step = api.advance(request.view(), response, state, thread);
+                            const bool for_endpoint = step == handle_step::needs_worker && state.waits_for() == http::work_kind::store_writes;
+                            if (step == expected && (step != handle_step::needs_worker || for_endpoint)) return;
+                            REQUIRE(step == handle_step::needs_worker);
+                            thread = thread_kind::worker;
+                        }
+                    };
+                    advance_until(handle_step::needs_body);
+                    const auto pass_time = [&, &wait = wait] {
+                        each.end(shop);
+                        shop.now += wait;
+                    };
+                    if (waits_for_body) pass_time();
+                    request.arrived("{}");
+                    thread = thread_kind::io;
+                    if (!waits_for_body) {
+                        advance_until(handle_step::needs_worker);
+                        pass_time();
+                        thread = thread_kind::worker;
+                    }
+                    shop.counts.limits_taken = shop.counts.limits_tried = 0;
+                    advance_until(handle_step::done);
+                    CHECK(response.status() == (is_late ? each.late : each.in_time));
+                    CHECK(shop.counts.limits_taken + shop.counts.limits_tried == 0);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a request that always waits too long is refused", "[pipeline][judge]") {
+    caching_shop shop;
+    auto api = shop.make_api();
+    shop.store.is_cached = shop.users.quota_is_cached = shop.limiter.has_lease = false;
+    test_request request{method::get, "/v1/sitesmaker/1/hooks"};
+    request.basic(shop.username, shop.secret);
+    http::response response;
+    http::handler_state state;
+    int calls = 0;
+    auto thread = thread_kind::io;
+    auto waited_for = http::work_kind::other;
+    while (api.advance(request.view(), response, state, thread) != handle_step::done) {
+        REQUIRE(++calls < 20);
+        CHECK((thread == thread_kind::io || state.waits_for() != waited_for));  // a server would answer 500
+        waited_for = state.waits_for();
+        thread = thread_kind::worker;
+        shop.now += seconds{2};
+    }
+    CHECK(response.status() == status::service_unavailable);
+    CHECK_FALSE(response.find("Retry-After").empty());
+    CHECK(shop.counts.found_credentials == 3);
+    CHECK(shop.counts.limits_taken <= 1);
+}

@@ -91,12 +91,13 @@ private:
 /// The state of one request to an authorization server.
 struct request_state {
     pipeline::request_start start;
+    instant judged_at{};  ///< when its body had arrived and there was a worker: everything is decided then
     ip_address client;  ///< behind trusted proxies, the one they name
     oauth::endpoint endpoint = oauth::endpoint::none;
     std::optional<limit_decision> window;  ///< of the client's address, if something was counted
     std::optional<caller> user;  ///< the signed-in user, on a page
 
-    [[nodiscard]] instant now() const noexcept { return start.at; }
+    [[nodiscard]] instant now() const noexcept { return judged_at; }
 };
 
 }  // namespace tollgate::oauth

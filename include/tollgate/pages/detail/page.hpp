@@ -149,6 +149,7 @@ struct request_state {
     std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
     std::optional<caller> user{};  ///< the signed-in user, for the observer
     bool admitted = false;           ///< counted, and its session is known
+    instant judged_at{};             ///< when the session was found
     std::optional<session> signed_in{};  ///< empty on the sign-in page
 };
 

@@ -42,8 +42,10 @@ struct judgement {
     http::work_kind waits_for = http::work_kind::other;  ///< what `next` waits for
     bool user_agent_accepted = false;
     bool is_preflight = false;
+    std::uint8_t repeated = 0;       ///< how often it was judged again
     request_start start;
     instant now;
+    instant judged_at;               ///< when the caller was found; valid if there is one
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
