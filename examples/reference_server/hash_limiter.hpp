@@ -11,7 +11,9 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace reference {
 
@@ -24,8 +26,9 @@ struct hash_bounds {
 };
 
 /// Bounds password hashing: one takes 32 MiB and a core. Clients share it by address range: waiting clients are admitted in turns
-/// between ranges, and if too many wait, one of the range with the most is refused. Browsers that have signed in before
-/// wait in separate slots and are admitted first every other time, since one account can make any number of them.
+/// between ranges, and if too many wait, one of the range with the most is refused; of ranges with equally many, one of the range that was
+/// admitted most often recently, so that a few ranges cannot keep all others out. Browsers that have signed in before wait in separate
+/// slots and are admitted first every other time, since one account can make any number of them.
 ///
 /// Thread rule: any thread.
 class hash_limiter {
@@ -59,6 +62,12 @@ public:
     [[nodiscard]] std::size_t waiting() {
         const std::lock_guard hold{mutex_};
         return queue_.size();
+    }
+
+    /// Of how many ranges something is known. For tests.
+    [[nodiscard]] std::size_t remembered_ranges() {
+        const std::lock_guard hold{mutex_};
+        return by_range_.size();
     }
 
 private:
@@ -105,10 +114,27 @@ private:
 
     void forget_unused(std::uint64_t range) noexcept {
         const auto found = by_range_.find(range);
-        if (found != by_range_.end() && found->second.running + found->second.waiting == 0) by_range_.erase(found);
+        if (found == by_range_.end()) return;
+        const range_use& use = found->second;
+        if (use.running + use.waiting + use.recent == 0) by_range_.erase(found);
     }
 
-    /// Whether one more may wait. If necessary, the newest client of the range with the most waiting is refused for it.
+    /// Counts an admission of the range, and forgets the oldest one.
+    void remember(std::uint64_t range) noexcept {
+        ++by_range_.find(range)->second.recent;
+        std::optional<std::uint64_t>& oldest = recent_[recent_at_++ % recent_.size()];
+        const auto forgotten = std::exchange(oldest, range);
+        if (!forgotten) return;
+        --by_range_.find(*forgotten)->second.recent;
+        forget_unused(*forgotten);
+    }
+
+    /// How much a range uses, if so many of its clients wait: first those, then those that were admitted recently.
+    [[nodiscard]] std::pair<std::size_t, std::size_t> use_of(std::uint64_t range, std::size_t waiting) const {
+        return {waiting, by_range_.find(range)->second.recent};
+    }
+
+    /// Whether one more may wait. If necessary, the newest client of the range that uses the queue most is refused for it.
     [[nodiscard]] bool make_queue_slot(std::uint64_t range, bool is_known_browser) {
         std::map<std::uint64_t, std::size_t> waiting_by_range;
         std::size_t count = 0;
@@ -119,9 +145,14 @@ private:
         }
         if (count < (is_known_browser ? bounds_.known_waiting_max : bounds_.waiting_max)) return true;
         if (count == 0) return false;
-        const auto most = std::max_element(waiting_by_range.begin(), waiting_by_range.end(),
-                                           [](const auto& a, const auto& b) { return a.second < b.second; });
-        if (most->second <= waiting_by_range[range] + 1) return false;
+        const auto most = std::max_element(waiting_by_range.begin(), waiting_by_range.end(), [&](const auto& a, const auto& b) {
+            return use_of(a.first, a.second) < use_of(b.first, b.second);
+        });
+        // The past counts only for a range of which nobody waits: none may have more clients in the queue than the others.
+        const auto own = waiting_by_range.find(range);
+        if (own != waiting_by_range.end() ? most->second <= own->second + 1
+                                          : use_of(most->first, most->second) <= use_of(range, 1))
+            return false;
         const auto victim = std::find_if(queue_.rbegin(), queue_.rend(), [&](const waiter& each) {
             return each.now == state::waiting && each.is_known_browser == is_known_browser && each.range == most->first;
         });
@@ -134,6 +165,7 @@ private:
         ++running_;
         known_was_last_ = is_known_browser;
         ++by_range_.find(range)->second.running;
+        remember(range);
     }
 
     /// Admits the next client: the first of the range with the fewest hashes running; of known browsers, if the last one was not.
@@ -162,8 +194,12 @@ private:
     struct range_use {
         std::size_t running = 0;
         std::size_t waiting = 0;
+        std::size_t recent = 0;  // in `recent_`
     };
-    std::map<std::uint64_t, range_use> by_range_;  // of each range with a client that runs or waits
+    std::map<std::uint64_t, range_use> by_range_;  // of each range with a client that runs or waits, or ran recently
+    // The ranges of the last admissions: at 40 hashes per second, of more than a minute. An attack needs as many ranges.
+    std::vector<std::optional<std::uint64_t>> recent_ = std::vector<std::optional<std::uint64_t>>(4096);
+    std::size_t recent_at_ = 0;
     std::uint64_t last_served_ = 0;
     bool known_was_last_ = false;
     std::size_t running_ = 0;

@@ -83,11 +83,12 @@ private:
         return known.password_hash;
     }
 
-    // Hashing is bound by the cores. A waiting request occupies a worker thread, so few may wait: at a tenth of a second per
-    // hash, the last one is still admitted within the timeout.
+    // Hashing is bound by the cores. A waiting request occupies one of the 32 worker threads for sign-ins, so as many may wait as are
+    // admitted within the timeout, at a tenth of a second per hash.
     static hash_bounds bounds() {
         const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 4);
-        return {.running_max = cores, .waiting_max = 8, .known_waiting_max = 4, .queue_wait_max = tollgate::seconds{2}};
+        const std::size_t waiting_max = cores == 1 ? 12 : 16;
+        return {.running_max = cores, .waiting_max = waiting_max, .known_waiting_max = 4, .queue_wait_max = tollgate::seconds{2}};
     }
 
     Directory& users_;

@@ -143,3 +143,38 @@ TEST_CASE("known browsers have their own slots", "[hash_limiter][threads]") {
     CHECK(known_clients.admitted == 1);
     CHECK(unknown_clients.admitted == 2);
 }
+
+TEST_CASE("ranges that were admitted recently do not keep a new one out", "[hash_limiter][threads]") {
+    hash_limiter limiter{{.running_max = 1, .waiting_max = 4, .known_waiting_max = 1, .queue_wait_max = seconds{600}}};
+    const auto attacker_in = [](int range) { return hash_limiter::client{ip_address::v4(198, 51, static_cast<std::uint8_t>(range), 1), false}; };
+    for (int range = 0; range < 6; ++range) REQUIRE(hash_limiter::permit{limiter, attacker_in(range)}.admitted());
+    for (int attempt = 0; attempt < 10; ++attempt) {
+        auto running = std::make_unique<hash_limiter::permit>(limiter, attacker_in(0));
+        waiting_clients attackers{limiter};
+        for (int range = 1; range < 5; ++range) attackers.add(attacker_in(range));
+        // Each range has one client in the queue. One of them is refused for the user, and one for each attacker who tries again.
+        const hash_limiter::client new_user{ip_address::v4(192, 0, static_cast<std::uint8_t>(attempt), 1), false};
+        std::atomic<bool> user_admitted = false;
+        std::atomic<int> user_refused = 0;
+        std::thread signing_in{[&] {
+            if (hash_limiter::permit{limiter, new_user}.admitted()) user_admitted = true;
+            else ++user_refused;
+        }};
+        while (attackers.refused + user_refused < 1) std::this_thread::yield();
+        for (int range = 1; range < 6; ++range) attackers.add(attacker_in(range));
+        while (attackers.refused + user_refused < 6) std::this_thread::yield();
+        running.reset();
+        signing_in.join();
+        attackers.join();
+        CHECK(user_admitted);
+    }
+}
+
+TEST_CASE("what was admitted is forgotten after a bounded number of admissions", "[hash_limiter]") {
+    hash_limiter limiter{{.running_max = 1, .waiting_max = 1, .known_waiting_max = 1, .queue_wait_max = milliseconds{0}}};
+    for (unsigned i = 0; i < 10'000; ++i) {
+        const auto address = ip_address::v4(10, static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i), 1);
+        REQUIRE(hash_limiter::permit{limiter, {address, false}}.admitted());
+    }
+    CHECK(limiter.remembered_ranges() <= 4096);
+}
