@@ -3587,6 +3587,99 @@ inline public_id message_id_of(const message_seed& seed, hook_id to) {
 
 }  // namespace tollgate
 
+// <tollgate/base/detail/random_key.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// A key of random bytes for a hash. Throws std::runtime_error if OpenSSL returns none.
+template <class Key>
+[[nodiscard]] Key random_key() {
+    std::array<std::byte, sizeof(Key)> bytes;
+    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL returned no random bytes"};
+    return std::bit_cast<Key>(bytes);
+}
+
+}  // namespace tollgate::detail
+
+// <tollgate/base/detail/keyed_hash.hpp>
+
+namespace tollgate::inline v0 {
+
+/// A hash with a random key per table, so that clients cannot choose names that share a bucket. The construction is
+/// that of wyhash: multiply 64 by 64 bits and fold the halves.
+class keyed_hash {
+public:
+    /// With a new key; throws as `random_key` does.
+    keyed_hash() : keyed_hash{detail::random_key<std::array<std::uint64_t, 3>>()} {}
+    /// With a key that is random, or fixed in tests.
+    explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
+
+    [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
+        std::uint64_t state = keys_[0];
+        if (text.size() < block_bytes) {
+            char only[block_bytes]{};
+            if (!text.empty()) std::memcpy(only, text.data(), text.size());
+            return finish(absorb(state, only), text.size());
+        }
+        // The last block ends where the text does, and so may overlap the one before.
+        const char* const last = text.data() + text.size() - block_bytes;
+        for (const char* next = text.data(); next < last; next += block_bytes) state = absorb(state, next);
+        return finish(absorb(state, last), text.size());
+    }
+
+    template <class Tag>
+    [[nodiscard]] std::size_t operator()(id<Tag> key) const noexcept {
+        const auto value = static_cast<std::uint64_t>(key.value());
+        return finish(fold(value ^ keys_[1], keys_[0]), sizeof value);
+    }
+
+    /// SHA-256 output cannot be chosen.
+    [[nodiscard]] std::size_t operator()(const digest& value) const noexcept { return std::hash<digest>{}(value); }
+
+private:
+    static constexpr std::size_t block_bytes = 16;
+
+    [[nodiscard]] std::uint64_t absorb(std::uint64_t state, const char* block) const noexcept {
+        std::uint64_t words[2];
+        std::memcpy(words, block, sizeof words);
+        return fold(words[0] ^ keys_[1], words[1] ^ state);
+    }
+
+    /// Adds the size, so that padding and overlaps differ from such bytes in the text.
+    [[nodiscard]] std::size_t finish(std::uint64_t state, std::size_t size_bytes) const noexcept {
+        return fold(state ^ keys_[2], keys_[1] ^ size_bytes);
+    }
+
+    [[nodiscard]] static std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
+#if defined(__SIZEOF_INT128__)
+        __extension__ using wide = unsigned __int128;
+        const wide product = static_cast<wide>(a) * b;
+        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+#else
+        constexpr std::uint64_t low_half = 0xffff'ffff;
+        const std::uint64_t low = (a & low_half) * (b & low_half), high = (a >> 32) * (b >> 32);
+        const std::uint64_t cross = (a >> 32) * (b & low_half), other = (a & low_half) * (b >> 32);
+        const std::uint64_t middle = (low >> 32) + (cross & low_half) + (other & low_half);
+        return ((low & low_half) | (middle << 32)) ^ (high + (cross >> 32) + (other >> 32) + (middle >> 32));
+#endif
+    }
+
+    std::array<std::uint64_t, 3> keys_{};
+};
+
+/// One for all tables of the process that exist only during a call. If OpenSSL returns no random bytes, its key is fixed: then no secret
+/// can be made either.
+[[nodiscard]] inline const keyed_hash& shared_keyed_hash() noexcept {
+    static const keyed_hash shared = []() noexcept {
+        std::array<std::uint64_t, 3> key{0x9e37'79b9'7f4a'7c15U, 0xbf58'476d'1ce4'e5b9U, 0x94d0'49bb'1331'11ebU};
+        static_cast<void>(system_random{}.fill(std::as_writable_bytes(std::span{key})));
+        return keyed_hash{key};
+    }();
+    return shared;
+}
+
+}  // namespace tollgate
+
 // <tollgate/model/scope.hpp>
 
 namespace tollgate::inline v0 {
@@ -3608,7 +3701,7 @@ public:
 
     /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
     /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
-    /// of scopes. An empty list is an empty set. Takes linear time, unless the scopes were chosen to collide in its hash table.
+    /// of scopes. An empty list is an empty set. Takes linear time.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
     /// The set whose `text()` this is, for stores that keep it. Any other text is an error that is not detected.
@@ -3672,14 +3765,20 @@ constexpr bool scope_set::add(std::string_view scope) noexcept {
 
 namespace detail {
 
+/// With a random key, because clients choose scopes. While compiling there is none, and nobody chooses.
+[[nodiscard]] constexpr std::size_t hash_of_scope(std::string_view scope) noexcept {
+    if (!std::is_constant_evaluated()) return shared_keyed_hash()(scope);
+    std::uint32_t hash = 2166136261U;  // FNV-1a
+    for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+    return hash;
+}
+
 /// The start positions of the scopes of a set, by hash: linear probing in a table that is at most half full.
 class scope_positions {
 public:
     /// True if `scope` is in `text`; otherwise records it as the next one.
     constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
-        std::uint32_t hash = 2166136261U;  // FNV-1a
-        for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-        for (std::size_t i = hash % slots;; i = (i + 1) % slots) {
+        for (std::size_t i = hash_of_scope(scope) % slots;; i = (i + 1) % slots) {
             if (begins_[i] == 0) {
                 begins_[i] = static_cast<std::uint16_t>(begins_at + 1);
                 return false;
@@ -15632,88 +15731,6 @@ inline void move_in_time(digests_by_time& all, const dated_digest& from, instant
 }
 
 }  // namespace tollgate::memory
-
-// <tollgate/base/detail/random_key.hpp>
-
-namespace tollgate::inline v0::detail {
-
-/// A key of random bytes for a hash. Throws std::runtime_error if OpenSSL returns none.
-template <class Key>
-[[nodiscard]] Key random_key() {
-    std::array<std::byte, sizeof(Key)> bytes;
-    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL returned no random bytes"};
-    return std::bit_cast<Key>(bytes);
-}
-
-}  // namespace tollgate::detail
-
-// <tollgate/base/detail/keyed_hash.hpp>
-
-namespace tollgate::inline v0 {
-
-/// A hash with a random key per table, so that clients cannot choose names that share a bucket. The construction is
-/// that of wyhash: multiply 64 by 64 bits and fold the halves.
-class keyed_hash {
-public:
-    /// With a new key; throws as `random_key` does.
-    keyed_hash() : keyed_hash{detail::random_key<std::array<std::uint64_t, 3>>()} {}
-    /// With a key that is random, or fixed in tests.
-    explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
-
-    [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
-        std::uint64_t state = keys_[0];
-        if (text.size() < block_bytes) {
-            char only[block_bytes]{};
-            if (!text.empty()) std::memcpy(only, text.data(), text.size());
-            return finish(absorb(state, only), text.size());
-        }
-        // The last block ends where the text does, and so may overlap the one before.
-        const char* const last = text.data() + text.size() - block_bytes;
-        for (const char* next = text.data(); next < last; next += block_bytes) state = absorb(state, next);
-        return finish(absorb(state, last), text.size());
-    }
-
-    template <class Tag>
-    [[nodiscard]] std::size_t operator()(id<Tag> key) const noexcept {
-        const auto value = static_cast<std::uint64_t>(key.value());
-        return finish(fold(value ^ keys_[1], keys_[0]), sizeof value);
-    }
-
-    /// SHA-256 output cannot be chosen.
-    [[nodiscard]] std::size_t operator()(const digest& value) const noexcept { return std::hash<digest>{}(value); }
-
-private:
-    static constexpr std::size_t block_bytes = 16;
-
-    [[nodiscard]] std::uint64_t absorb(std::uint64_t state, const char* block) const noexcept {
-        std::uint64_t words[2];
-        std::memcpy(words, block, sizeof words);
-        return fold(words[0] ^ keys_[1], words[1] ^ state);
-    }
-
-    /// Adds the size, so that padding and overlaps differ from such bytes in the text.
-    [[nodiscard]] std::size_t finish(std::uint64_t state, std::size_t size_bytes) const noexcept {
-        return fold(state ^ keys_[2], keys_[1] ^ size_bytes);
-    }
-
-    [[nodiscard]] static std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
-#if defined(__SIZEOF_INT128__)
-        __extension__ using wide = unsigned __int128;
-        const wide product = static_cast<wide>(a) * b;
-        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-#else
-        constexpr std::uint64_t low_half = 0xffff'ffff;
-        const std::uint64_t low = (a & low_half) * (b & low_half), high = (a >> 32) * (b >> 32);
-        const std::uint64_t cross = (a >> 32) * (b & low_half), other = (a & low_half) * (b >> 32);
-        const std::uint64_t middle = (low >> 32) + (cross & low_half) + (other & low_half);
-        return ((low & low_half) | (middle << 32)) ^ (high + (cross >> 32) + (other >> 32) + (middle >> 32));
-#endif
-    }
-
-    std::array<std::uint64_t, 3> keys_{};
-};
-
-}  // namespace tollgate
 
 // <tollgate/base/detail/short_mutex.hpp>
 
@@ -35211,7 +35228,7 @@ public:
 private:
     const std::size_t names_max_;
     std::list<std::string> names_;  // most recent first
-    std::unordered_map<std::string_view, std::list<std::string>::iterator> places_;
+    std::unordered_map<std::string_view, std::list<std::string>::iterator, keyed_hash> places_;  // keyed, because users choose the names
 };
 
 TOLLGATE_DECL std::string domain_of(std::string_view host) {
@@ -35399,7 +35416,7 @@ private:
     const std::size_t threads_max_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::unordered_map<std::string, queries::iterator> by_host_;
+    std::unordered_map<std::string, queries::iterator, keyed_hash> by_host_;  // keyed, because users choose the hosts
     queries waiting_, running_;
     detail::recent_names quick_names_{names_max}, slow_domains_{names_max};
     std::uint64_t last_number_ = 0;
@@ -35899,7 +35916,8 @@ private:
 
     const bounds within_;
     entries all_;
-    std::unordered_map<std::string, std::list<entries::iterator>> by_origin_;  // most recently used first
+    // Most recently used first; keyed, because users choose the origins.
+    std::unordered_map<std::string, std::list<entries::iterator>, keyed_hash> by_origin_;
 };
 
 }  // namespace tollgate::webhooks
@@ -39506,7 +39524,7 @@ private:
     database& on_;
     const lease_time& time_;
     std::vector<due_delivery> leased_;
-    std::unordered_map<std::string, std::size_t> in_force_;
+    std::unordered_map<std::string, std::size_t, keyed_hash> in_force_{0, shared_keyed_hash()};  // keyed, because users choose the hosts
     std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
 };
 

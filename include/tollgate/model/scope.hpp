@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/inline_text.hpp>
+#include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace tollgate::inline v0 {
 
@@ -29,7 +31,7 @@ public:
 
     /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
     /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
-    /// of scopes. An empty list is an empty set. Takes linear time, unless the scopes were chosen to collide in its hash table.
+    /// of scopes. An empty list is an empty set. Takes linear time.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
     /// The set whose `text()` this is, for stores that keep it. Any other text is an error that is not detected.
@@ -93,14 +95,20 @@ constexpr bool scope_set::add(std::string_view scope) noexcept {
 
 namespace detail {
 
+/// With a random key, because clients choose scopes. While compiling there is none, and nobody chooses.
+[[nodiscard]] constexpr std::size_t hash_of_scope(std::string_view scope) noexcept {
+    if (!std::is_constant_evaluated()) return shared_keyed_hash()(scope);
+    std::uint32_t hash = 2166136261U;  // FNV-1a
+    for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+    return hash;
+}
+
 /// The start positions of the scopes of a set, by hash: linear probing in a table that is at most half full.
 class scope_positions {
 public:
     /// True if `scope` is in `text`; otherwise records it as the next one.
     constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
-        std::uint32_t hash = 2166136261U;  // FNV-1a
-        for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-        for (std::size_t i = hash % slots;; i = (i + 1) % slots) {
+        for (std::size_t i = hash_of_scope(scope) % slots;; i = (i + 1) % slots) {
             if (begins_[i] == 0) {
                 begins_[i] = static_cast<std::uint16_t>(begins_at + 1);
                 return false;

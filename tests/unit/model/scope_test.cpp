@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -101,4 +104,21 @@ TEST_CASE("a set contains whole scopes only", "[domain][scope]") {
     CHECK(held.contains_all({}));
     CHECK_FALSE(held.contains_all(*scope_set::parse("sitesmaker:read sitesmaker")));
     CHECK_FALSE(scope_set{}.contains_all(held));
+}
+
+TEST_CASE("clients cannot choose scopes that collide in the table of a set", "[domain][scope]") {
+    const auto unkeyed = [](std::string_view text) {
+        std::uint32_t hash = 2166136261U;
+        for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+        return hash % limits::scope_text_bytes_max;
+    };
+    std::set<std::size_t> slots;
+    int chosen = 0;
+    for (int i = 0; chosen < 64; ++i) {
+        const std::string scope = "s" + std::to_string(i);
+        if (unkeyed(scope) != unkeyed("s0")) continue;
+        ++chosen;
+        slots.insert(detail::hash_of_scope(scope) % limits::scope_text_bytes_max);
+    }
+    CHECK(slots.size() > 32);
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string_view>
 
 namespace tollgate::inline v0 {
@@ -74,5 +75,16 @@ private:
 
     std::array<std::uint64_t, 3> keys_{};
 };
+
+/// One for all tables of the process that exist only during a call. If OpenSSL returns no random bytes, its key is fixed: then no secret
+/// can be made either.
+[[nodiscard]] inline const keyed_hash& shared_keyed_hash() noexcept {
+    static const keyed_hash shared = []() noexcept {
+        std::array<std::uint64_t, 3> key{0x9e37'79b9'7f4a'7c15U, 0xbf58'476d'1ce4'e5b9U, 0x94d0'49bb'1331'11ebU};
+        static_cast<void>(system_random{}.fill(std::as_writable_bytes(std::span{key})));
+        return keyed_hash{key};
+    }();
+    return shared;
+}
 
 }  // namespace tollgate

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 
@@ -51,7 +52,8 @@ private:
 
     const bounds within_;
     entries all_;
-    std::unordered_map<std::string, std::list<entries::iterator>> by_origin_;  // most recently used first
+    // Most recently used first; keyed, because users choose the origins.
+    std::unordered_map<std::string, std::list<entries::iterator>, keyed_hash> by_origin_;
 };
 
 }  // namespace tollgate::webhooks

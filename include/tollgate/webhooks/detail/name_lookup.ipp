@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/webhooks/detail/name_lookup.hpp>
 
@@ -97,7 +98,7 @@ public:
 private:
     const std::size_t names_max_;
     std::list<std::string> names_;  // most recent first
-    std::unordered_map<std::string_view, std::list<std::string>::iterator> places_;
+    std::unordered_map<std::string_view, std::list<std::string>::iterator, keyed_hash> places_;  // keyed, because users choose the names
 };
 
 TOLLGATE_DECL std::string domain_of(std::string_view host) {
@@ -285,7 +286,7 @@ private:
     const std::size_t threads_max_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::unordered_map<std::string, queries::iterator> by_host_;
+    std::unordered_map<std::string, queries::iterator, keyed_hash> by_host_;  // keyed, because users choose the hosts
     queries waiting_, running_;
     detail::recent_names quick_names_{names_max}, slow_domains_{names_max};
     std::uint64_t last_number_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
@@ -161,7 +162,7 @@ private:
     database& on_;
     const lease_time& time_;
     std::vector<due_delivery> leased_;
-    std::unordered_map<std::string, std::size_t> in_force_;
+    std::unordered_map<std::string, std::size_t, keyed_hash> in_force_{0, shared_keyed_hash()};  // keyed, because users choose the hosts
     std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
 };
 
