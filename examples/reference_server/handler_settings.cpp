@@ -74,8 +74,7 @@ server_settings to_server_settings(const settings& settings) {
     result.header_bytes_max = settings.header_bytes_max;
     result.body_bytes_max = settings.body_bytes_max;
     result.connections_max = settings.connections_max;
-    // The connections of a trusted proxy, which are those of all clients, share its address.
-    if (!settings.trusted_proxies.empty()) result.connections_per_address_max = settings.connections_max;
+    result.shared_addresses = settings.trusted_proxies;
     result.header_timeout = result.handshake_timeout = settings.header_timeout;  // one timeout for both
     result.idle_timeout = settings.idle_timeout;
     return result;

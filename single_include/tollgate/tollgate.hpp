@@ -17168,8 +17168,9 @@ struct server_settings {
     /// of a body of 64 KiB. Reduced if the limit on open files requires it.
     std::size_t connections_max = 10'000;
     /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64.
-    /// Behind a proxy, where all connections have the same address, set it to `connections_max`.
     std::size_t connections_per_address_max = 0;
+    /// Addresses to which that bound does not apply, because their connections are those of many clients: the proxies that you trust.
+    std::vector<ip_network> shared_addresses = {};
 
     milliseconds header_timeout = seconds{10};     ///< from a message's first byte (or the connection's start) to its head's end
     milliseconds body_timeout = seconds{30};       ///< for the whole body: 64 KiB at 17 kbit/s
@@ -18498,9 +18499,9 @@ public:
     /// Of these, how many are for addresses over their own bound: such an address cannot use up the refusals and replacements of others.
     static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
-    /// Throws std::runtime_error if OpenSSL returns no random bytes.
-    connection_limiter(std::size_t connections_max, std::size_t per_address_max)
-        : connections_max_{connections_max}, per_address_max_{per_address_max} {}
+    /// The bound of an address does not apply to those in `shared_addresses`. Throws std::runtime_error if OpenSSL returns no random bytes.
+    connection_limiter(std::size_t connections_max, std::size_t per_address_max, std::vector<ip_network> shared_addresses = {})
+        : connections_max_{connections_max}, per_address_max_{per_address_max}, shared_addresses_{std::move(shared_addresses)} {}
 
     /// Each admission except `dropped` is returned with `release` when the connection ends. Never throws: without memory
     /// to count, the result is `dropped`.
@@ -18520,10 +18521,13 @@ private:
         keyed_hash hash;
     };
     static TOLLGATE_DECL key key_of(const ip_address& from) noexcept;
+    /// Whether connections from there are counted by address.
+    [[nodiscard]] TOLLGATE_DECL bool is_counted(const ip_address& from) const noexcept;
     TOLLGATE_DECL admission admit_below(std::size_t connections_max, const ip_address& from) noexcept;
 
     const std::size_t connections_max_;
     const std::size_t per_address_max_;
+    const std::vector<ip_network> shared_addresses_;
     std::mutex mutex_;
     std::size_t connections_ = 0;
     std::size_t refusals_ = 0;
@@ -19199,7 +19203,8 @@ namespace tollgate::inline v0::server_detail {
 class server_context {
 public:
     server_context(http::handler_ref answers, server_settings&& configured)
-        : handler{answers}, settings{std::move(configured)}, limiter{connections_max(settings), per_address_max(settings)},
+        : handler{answers}, settings{std::move(configured)},
+          limiter{connections_max(settings), per_address_max(settings), settings.shared_addresses},
           workers{settings.worker_queue_max} {}
 
     const http::handler_ref handler;
@@ -31282,6 +31287,12 @@ TOLLGATE_DECL connection_limiter::key connection_limiter::key_of(const ip_addres
     return from.is_v4() ? from.bytes() : tollgate::detail::first_of_network(from, 8).bytes();
 }
 
+TOLLGATE_DECL bool connection_limiter::is_counted(const ip_address& from) const noexcept {
+    if (per_address_max_ >= connections_max_) return false;
+    return std::none_of(shared_addresses_.begin(), shared_addresses_.end(),
+                        [&](const ip_network& each) { return each.contains(from); });
+}
+
 TOLLGATE_DECL admission connection_limiter::admit(const ip_address& from) noexcept {
     const std::lock_guard hold{mutex_};
     const admission admitted = admit_below(connections_max_, from);
@@ -31303,7 +31314,7 @@ TOLLGATE_DECL admission connection_limiter::replace(const ip_address& from) noex
 
 TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_max, const ip_address& from) noexcept {
     // The address first: its bound also applies to a connection that could replace another one.
-    if (per_address_max_ < connections_max_) {
+    if (is_counted(from)) {
         try {
             const auto [entry, added] = by_address_.try_emplace(key_of(from), 0U);
             if (entry->second >= per_address_max_) return admission::address_full;
@@ -31329,7 +31340,7 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
         return;
     }
     --connections_;
-    if (per_address_max_ >= connections_max_) return;
+    if (!is_counted(from)) return;
     const auto entry = by_address_.find(key_of(from));
     if (entry != by_address_.end() && --entry->second == 0) by_address_.erase(entry);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
@@ -85,8 +86,9 @@ struct server_settings {
     /// of a body of 64 KiB. Reduced if the limit on open files requires it.
     std::size_t connections_max = 10'000;
     /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64.
-    /// Behind a proxy, where all connections have the same address, set it to `connections_max`.
     std::size_t connections_per_address_max = 0;
+    /// Addresses to which that bound does not apply, because their connections are those of many clients: the proxies that you trust.
+    std::vector<ip_network> shared_addresses = {};
 
     milliseconds header_timeout = seconds{10};     ///< from a message's first byte (or the connection's start) to its head's end
     milliseconds body_timeout = seconds{30};       ///< for the whole body: 64 KiB at 17 kbit/s

@@ -74,3 +74,18 @@ TEST_CASE("an address over its bound uses neither the refusals nor the replaceme
     CHECK(limiter.admit(flooding) == admission::address_full);
     CHECK(limiter.admit(flooding) == admission::dropped);
 }
+
+TEST_CASE("the bound of an address does not apply to a trusted proxy, but to all others", "[connection_limiter]") {
+    connection_limiter limiter{4, 1, {*ip_network::parse("10.0.0.0/8")}};
+    const auto proxy = ip_address::v4(10, 1, 2, 3), client = ip_address::v4(192, 0, 2, 1);
+    CHECK(limiter.admit(proxy) == admission::accepted);
+    CHECK(limiter.admit(proxy) == admission::accepted);
+    CHECK(limiter.admit(client) == admission::accepted);
+    CHECK(limiter.admit(client) == admission::address_full);
+    CHECK(limiter.admit(proxy) == admission::accepted);
+    CHECK(limiter.admit(proxy) == admission::full);
+    limiter.release(proxy, admission::full);
+    limiter.release(proxy, admission::accepted);
+    limiter.release(client, admission::accepted);
+    CHECK(limiter.admit(client) == admission::accepted);
+}

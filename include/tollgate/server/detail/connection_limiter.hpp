@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace tollgate::inline v0::server_detail {
 
@@ -28,9 +30,9 @@ public:
     /// Of these, how many are for addresses over their own bound: such an address cannot use up the refusals and replacements of others.
     static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
-    /// Throws std::runtime_error if OpenSSL returns no random bytes.
-    connection_limiter(std::size_t connections_max, std::size_t per_address_max)
-        : connections_max_{connections_max}, per_address_max_{per_address_max} {}
+    /// The bound of an address does not apply to those in `shared_addresses`. Throws std::runtime_error if OpenSSL returns no random bytes.
+    connection_limiter(std::size_t connections_max, std::size_t per_address_max, std::vector<ip_network> shared_addresses = {})
+        : connections_max_{connections_max}, per_address_max_{per_address_max}, shared_addresses_{std::move(shared_addresses)} {}
 
     /// Each admission except `dropped` is returned with `release` when the connection ends. Never throws: without memory
     /// to count, the result is `dropped`.
@@ -50,10 +52,13 @@ private:
         keyed_hash hash;
     };
     static TOLLGATE_DECL key key_of(const ip_address& from) noexcept;
+    /// Whether connections from there are counted by address.
+    [[nodiscard]] TOLLGATE_DECL bool is_counted(const ip_address& from) const noexcept;
     TOLLGATE_DECL admission admit_below(std::size_t connections_max, const ip_address& from) noexcept;
 
     const std::size_t connections_max_;
     const std::size_t per_address_max_;
+    const std::vector<ip_network> shared_addresses_;
     std::mutex mutex_;
     std::size_t connections_ = 0;
     std::size_t refusals_ = 0;

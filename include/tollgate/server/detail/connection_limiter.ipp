@@ -2,6 +2,7 @@
 
 #include <tollgate/server/detail/connection_limiter.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <new>
 
@@ -9,6 +10,12 @@ namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL connection_limiter::key connection_limiter::key_of(const ip_address& from) noexcept {
     return from.is_v4() ? from.bytes() : tollgate::detail::first_of_network(from, 8).bytes();
+}
+
+TOLLGATE_DECL bool connection_limiter::is_counted(const ip_address& from) const noexcept {
+    if (per_address_max_ >= connections_max_) return false;
+    return std::none_of(shared_addresses_.begin(), shared_addresses_.end(),
+                        [&](const ip_network& each) { return each.contains(from); });
 }
 
 TOLLGATE_DECL admission connection_limiter::admit(const ip_address& from) noexcept {
@@ -32,7 +39,7 @@ TOLLGATE_DECL admission connection_limiter::replace(const ip_address& from) noex
 
 TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_max, const ip_address& from) noexcept {
     // The address first: its bound also applies to a connection that could replace another one.
-    if (per_address_max_ < connections_max_) {
+    if (is_counted(from)) {
         try {
             const auto [entry, added] = by_address_.try_emplace(key_of(from), 0U);
             if (entry->second >= per_address_max_) return admission::address_full;
@@ -58,7 +65,7 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
         return;
     }
     --connections_;
-    if (per_address_max_ >= connections_max_) return;
+    if (!is_counted(from)) return;
     const auto entry = by_address_.find(key_of(from));
     if (entry != by_address_.end() && --entry->second == 0) by_address_.erase(entry);
 }

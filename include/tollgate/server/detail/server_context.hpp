@@ -24,7 +24,8 @@ namespace tollgate::inline v0::server_detail {
 class server_context {
 public:
     server_context(http::handler_ref answers, server_settings&& configured)
-        : handler{answers}, settings{std::move(configured)}, limiter{connections_max(settings), per_address_max(settings)},
+        : handler{answers}, settings{std::move(configured)},
+          limiter{connections_max(settings), per_address_max(settings), settings.shared_addresses},
           workers{settings.worker_queue_max} {}
 
     const http::handler_ref handler;
