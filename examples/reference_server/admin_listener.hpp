@@ -9,6 +9,8 @@
 #include <tollgate/server/server.hpp>
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace reference {
 
@@ -25,8 +27,28 @@ public:
         }
     };
 
-    /// Both outlive it. Nothing is opened before `start`.
-    admin_listener(const listen_address& endpoint, tollgate::metrics& counts, tollgate::health& checks);
+    /// Responds with 421 to requests for hosts that are neither IP addresses, nor names without a dot, nor known: a web page must not read
+    /// the metrics through a name of its own that resolves to this address (DNS rebinding).
+    struct host_check {
+        using site_type = tollgate::http::site<tollgate::metrics, tollgate::health, tollgate::health, nothing_else>;
+        static constexpr bool blocking = site_type::blocking;
+        static constexpr bool reads_body = false;
+
+        void handle(const tollgate::http::request& request, tollgate::http::response& response) noexcept {
+            if (knows_host_of(request)) site.handle(request, response);
+            else response.set_status(tollgate::http::status::misdirected_request);
+        }
+        void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept { site.handle(refused, response); }
+        [[nodiscard]] bool knows_host_of(const tollgate::http::request& request) const noexcept;
+
+        site_type site;
+        tollgate::http::allowed_hosts known;
+    };
+
+    /// `hosts`: names with dots by which it is reached, besides that of this machine. The others outlive it. Nothing is opened before
+    /// `start`.
+    admin_listener(const listen_address& endpoint, const std::vector<std::string>& hosts, tollgate::metrics& counts,
+                   tollgate::health& checks);
 
     /// Throws `run_error`.
     void start();
@@ -36,7 +58,7 @@ public:
 private:
     listen_address endpoint_;
     nothing_else nothing_else_;
-    tollgate::http::site<tollgate::metrics, tollgate::health, tollgate::health, nothing_else> site_;
+    host_check checked_;
     tollgate::server server_;
 };
 

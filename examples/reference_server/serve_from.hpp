@@ -104,7 +104,7 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     std::optional<admin_listener> admin;
     if (settings.admin_listen) {
         watch(counts, checks, running, data, assembled->limiter());
-        admin.emplace(*settings.admin_listen, counts, checks);
+        admin.emplace(*settings.admin_listen, settings.admin_hosts, counts, checks);
         admin->start();
         expect(checks.start(), "cannot check the store");
     }

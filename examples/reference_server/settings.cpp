@@ -165,6 +165,9 @@ constexpr flag flags[] = {
     {"admin-listen", "ADDR:PORT", "", "A plain-HTTP listener for operators: /healthz, /readyz, /metrics. Default: none.",
      "an address and a port such as 127.0.0.1:9464, or unix: and a path", flag_type::text,
      [](string_view text, settings& into) { return assign(parse_listen_address(text), into.admin_listen); }},
+    {"admin-host", "NAME", "", "Name with a dot by which --admin-listen is reached, besides this machine's. May be repeated.",
+     "a host name such as node1.example.com", flag_type::list,
+     [](string_view text, settings& into) { return append(parse_host_name(text), into.admin_hosts); }},
     path<&settings::tls_cert>("tls-cert", "Certificate chain, PEM; read again on SIGHUP. Default: self-signed, in --data."),
     path<&settings::tls_key>("tls-key", "The certificate's private key, PEM."),
     path<&settings::tls_ticket_keys>(

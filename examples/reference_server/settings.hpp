@@ -33,6 +33,7 @@ struct settings {
     std::filesystem::path limits_ca;  ///< empty: the system's authorities
     std::vector<listen_address> listen;
     std::optional<listen_address> admin_listen;  ///< none: no listener for operators
+    std::vector<std::string> admin_hosts;  ///< names of the listener for operators
     std::filesystem::path tls_cert;  ///< empty, like `tls_key`: a self-signed one in `data`
     std::filesystem::path tls_key;
     std::filesystem::path tls_ticket_keys;  ///< empty: random keys of this process

@@ -139,6 +139,12 @@ bool is_public_url(std::string_view text) {
     return !text.ends_with('/');
 }
 
+std::optional<std::string> parse_host_name(std::string_view text) {
+    const auto parsed = tollgate::http::url::parse("http://" + std::string{text});
+    if (!parsed || parsed->authority() != text || text.find(':') != std::string_view::npos) return std::nullopt;
+    return std::string{text};
+}
+
 std::optional<std::string> parse_cors_origin(std::string_view text) {
     const auto parsed = tollgate::http::url::parse(text);
     if (text == cors_off || (parsed && parsed->origin() == text)) return std::string{text};

@@ -45,6 +45,9 @@ struct listen_address {
 /// A public address: `https://api.example.com/v1`, as `http::url::root` accepts it, without a trailing slash.
 [[nodiscard]] bool is_public_url(std::string_view text);
 
+/// A host name as in a Host field, without a port: `node1.example.com`.
+[[nodiscard]] std::optional<std::string> parse_host_name(std::string_view text);
+
 /// An origin as browsers send it, `https://app.example`, or `none`.
 inline constexpr std::string_view cors_off = "none";
 [[nodiscard]] std::optional<std::string> parse_cors_origin(std::string_view text);

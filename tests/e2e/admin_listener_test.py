@@ -6,13 +6,14 @@ import json
 import math
 import pathlib
 import re
+import socket
 import sqlite3
 import subprocess
 import threading
 import urllib.parse
 import urllib.request
 
-from harness import HIGH_LIMITS, Case, Redis, Server, encode, main, run_command, temporary_directory
+from harness import HIGH_LIMITS, Case, Connection, Redis, Server, encode, main, run_command, temporary_directory
 from receiver import Receiver
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -70,6 +71,21 @@ class AdminListener(Case):
             self.assertEqual(405, server.admin("/metrics", "POST").status)
             for path in ("/metrics", "/healthz", "/readyz"):
                 self.assertEqual(404, server.request("GET", path).status, "the API's listener does not serve these")
+
+    def test_hosts(self):
+        """A web page with a name that resolves to this address (DNS rebinding) cannot read the metrics."""
+        def status(server, host):
+            address, _, port = server.ready["admin"].rpartition(":")
+            with Connection((address, int(port))) as connection:
+                return connection.request("GET", "/metrics", {"Host": host}).status
+
+        with admin_server("--admin-host", "node1.internal.example", store="memory:") as server:
+            for host in ("127.0.0.1", "127.0.0.1:9464", "[::1]:9464", "10.1.2.3", "localhost:9464", "tollgate:9464", socket.gethostname(),
+                         "node1.internal.example", "NODE1.internal.example:9464"):
+                self.assertEqual(200, status(server, host), host)
+            for host in ("attacker.example", "attacker.example:9464", "localhost.attacker.example", "127.0.0.1.attacker.example",
+                         "node1.internal.example.attacker.example", "localhost."):
+                self.assertEqual(421, status(server, host), host)
 
     def test_off_by_default(self):
         with Server(store="memory:") as server:

@@ -42,7 +42,7 @@ class Usage(Case):
         for flag in ("data", "store", "limits", "listen", "tls-cert", "tls-key",
                      "tls-ticket-keys", "plain", "threads", "base-url",
                      "auth-url",
-                     "trusted-proxy", "forwarded-by", "cors-origin", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets",
+                     "admin-host", "trusted-proxy", "forwarded-by", "cors-origin", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets",
                      "webhook-retry", "webhook-minute-limit",
                      "max-header-bytes", "max-body-bytes", "header-timeout", "idle-timeout", "max-connections", "demo",
                      "log", "config"):
@@ -73,6 +73,7 @@ class Usage(Case):
                 "--max-body-bytes": ["0", "x", "-1"],
                 "--max-connections": ["0", "x", "1000001"],
                 "--access-token-seconds": ["0", "x", "-1", "1h"],
+                "--admin-host": ["", "a b", "node1:9464", "http://node1", "node1/"],
                 "--trusted-proxy": ["", "x", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/", "10.0.0/8", "::/129"],
                 "--base-url": ["", "example.com/v1", "ftp://example.com/v1", "https://example.com", "https://v1",
                                "https://example.com/v1/", "https://example.com/v2", "https://example.com//v1",
