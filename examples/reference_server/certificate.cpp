@@ -74,10 +74,9 @@ certificate_ptr make_certificate(EVP_PKEY* key) {
     require(X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, common_name, -1, -1, 0) == 1 &&
                 X509_set_issuer_name(certificate.get(), name) == 1 && X509_set_pubkey(certificate.get(), key) == 1,
             "cannot create a certificate");
-    // A client that trusts this file uses it as its own issuer, which requires CA:TRUE; the path length does not permit further
-    // certificate authorities.
-    add_extension(certificate.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
-    add_extension(certificate.get(), NID_key_usage, "critical,digitalSignature,keyCertSign");
+    // No certificate authority: clients that trust this file trust this server, and nobody who has its key can vouch for other hosts.
+    add_extension(certificate.get(), NID_basic_constraints, "critical,CA:FALSE");
+    add_extension(certificate.get(), NID_key_usage, "critical,digitalSignature");
     add_extension(certificate.get(), NID_ext_key_usage, "serverAuth");
     add_extension(certificate.get(), NID_subject_key_identifier, "hash");
     add_extension(certificate.get(), NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1,IP:::1");
@@ -118,11 +117,13 @@ bool fits(const certificate_pair& read) {
     return good;
 }
 
-/// Whether the two files hold a certificate and its key, and it does not expire soon.
+/// Whether the two files hold a certificate and its key, it is no certificate authority, as those of earlier versions were, and it does not
+/// expire soon.
 bool still_good(const certificate_files& files) {
     const auto read = read_pair(files);
     std::time_t renewal = std::time(nullptr) + renewal_days * day_seconds;
-    return read.certificate && read.key && fits(read) && X509_cmp_time(X509_get0_notAfter(read.certificate.get()), &renewal) > 0;
+    return read.certificate && read.key && fits(read) && X509_check_ca(read.certificate.get()) == 0 &&
+           X509_cmp_time(X509_get0_notAfter(read.certificate.get()), &renewal) > 0;
 }
 
 }  // namespace

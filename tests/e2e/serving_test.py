@@ -159,6 +159,19 @@ class Certificates(Case):
             with Server(data=data, store="memory:", tls=True) as server:
                 self.assertNotEqual(first, peer_certificate(server))
 
+    def test_it_is_no_certificate_authority_and_one_that_is_gets_replaced(self):
+        with temporary_directory() as data:
+            # As earlier versions created it.
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+                            "/CN=localhost", "-days", "365", "-addext", "basicConstraints=critical,CA:TRUE", "-keyout",
+                            data / "self-signed.key", "-out", data / "self-signed.crt"], check=True, capture_output=True)
+            with Server(data=data, store="memory:", tls=True) as server:
+                self.assertEqual(200, server.request("GET", "/v1/testservice/get").status)
+            text = subprocess.run(["openssl", "x509", "-in", data / "self-signed.crt", "-noout", "-text"], check=True,
+                                  capture_output=True, text=True).stdout
+            self.assertIn("CA:FALSE", text)
+            self.assertNotIn("Certificate Sign", text)
+
     def test_versions(self):
         with Server(store="memory:", tls=True) as server:
             versions = ssl.TLSVersion
