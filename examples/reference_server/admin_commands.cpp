@@ -2,9 +2,11 @@
 
 #include "check.hpp"
 #include "failure.hpp"
+#include "password_hash.hpp"
 #include "text_values.hpp"
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/web/cookie_sessions.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -35,16 +37,18 @@ std::string_view name_of(delivery_state state) {
 
 static_assert(limits::password_bytes_max == 1024 && limits::password_characters_min == 8, "the messages name the bounds");
 
-std::string read_password() {
+std::string read_password(std::string_view login) {
     std::string line;
     std::getline(std::cin, line);
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) throw usage_error{"--password-stdin: stdin contains no password."};
     if (!is_valid_utf8(line)) throw usage_error{"--password-stdin: the password is not UTF-8."};
-    if (limits::count_characters(line) < limits::password_characters_min)
+    if (limits::count_characters(normalize_password(line)) < limits::password_characters_min)
         throw usage_error{"--password-stdin: the password is shorter than 8 characters."};
     if (line.size() > limits::password_bytes_max)
         throw usage_error{"--password-stdin: the password is longer than 1024 bytes."};
+    if (is_common_password(line, login))
+        throw usage_error{"--password-stdin: the password is the login, or one of the most common passwords."};
     return line;
 }
 

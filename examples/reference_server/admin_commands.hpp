@@ -32,6 +32,6 @@ namespace reference {
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::activity& row);
 
 /// One line of stdin, without its end. Throws `usage_error`.
-[[nodiscard]] std::string read_password();
+[[nodiscard]] std::string read_password(std::string_view login);
 
 }  // namespace reference

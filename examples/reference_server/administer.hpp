@@ -54,7 +54,7 @@ public:
     nlohmann::ordered_json operator()(const serve&) const { return {}; }  // none of these commands
 
     nlohmann::ordered_json operator()(const add_user& arguments) const {
-        auto password = read_password();
+        auto password = read_password(arguments.login);
         auto hash = hash_password(password);
         tollgate::secure_wipe(password);
         tables db{database_};  // the first user creates them
@@ -93,8 +93,8 @@ public:
 
     nlohmann::ordered_json operator()(const set_password& arguments) const {
         tables db{database_};
-        db.find_user(arguments.user);
-        auto password = read_password();
+        const auto login = db.find_user(arguments.user).login;
+        auto password = read_password(login);
         const auto hash = hash_password(password);
         tollgate::secure_wipe(password);
         expect(db.users.set_password_hash(arguments.user, hash), "cannot set the password");

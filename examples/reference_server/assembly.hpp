@@ -59,7 +59,9 @@ public:
              const stored_data<Directory, Store, Clock>& data, observers& observer)
         : limiter_{settings, observer.log},
           passwords_{data.users},
-          sessions_{{.auth_url = urls.auth_url, .browser_key = browser_key_of(data.users)}, data.store, passwords_},
+          sessions_{{.auth_url = urls.auth_url, .cookie_name = settings.cookie_name, .browser_key = browser_key_of(data.users)},
+                    data.store,
+                    passwords_},
           service_{to_service_settings(settings, urls, services), data.users, data.store, sessions_,
                    make_policies(settings, data.clock, limiter_, observer)},
           dispatcher_{service_, to_dispatch_settings(settings)} {

@@ -8,6 +8,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/json_body.hpp>
 #include <tollgate/base/system_sources.hpp>
+#include <tollgate/web/cookie_sessions.hpp>
 #include <tollgate/webhooks/publish.hpp>
 
 #include <CLI/CLI.hpp>
@@ -55,11 +56,12 @@ std::size_t read_limit(const std::string& text) {
     return static_cast<std::size_t>(*limit);
 }
 
-add_user read_add_user(const std::string& login, const std::string& currency, const std::string& balance,
+add_user read_add_user(const std::string& typed_login, const std::string& currency, const std::string& balance,
                        bool password_stdin) {
+    const std::string login{tollgate::trim_login(typed_login)};  // as at sign-in
     const bool visible = std::all_of(login.begin(), login.end(), [](char c) { return c > ' ' && c <= '~'; });
     if (login.empty() || login.size() > tollgate::limits::login_bytes_max || !visible || login.front() == '-')
-        throw misfit("--login", login, "1 to 254 visible ASCII characters that do not begin with a dash");
+        throw misfit("--login", typed_login, "1 to 254 visible ASCII characters that do not begin with a dash");
     const auto code = tollgate::currency_code::from(currency);
     if (!code || code->size() != 3 ||
         !std::all_of(currency.begin(), currency.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))

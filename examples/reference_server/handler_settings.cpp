@@ -95,7 +95,9 @@ account_service_settings to_service_settings(const settings& settings, const pub
             .client_named_by = settings.client_named_by,
             .allowed_hosts = to_allowed_hosts(settings, urls),
             .cors_origins = to_cors_origins(settings.cors_origins),
-            .oauth = {.one_page_services = {"itemplatform"}, .access_token_lifetime = settings.access_token_lifetime}};
+            .oauth = {.one_page_services = {"itemplatform"},
+                      .cookie_name = settings.cookie_name,
+                      .access_token_lifetime = settings.access_token_lifetime}};
 }
 
 hook_dispatch_settings to_dispatch_settings(const settings& settings) {

@@ -3,12 +3,16 @@
 #include "failure.hpp"
 #include "text_values.hpp"
 
+#include <tollgate/base/secret.hpp>
+
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <optional>
 
 namespace reference {
@@ -110,22 +114,46 @@ std::string to_text(const parsed_hash& parts) {
 
 }  // namespace
 
+std::string normalize_password(std::string_view password) {
+    utf8proc_uint8_t* composed = nullptr;
+    const auto bytes = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(password.data()),
+                                    static_cast<utf8proc_ssize_t>(password.size()), &composed,
+                                    static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+    if (bytes == UTF8PROC_ERROR_NOMEM) throw run_error{"there is too little memory to hash a password."};
+    if (bytes < 0) return std::string{password};
+    std::string normalized{reinterpret_cast<const char*>(composed), static_cast<std::size_t>(bytes)};
+    OPENSSL_cleanse(composed, static_cast<std::size_t>(bytes));
+    std::free(composed);
+    return normalized;
+}
+
 std::string hash_password(std::string_view password) {
     parsed_hash parts{};
+    auto normalized = normalize_password(password);
     if (RAND_bytes(parts.hash_salt.data(), static_cast<int>(parts.hash_salt.size())) != 1)
         throw run_error{"OpenSSL returned no random bytes."};
-    if (!derive(password, parts.hash_salt, parts.at, parts.expected))
-        throw run_error{"scrypt failed: there may be too little memory."};
+    const bool derived = derive(normalized, parts.hash_salt, parts.at, parts.expected);
+    tollgate::secure_wipe(normalized);
+    if (!derived) throw run_error{"scrypt failed: there may be too little memory."};
     return to_text(parts);
 }
 
 password_check check_password(std::string_view password, std::string_view hash_text) {
     const auto parsed = parse(hash_text);
     if (!parsed || parsed->at.memory_bytes() > memory_bytes_max) return password_check::wrong;
-    hash derived;
-    if (!derive(password, parsed->hash_salt, parsed->at, derived)) return password_check::failed;
-    const bool same = CRYPTO_memcmp(derived.data(), parsed->expected.data(), derived.size()) == 0;
-    return same ? password_check::right : password_check::wrong;
+    const auto check = [&](std::string_view text) {
+        hash derived;
+        if (!derive(text, parsed->hash_salt, parsed->at, derived)) return password_check::failed;
+        const bool same = CRYPTO_memcmp(derived.data(), parsed->expected.data(), derived.size()) == 0;
+        return same ? password_check::right : password_check::wrong;
+    };
+    auto normalized = normalize_password(password);
+    const bool is_normal = normalized == password;
+    auto checked = check(normalized);
+    tollgate::secure_wipe(normalized);
+    if (checked != password_check::wrong || is_normal) return checked;
+    checked = check(password);
+    return checked == password_check::right ? password_check::right_as_typed : checked;
 }
 
 bool is_outdated(std::string_view hash_text) {

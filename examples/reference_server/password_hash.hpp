@@ -7,16 +7,21 @@ namespace reference {
 
 /// scrypt (RFC 7914) with a fresh salt, as text that includes its parameters, so that they can be raised later while
 /// old hashes remain valid: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>` in base64 without padding (the PHC string format).
-/// Takes about 32 MiB and a tenth of a second, on purpose. Throws `run_error` if memory or random bytes are not available.
+/// The password is hashed in Unicode's form NFC, because keyboards send the same letter in different forms (NIST SP 800-63B section
+/// 5.1.1.2). Takes about 32 MiB and a tenth of a second, on purpose. Throws `run_error` if memory or random bytes are not available.
 [[nodiscard]] std::string hash_password(std::string_view password);
 
 enum class password_check {
     right,
+    right_as_typed,  ///< an older hash, of the password as it was typed, not in the form NFC: replace it
     wrong,   ///< also for text that is not such a hash, or whose parameters would need more memory than any hash made here
     failed,  ///< not checked: out of memory
 };
 
-/// Whether the hash is of this password; compared in constant time.
+/// A password in the form NFC; text that is not UTF-8 as it is.
+[[nodiscard]] std::string normalize_password(std::string_view password);
+
+/// Whether the hash is of this password; compared in constant time. A password in another form than NFC takes two hashes.
 [[nodiscard]] password_check check_password(std::string_view password, std::string_view hash);
 
 /// Whether a hash was made with parameters that are no longer those of `hash_password`.

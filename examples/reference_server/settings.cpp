@@ -4,6 +4,7 @@
 #include "failure.hpp"
 
 #include <tollgate/api/account_api.hpp>
+#include <tollgate/web/cookie_sessions.hpp>
 #if defined(TOLLGATE_WITH_POSTGRES)
 #include <tollgate/store/postgres_database.hpp>
 #endif
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <stdexcept>
 
 namespace reference {
 
@@ -114,6 +116,17 @@ reading read_auth_url(string_view text, settings& into) {
     return reading::taken;
 }
 
+reading read_cookie_name(string_view text, settings& into) {
+    try {
+        if (text.empty()) return reading::misfit;
+        static_cast<void>(tollgate::cookie_name_of("https://any.example", text, "session"));
+    } catch (const std::invalid_argument&) {
+        return reading::misfit;
+    }
+    into.cookie_name = text;
+    return reading::taken;
+}
+
 reading read_log(string_view text, settings& into) {
     if (text == "text") into.log = log_form::text;
     else if (text == "json") into.log = log_form::json;
@@ -179,6 +192,10 @@ constexpr flag flags[] = {
      "an http or https URL whose path ends in /v1", flag_type::text, read_base_url},
     {"auth-url", "URL", "", "The public URL of the pages. Default: from --listen.",
      "an http or https URL without query, fragment or trailing slash", flag_type::text, read_auth_url},
+    {"cookie-name", "NAME", "",
+     "What the names of the cookies begin with. Default: from --auth-url, so that servers on one host keep their sessions apart.",
+     "a name of at most 64 letters, digits and characters such as - and _, which does not begin with __", flag_type::text,
+     read_cookie_name},
     {"trusted-proxy", "CIDR", "", "A proxy trusted to identify its clients in the --forwarded-by field. May be repeated.",
      "a CIDR block such as 10.0.0.0/8 or 2001:db8::/32, with no bit set after the prefix (or one address)", flag_type::list,
      [](string_view text, settings& into) { return append(tollgate::ip_network::parse(text), into.trusted_proxies); }},

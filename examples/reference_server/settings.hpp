@@ -41,6 +41,7 @@ struct settings {
     unsigned threads = 0;  ///< 0: one per core
     std::string base_url;  ///< empty: from `listen`
     std::string auth_url;  ///< empty: from `listen`
+    std::string cookie_name;  ///< empty: from `auth_url`
     std::vector<tollgate::ip_network> trusted_proxies;
     tollgate::forwarding_field client_named_by{};
     std::vector<std::string> cors_origins;  ///< as given; empty: any, `none` alone: CORS is off

@@ -17,8 +17,8 @@
 
 namespace reference {
 
-/// The passwords of a directory's users. A hash with outdated parameters is replaced when its owner signs in: the only time
-/// at which the password is known.
+/// The passwords of a directory's users. A hash with outdated parameters, or of a password that was not normalized, is replaced when
+/// its owner signs in: the only time at which the password is known.
 ///
 /// Thread rule: any thread. Blocking: for about a tenth of a second, on purpose.
 template <class Directory>
@@ -40,13 +40,16 @@ public:
         if (!permit.admitted()) return tollgate::unavailable("too many passwords are being checked");
         auto known = users_.find_login(login);
         if (!known) return std::move(known).error();
-        switch (reference::check_password(password, *known ? (*known)->password_hash : decoy_)) {
-            case password_check::right: break;
-            case password_check::wrong: return std::optional<tollgate::checked_password>{};
-            case password_check::failed: return tollgate::unavailable("scrypt failed: there may be too little memory");
+        try {
+            const auto checked = reference::check_password(password, *known ? (*known)->password_hash : decoy_);
+            if (checked == password_check::failed) return tollgate::unavailable("scrypt failed: there may be too little memory");
+            if (checked == password_check::wrong || !*known) return std::optional<tollgate::checked_password>{};
+            const bool is_outdated = checked == password_check::right_as_typed || reference::is_outdated((*known)->password_hash);
+            if (is_outdated) renew(**known, password);
+            return std::optional{tollgate::checked_password{(*known)->user, std::move((*known)->password_hash)}};
+        } catch (const failure& failed) {
+            return tollgate::unavailable(failed.what());
         }
-        if (!*known) return std::optional<tollgate::checked_password>{};
-        return std::optional{tollgate::checked_password{(*known)->user, renew(**known, password)}};
     }
     tollgate::result<std::string> password_version(std::string_view login) {
         auto known = users_.find_login(login);
@@ -72,15 +75,13 @@ public:
     tollgate::result<bool> is_active(tollgate::user_id user) { return users_.is_active(user); }
 
 private:
-    /// The user's hash from now on. If this fails, the old hash stays in use; the password is correct in any case.
-    std::string renew(const known_login& known, std::string_view password) {
-        if (!is_outdated(known.password_hash)) return known.password_hash;
+    /// Replaces the user's hash. If this fails, the old hash stays in use; the password is correct in any case.
+    void renew(known_login& known, std::string_view password) {
         try {
             auto hash = hash_password(password);
-            if (users_.replace_password_hash(known.user, {known.password_hash, hash})) return hash;
+            if (users_.replace_password_hash(known.user, {known.password_hash, hash})) known.password_hash = std::move(hash);
         } catch (const failure&) {  // as above
         }
-        return known.password_hash;
     }
 
     // Hashing is bound by the cores. A waiting request occupies one of the 32 worker threads for sign-ins, so as many may wait as are

@@ -4994,7 +4994,7 @@ namespace tollgate::inline v0 {
 
 /// A submitted sign-in form and the client's address. Views: valid during the call.
 struct sign_in_attempt {
-    std::string_view login;
+    std::string_view login;  ///< without blanks around it, as `trim_login` returns it
     std::string_view password;
     ip_address client;  ///< behind trusted proxies, the client that they name
     bool is_known_browser = false;  ///< has signed in with this login before
@@ -5073,8 +5073,9 @@ concept versioned_password_source = password_source<P> && requires(P& p, const s
 template <class P>
 concept password_store = password_source<P> && requires(P& p, const checked_password& current, std::string_view password) {
     // Sets the user's password, which has at least `limits::password_characters_min` characters, and at most `limits::password_bytes_max`
-    // bytes. not_found if there is no such user. conflict, and nothing is changed, if the source has versions and `current` is not the
-    // current one.
+    // bytes, and is not one of `is_common_password`. A source should bring passwords into Unicode's form NFC before it hashes them, here
+    // and in check_password: keyboards send the same letter in different forms. not_found if there is no such user. conflict, and nothing
+    // is changed, if the source has versions and `current` is not the current one.
     { p.set_password(current, password) } -> std::same_as<result<void>>;
 };
 
@@ -5154,7 +5155,8 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
 /// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
 struct password_change {
     std::string_view current;
-    std::string_view new_password;  ///< at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes
+    /// At least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes, not `is_common_password`.
+    std::string_view new_password;
     ip_address client;              ///< behind trusted proxies, the client that they name
 };
 
@@ -8923,6 +8925,20 @@ inline void require_windows(const char* whose, std::initializer_list<quota_setti
 
 }  // namespace tollgate::detail
 
+// <tollgate/web/detail/credential_rules.hpp>
+
+/// Rules for logins and passwords that people type: for your own sign-in and registration pages, too.
+namespace tollgate::inline v0 {
+
+/// A typed login without the blanks before and after it, which keyboards and copied text add. A view of `typed`.
+[[nodiscard]] TOLLGATE_DECL std::string_view trim_login(std::string_view typed) noexcept;
+
+/// Whether a password is one of those that attackers try first: one of a list of common passwords, or the login itself. ASCII
+/// case is ignored. Refuse such a new password (NIST SP 800-63B section 5.1.1.2), but accept it at sign-in.
+[[nodiscard]] TOLLGATE_DECL bool is_common_password(std::string_view password, std::string_view login = {});
+
+}  // namespace tollgate
+
 // <tollgate/limits/detail/window_set.hpp>
 
 /// The counting tables of `window_limiter` and `sign_in_throttle`.
@@ -9154,10 +9170,11 @@ namespace tollgate::inline v0 {
 
 /// Settings of `cookie_sessions`.
 struct session_settings {
-    /// As for the pages. With https the cookie is `Secure` and has the `__Host-` prefix, so that sibling hosts cannot
-    /// set it.
+    /// As for the pages. With https the cookies are `Secure` and have the prefix `__Host-`, so that sibling hosts cannot
+    /// set them.
     std::string auth_url;
-    std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
+    /// What the cookies' names begin with, after that prefix, as `cookie_name_of` says. Empty: derived from `auth_url`.
+    std::string cookie_name = {};
 
     // Each time is at most 36,500 days, and above zero except for `touch_interval`.
     seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
@@ -9177,12 +9194,18 @@ struct session_settings {
 /// The query parameter of the sign-in page that holds the path and query to return to after signing in.
 inline constexpr std::string_view return_to_name = "return_to";
 
+/// The name of one of a site's cookies: `tollgate_5d41402a_session` for the use `session`. Cookies ignore ports, and those with the
+/// prefix `__Host-` are for all paths, so the default has a hash of `auth_url`: two sites on one host then keep their cookies apart.
+/// `chosen` replaces all before the use. Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for a
+/// `chosen` that is not a token of at most 64 characters or that begins with two underscores, as reserved names do.
+[[nodiscard]] TOLLGATE_DECL std::string cookie_name_of(std::string_view auth_url, std::string_view chosen, std::string_view use);
+
 /// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. Stores keep only its SHA-256, so a leaked store does
 /// not leak sessions.
 class session_cookie {
 public:
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, a name that is not a token, or another
-    /// setting outside its bounds.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a name that `cookie_name_of` refuses, or for
+    /// another setting outside its bounds.
     TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
 
     /// The well-formed session cookie of this request, if any. A view of the request.
@@ -9190,11 +9213,6 @@ public:
     /// False, and nothing is added, if the value cannot be in a cookie; never for a secret.
     [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
     TOLLGATE_DECL void clear(http::response& response) const;
-
-    /// The name of the cookie.
-    [[nodiscard]] std::string_view name() const noexcept { return name_; }
-    /// Whether the cookie is sent over https only.
-    [[nodiscard]] bool is_secure() const noexcept { return secure_; }
 
     /// `{path of auth_url}/en/user/sign_in/?return_to=...`, in the language of the page to return to; without a language if
     /// that is none of these pages.
@@ -9214,8 +9232,8 @@ private:
 /// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
 class browser_cookie {
 public:
-    /// Uses the key and the lifetime of `settings`.
-    TOLLGATE_DECL browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure);
+    /// Uses the names, the key and the lifetime of `settings`, which a `session_cookie` has checked.
+    TOLLGATE_DECL explicit browser_cookie(const session_settings& settings);
 
     /// The browser's number if it has signed in with this login before; otherwise 0.
     [[nodiscard]] TOLLGATE_DECL std::uint64_t find(const http::request& request, std::string_view login) const;
@@ -9260,7 +9278,7 @@ public:
     cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})
         : settings_{std::move(settings)},
           cookie_{settings_},
-          browsers_{settings_, cookie_.name(), cookie_.is_secure()},
+          browsers_{settings_},
           throttle_{settings_.throttle, settings_.throttle_capacity},
           store_{&store},
           passwords_{&passwords},
@@ -9308,8 +9326,9 @@ public:
     /// The URL of the sign-in page; it leads back to `return_to`.
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
-    [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, const sign_in_attempt& attempt,
-                                                 instant now, http::response& response) {
+    [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, sign_in_attempt attempt, instant now,
+                                                   http::response& response) {
+        attempt.login = trim_login(attempt.login);
         // A text that cannot be a login or password does not justify a slow hash, and must not lock anyone out.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
             (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))
@@ -9719,6 +9738,9 @@ struct delivery_texts {
     std::string_view held = "Held";
     std::string_view next_attempt = "Next attempt: {}.";
     std::string_view no_attempt = "No attempts yet.";
+    std::string_view show_attempts = "Attempts";
+    std::string_view one_title = "Delivery of {}";  ///< a time
+    std::string_view back_to_all = "All deliveries of the webhook";
     std::string_view send_again = "Send again";
     std::string_view sent_again = "The delivery was queued again.";
     std::string_view not_while_disabled = "Deliveries of a disabled webhook cannot be sent. Enable the webhook first, then try again.";
@@ -9860,6 +9882,11 @@ struct form_texts {
     std::string_view copy = "Copy";
     std::string_view copied = "Copied";
     std::string_view cancel = "Cancel";
+    std::string_view pages = "Pages";
+    std::string_view page_of = "Page {} of {}";  ///< two numbers
+    std::string_view previous_page = "Previous";
+    std::string_view next_page = "Next";
+    std::string_view more = "and {} more";  ///< a number
 };
 
 /// The page of personal tokens.
@@ -10109,6 +10136,7 @@ struct security_texts {
     std::string_view repeated_password = "Repeat new password";
     std::string_view change_password = "Change password";
     std::string_view too_short = "Use at least {} characters.";
+    std::string_view too_common = "This password is easy to guess: attackers try it early. Choose another one.";
     std::string_view different = "The new passwords do not match.";
     std::string_view refused = "This is not your current password.";
     std::string_view throttled = "Too many failed attempts. Try again in {}.";  ///< a duration
@@ -10706,6 +10734,8 @@ struct oauth_settings {
     service_catalog services = {};
     /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
     std::vector<std::string> one_page_services = {};
+    /// What the name of the cookie of those pages begins with, as `session_settings::cookie_name`.
+    std::string cookie_name = {};
 
     /// The page that errors and the metadata link to, as `api_settings::documentation_url` says. Empty: the metadata itself.
     std::string documentation_url = {};
@@ -11427,11 +11457,6 @@ enum class decision : std::uint8_t { allow, deny, other_user, none };
 inline constexpr std::string_view consent_purpose = "oauth/consent";
 inline constexpr std::string_view sign_in_purpose = "oauth/sign_in";
 
-/// The cookie of a browser to which a form with sign-in was sent. Over https sibling hosts cannot set it.
-[[nodiscard]] constexpr std::string_view form_cookie_name(bool secure) noexcept {
-    return secure ? "__Host-tollgate_form" : "tollgate_form";
-}
-
 /// The text that a form token of this request covers.
 [[nodiscard]] TOLLGATE_DECL std::string signed_text_of(const authorization_request& request);
 
@@ -11762,13 +11787,14 @@ inline void write_sign_in_fields(html_writer& html, std::string_view login, cons
                                  const page_texts& texts) {
     write_text_field(
         html,
-        {.name = login_name, .label = texts.sign_in.login, .value = login, .autocomplete = "username", .focused = true},
+        {.name = login_name, .label = texts.sign_in.login, .value = login, .autocomplete = "username", .focused = login.empty()},
         faults, texts.forms);
     write_text_field(html,
                      {.name = password_name,
                       .label = texts.sign_in.password,
                       .type = "password",
-                      .autocomplete = "current-password"},
+                      .autocomplete = "current-password",
+                      .focused = !login.empty()},
                      faults, texts.forms);
 }
 
@@ -11790,6 +11816,7 @@ struct authorization_page {
     Store& store;
     Policies& policies;
     web::localized_pages<Theme> pages;
+    std::string_view form_cookie;  ///< the name of the cookie of a browser to which a form with sign-in was sent
     pipeline::observed_request observed;
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
@@ -11846,7 +11873,7 @@ private:
     /// The secret of a browser that is not signed in, so that the form with sign-in has a token, too. It is in a cookie, which
     /// other sites can neither read nor set. Empty if there is none.
     [[nodiscard]] std::string form_secret_of(const http::request& request) const {
-        const auto cookie = http::find_cookie(request.fields, form_cookie_name(pages.site().secure));
+        const auto cookie = http::find_cookie(request.fields, form_cookie);
         return cookie && is_well_formed(secret_kind::session, *cookie) ? std::string{*cookie} : std::string{};
     }
 
@@ -11854,8 +11881,7 @@ private:
     [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
         if (auto known = form_secret_of(call.request); !known.empty()) return known;
         const auto secret = new_secret(secret_kind::session, policy(policies.random));
-        const bool secure = pages.site().secure;
-        if (secret && http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *secret, .secure = secure}))
+        if (secret && http::add_cookie(call.response, {.name = form_cookie, .value = *secret, .secure = pages.site().secure}))
             return std::string{std::string_view{*secret}};
         respond_error_page(random_source_error(), call.response);
         return {};
@@ -11952,7 +11978,8 @@ private:
         if (decided == decision::deny) return deny(call);
         if (decided != decision::allow) return pages.respond_status(call.response, http::status::bad_request);
 
-        const auto login = call.sent.find(web::login_name).value_or("");
+        const auto sent_login = call.sent.find(web::login_name).value_or("");
+        const auto login = trim_login(sent_login);
         const auto password = call.sent.find(web::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = call.context.client};
         const auto& texts = pages.texts().sign_in;
@@ -12755,8 +12782,8 @@ public:
     /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a time outside its bounds, and for a quota
-    /// without a window.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a time outside its bounds, for a quota
+    /// without a window, and for a cookie_name that is not valid.
     authorization_server(oauth_settings settings, Store& store, Sessions& sessions,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
@@ -12780,6 +12807,7 @@ public:
                                           {"page_requests", settings_.page_requests},
                                           {"refreshes", settings_.refreshes},
                                           {"anonymous_quota", settings_.anonymous_quota}});
+        form_cookie_ = cookie_name_of(settings_.auth_url, settings_.cookie_name, "form");
         remove_final_slashes(settings_.auth_url);
         documentation_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                                  : settings_.documentation_url;
@@ -12930,6 +12958,7 @@ private:
     window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of refreshes and of polls
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string documentation_url_;
+    std::string form_cookie_;  // the name of the cookie
     std::string metadata_;
 };
 
@@ -13000,6 +13029,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond_page(const 
                                                                                     .store = store_,
                                                                                     .policies = policies_,
                                                                                     .pages = pages,
+                                                                                    .form_cookie = form_cookie_,
                                                                                     .observed = observed(request, context)}
         .respond(request, context, response);
 }
@@ -13212,6 +13242,10 @@ inline constexpr std::array page_paths = {
     page_path{"/{language}/user/settings/activity/", page::activity},
     page_path{"/{language}/user/settings/security/", page::security},
 };
+
+/// Where password managers look for the form to change a password (a well-known URL of the W3C): on the whole host, and below the
+/// site's root.
+inline constexpr std::string_view change_password_path = "/.well-known/change-password";
 
 /// The path of a page, or the first one of several.
 [[nodiscard]] constexpr const page_path& find_path(page which) noexcept {
@@ -13939,8 +13973,8 @@ struct security_view {
 TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,
                                   const web::form_faults& faults);
 
-/// The errors that show before the current password is checked.
-[[nodiscard]] TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const page_texts& texts);
+/// The errors that show before the current password is checked. `login` is the user's.
+[[nodiscard]] TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, std::string_view login, const page_texts& texts);
 
 template <class Call>
 [[nodiscard]] result<void> show_security(Call& call, const web::form_faults& faults = {},
@@ -13970,7 +14004,7 @@ template <class Call>
 [[nodiscard]] result<void> change_password(Call& call) {
     using enum password_change_response::outcome;
     const security_texts& texts = call.texts().security;
-    auto faults = faults_of(call.form, call.texts());
+    auto faults = faults_of(call.form, call.session.login, call.texts());
     if (!faults.empty()) return show_security(call, faults);
     const password_change change{call.form.value_of("current_password"), call.form.value_of("new_password"), call.client};
     const auto done = call.sessions().change_password(call.request, call.session, change, call.now, call.response());
@@ -14842,6 +14876,13 @@ private:
     [[nodiscard]] auto pages_for(const pages::request_state& state) const noexcept { return renderer_.in(*state.language); }
     [[nodiscard]] http::handle_step guard(const http::request& request, http::response& response,
                                           pages::request_state& state) noexcept;
+    [[nodiscard]] bool is_change_password_path(std::string_view path) const noexcept {
+        if constexpr (!password_changer<Sessions>) return false;
+        const auto& root = renderer_.site().root;
+        return path == pages::change_password_path ||
+               (path.starts_with(root) && path.substr(root.size()) == pages::change_password_path);
+    }
+    void respond_change_password(const http::request& request, http::response& response, pages::request_state& state) const;
     [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response, pages::request_state& state);
     [[nodiscard]] result<http::handle_step> respond_page_request(page which, const http::request& request,
                                                                  http::response& response, pages::request_state& state);
@@ -14895,6 +14936,10 @@ std::vector<std::string> account_pages<Users, Store, Sessions, Policies, Theme>:
     const auto& site = renderer_.site();
     std::vector<std::string> all{site.root + "/"};
     for (const auto& each : site.assets) all.push_back(each.path);
+    if constexpr (password_changer<Sessions>) {
+        all.emplace_back(pages::change_password_path);
+        if (!site.root.empty()) all.push_back(std::string{site.root}.append(pages::change_password_path));
+    }
     auto roots = language_roots();
     for (const std::string& root : roots) all.push_back(root + "/");
     roots.push_back(site.root);  // paths without a language
@@ -14970,6 +15015,10 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::respon
                                                                                   pages::request_state& state) {
     constexpr auto done = http::handle_step::done;
     if (pages_for(state).respond_asset(request, response)) return done;
+    if (is_change_password_path(request.target.path)) {
+        respond_change_password(request, response, state);
+        return done;
+    }
     const auto found = find(request);
     if (!is_served(found.page)) {
         pages_for(state).respond_status(response, http::status::not_found);
@@ -15001,6 +15050,22 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::respon
         respond_error(request, response, state, led.error());
     }
     return done;
+}
+
+/// To the form, in the reader's language.
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+void account_pages<Users, Store, Sessions, Policies, Theme>::respond_change_password(const http::request& request,
+                                                                                     http::response& response,
+                                                                                     pages::request_state& state) const {
+    state.route = pages::change_password_path;
+    if (!http::is_read(request.method)) {
+        const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS");
+        if (refused) pages_for(state).respond_status(response, *refused);
+        return;
+    }
+    response.add("Vary", "Accept-Language");
+    if (const auto led = redirect(response, url_of(page::security, *state.language)); !led)
+        respond_error(request, response, state, led.error());
 }
 
 /// A form is refused by its head, if it can be, before its body is awaited.
@@ -23923,6 +23988,333 @@ TOLLGATE_DECL void metrics_writer::write_sample(std::string_view value, std::ini
 
 }  // namespace tollgate
 
+// <tollgate/web/detail/common_passwords.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// Passwords of at least `limits::password_characters_min` characters that many people choose, in lower case, sorted by bytes. Words,
+/// names, keyboard rows and number sequences, with the usual endings.
+// clang-format off
+inline constexpr std::string_view common_passwords[] = {
+    "!!!!!!!!", "!1q2w3e4r", "!@#$%^&*", "!@#$%^&*()", "!@#$1234", "!q2w3e4r", "!qaz1qaz", "!qaz2wsx", "!qaz@wsx", "!qazxsw2", "********",
+    "--------", "........", "00000000", "000000000", "0000000000", "01234567", "012345678", "0123456789", "09876543", "0987654321",
+    "0okm9ijn", "0okmnji9", "10101010", "1010101010", "10203040", "1020304050", "102030405060", "10293847", "1029384756", "11111111",
+    "111111111", "1111111111", "11111112", "11112111", "11112222", "11223344", "1122334455", "112233445566", "12121212", "1212121212",
+    "12312312", "123123123", "123123123123", "123123qwe", "123321123", "1234!@#$", "12341234", "123412345", "12344321", "1234512345",
+    "123454321", "1234554321", "123456!a", "123456123456", "123456654321", "1234567!", "12345678", "12345678!", "123456780", "123456781",
+    "123456789", "123456789!", "123456789*", "123456789.", "1234567890", "1234567890-", "1234567890a", "1234567890abc", "1234567890q",
+    "1234567890qwertyuiop", "1234567891", "12345678910", "123456789a", "123456789abc", "123456789q", "12345678a", "12345678q", "1234567a",
+    "1234567q", "1234567qw", "123456aa", "123456ab", "123456abc", "123456qw", "123456qwerty", "12345abc", "12345abcde", "12345qwert",
+    "12345qwerty", "1234abcd", "1234asdf", "1234five", "1234qwer", "1234qwerty", "1234rewq", "1234zxcv", "123abc123", "123abcde",
+    "123abcdef", "123asd123", "123password", "123qwe123", "123qweasd", "123qweasdzxc", "123qwerty", "12password", "12qw34er", "12qwaszx",
+    "12qwerty", "13131313", "13145200", "1314520520", "1314love", "1357913579", "13579246", "135792468", "1357924680", "14141414",
+    "147147147", "147258369", "1472583690", "147852369", "159357159", "1593572468", "159632478", "159753159", "15975321", "159753456",
+    "19191919", "19283746", "1928374655", "1a2b3c4d", "1a2b3c4d5e", "1direction", "1million", "1password", "1q2w3e!@#", "1q2w3e4r",
+    "1q2w3e4r!", "1q2w3e4r5t", "1q2w3e4r5t6y", "1q2w3e4r5t6y7u", "1q2w3e4r5t6y7u8i", "1q@w3e4r", "1qaz!qaz", "1qaz1qaz", "1qaz2wsx",
+    "1qaz2wsx3edc", "1qaz2wsx3edc4rfv", "1qaz@wsx", "1qazxsw2", "1qazxsw23edc", "1qw23er4", "1qwerty1", "1z2x3c4v", "20002000",
+    "20012001", "20102010", "20202020", "20202021", "21212121", "22222222", "222222222", "2222222222", "23232323", "24681012",
+    "246813579", "25252525", "25802580", "258258258", "2pac2pac", "2wsx3edc", "2wsxzaq1", "31313131", "31415926", "314159265",
+    "3141592653", "321321321", "32165498", "321654987", "3216549870", "32323232", "33333333", "333333333", "3333333333", "36925814",
+    "369258147", "369369369", "420weed420", "42424242", "4321rewq", "44444444", "444444444", "44445555", "45454545", "456456456",
+    "456789123", "47114711", "4815162342", "49ers123", "50505050", "50cent50", "51505150", "52013140", "5201314520", "52525252",
+    "54545454", "55555555", "555555555", "5555555555", "55667788", "56565656", "56789012", "567890123", "5678901234", "654321654321",
+    "654654654", "65656565", "66666666", "666666666", "666devil", "666satan", "69696969", "741741741", "741852963", "7418529630",
+    "753951456", "75395146", "77777777", "777777777", "7777777777", "78787878", "78945612", "789456123", "7894561230", "789654123",
+    "789789789", "80808080", "852456963", "852852852", "85858585", "86868686", "87654321", "87878787", "88888888", "888888888",
+    "8888888888", "90909090", "951753852", "96385274", "963852741", "963963963", "98765432", "987654321", "9876543210", "98989898",
+    "99887766", "99999999", "999999999", "9999999999", "9ijn8uhb", "?\??\??\??\?", "________", "a1234567", "a12345678", "a123456789",
+    "a123456a", "a123456b", "a1b2c3d4", "a1b2c3d4e5", "a1s2d3f4", "a1s2d3f4g5", "aa123456", "aa12345678", "aa123456789", "aaa11111",
+    "aaa12345", "aaa123456", "aaaa1111", "aaaa1234", "aaaaaaaa", "aaaaaaaaa", "aaaaaaaaaa", "aabb1122", "aabbccdd", "ab123456",
+    "ab12345678", "abc.1234", "abc123!!", "abc12345", "abc123456", "abc1234567", "abc123456789", "abc123abc", "abc123def", "abc@1234",
+    "abcabcabc", "abcd!@#$", "abcd1234", "abcd12345", "abcd123456", "abcd@1234", "abcdabcd", "abcde123", "abcde12345", "abcdef12",
+    "abcdef123", "abcdef123456", "abcdefg1", "abcdefgh", "abcdefghi", "abcdefghij", "abcdefghijk", "access12", "access123", "access14",
+    "accounting", "acdc1234", "acmilan1", "acmilan123", "admin123", "admin123!", "admin1234", "admin12345", "admin123456", "admin1admin",
+    "admin2020", "admin2021", "admin2022", "admin2023", "admin2024", "admin2025", "admin@123", "adminadmin", "adminadmin1",
+    "administrator", "administrator1", "adminpass", "adminpassword", "airforce", "airforce1", "ajax1234", "ajaxajax", "alchemist",
+    "alejandra", "alejandra1", "alejandro", "alejandro1", "aleksandr", "alexander", "alexander1", "alexander12", "alexander123",
+    "alexandra", "alexandra1", "alexandre", "alexey123", "allah123", "allahuakbar", "amanda12", "amanda123", "amazing1", "amazing123",
+    "amazon123", "america1", "america12", "america123", "america2", "american", "american1", "amore123", "amoremio", "amoremio1",
+    "andrea12", "andrea123", "andreas1", "andreas123", "andrew12", "andrew123", "andrey123", "android1", "angel123", "angel1234",
+    "angel12345", "angel666", "angelangel", "angelica", "angelica1", "angelina", "angelina1", "angelo12", "angels12", "anthony1",
+    "anthony12", "anthony123", "anthony2", "antonio1", "antonio123", "anything", "apollo11", "apollo12", "apollo123", "apollo13",
+    "apple123", "apple1234", "aragorn1", "argentina", "argentina1", "army1234", "arschloch", "arschloch1", "arsenal1", "arsenal12",
+    "arsenal123", "arsenal14", "as123456", "as12345678", "asd12345", "asd123456", "asd123asd", "asdasdasd", "asdf1234", "asdf12345",
+    "asdf;lkj", "asdfasdf", "asdfasdfasdf", "asdfg123", "asdfg1234", "asdfg12345", "asdfgh12", "asdfgh123", "asdfghj1", "asdfghjk",
+    "asdfghjkl", "asdfghjkl1", "asdfghjkl;", "asdfghjklzxcvbnm", "asdfgqwert", "asdfjkl;", "asdfqwer", "asdfzxcv", "asdqwe123",
+    "ashley12", "ashley123", "assassin", "assassin1", "asshole1", "asshole123", "asshole2", "astronaut", "atlanta1", "audi1234",
+    "august12", "australia", "australia1", "autumn12", "autumn123", "autumn2020", "autumn2021", "autumn2022", "autumn2023", "autumn2024",
+    "autumn2025", "awesome1", "awesome12", "awesome123", "azerty12", "azerty123", "azerty1234", "azertyui", "azertyuiop", "baby1234",
+    "baby12345", "babybaby", "babyblue", "babyblue1", "babyboy1", "babyboy12", "babyboy123", "babycakes", "babydoll", "babydoll1",
+    "babyface", "babyface1", "babygirl", "babygirl1", "babygirl12", "babygirl123", "babygirl2", "babygurl", "babygurl1", "babyphat",
+    "baerchen", "banana12", "banana123", "bangladesh", "barcelona", "barcelona1", "barcelona10", "barcelona123", "baseball", "baseball1",
+    "baseball12", "baseball123", "basketball", "basketball1", "basketball23", "bassguitar", "batman01", "batman12", "batman123",
+    "bayern01", "bayern123", "bayernmuenchen", "bbbbbbbb", "beagle123", "bearbear", "bears123", "beatles1", "beautiful", "beautiful1",
+    "beautiful2", "believe1", "believe123", "benjamin", "benjamin1", "benjamin12", "berlin030", "berlin12", "berlin123", "besiktas",
+    "besiktas1", "besiktas1903", "bestfriend", "bestfriend1", "bestfriends", "beyonce1", "bible123", "bieber123", "bigfish1", "biggie123",
+    "billions", "birthday", "birthday1", "bismillah", "bismillah1", "bitch123", "bitcoin1", "bitcoin123", "black123", "blackandwhite",
+    "blackberry", "blackberry1", "blackberry12", "blackcat", "blackcat1", "blackjack", "blackjack1", "blessed1", "blessed12",
+    "blessed123", "blessing", "blessing1", "blink182", "blink1821", "blink182182", "blossom1", "blue1234", "blueberry", "blueblue",
+    "bluesky1", "bluesky123", "bmw12345", "bmw123456", "bmwm3bmw", "bonita12", "bonjour1", "bonjour123", "borussia", "borussia09",
+    "boston12", "boston123", "boyfriend", "boyfriend1", "bradley1", "brandon1", "brandon12", "brandon123", "brandon2", "brasil10",
+    "brasil12", "brasil123", "brazil12", "brazil123", "brigitte", "britney1", "brittany", "brittany1", "broncos1", "broncos7", "brooklyn",
+    "brooklyn1", "brooklyn12", "brother1", "brother12", "brother123", "brothers", "brown123", "brownie1", "bubblegum", "bubblegum1",
+    "bubbles1", "bubbles12", "bubbles123", "bubbles2", "buddha12", "buddha123", "budweiser", "bulldog1", "bulldogs", "bulldogs1",
+    "bulls123", "bullshit", "bullshit1", "bunnies1", "bunny123", "business", "business1", "buttercup", "buttercup1", "butterfly",
+    "butterfly1", "butterfly2", "butterfly7", "buttons1", "cadillac", "cadillac1", "california", "california1", "callofduty", "camaro12",
+    "camaro123", "canada12", "canada123", "candy123", "candyland", "cannabis", "captain1", "captainamerica", "captainmorgan", "caramel1",
+    "carolina", "carolina1", "caroline", "caroline1", "cashmoney", "cashmoney1", "catdog12", "catdog123", "catherine", "catherine1",
+    "cats1234", "catsanddogs", "catwoman", "cccccccc", "celtics1", "challenge", "challenger", "champion", "champion1", "champions",
+    "changeit", "changeme", "changeme!", "changeme1", "changeme12", "changeme123", "changethis", "charizard", "charles1", "charles123",
+    "charlie1", "charlie12", "charlie123", "charlie2", "charlotte", "charlotte1", "cheer123", "cheerleader", "cheese12", "cheese123",
+    "cheeseburger", "chelsea1", "chelsea12", "chelsea123", "chelseafc", "chemical", "cherry12", "cherry123", "chevrolet", "chevy123",
+    "chicago1", "chicago123", "chicago23", "chicken1", "chicken12", "chicken123", "chickens", "chihuahua", "chile123", "china123",
+    "chivas12", "chivas123", "chocolate", "chocolate1", "chocolate12", "chocolate123", "chocolate2", "chouchou", "christ123", "christian",
+    "christian1", "christian12", "christina", "christina1", "christine", "christine1", "christmas", "christmas1", "christopher",
+    "christopher1", "christy1", "chrysler", "church123", "ciao1234", "ciaociao", "cinderella", "cinnamon", "cinnamon1", "citroen1",
+    "civic123", "claudia1", "cobra123", "cocacola", "cocacola1", "coffee12", "coffee123", "college1", "college123", "colombia",
+    "colombia1", "colors12", "company1", "company1!", "company123", "computer", "computer01", "computer1", "computer12", "computer123",
+    "computer2", "contrasena", "contraseña", "control1", "cookie12", "cookie123", "cookies1", "corazon1", "corazon12", "corazon123",
+    "corinthians", "corinthians1", "corolla1", "corona123", "corona2020", "correct1", "correcthorsebatterystaple", "corvette",
+    "corvette1", "cosmos123", "cougars1", "counterstrike", "country1", "courtney", "courtney1", "covid1919", "covid2019", "cowboy12",
+    "cowboys1", "cowboys12", "cowboys123", "cowboys22", "cowgirl1", "cristian", "cristian1", "cristina", "cristina1", "crocodile",
+    "cruzazul", "crystal1", "crystal12", "crystal123", "cupcake1", "cupcake12", "daddy123", "daddysgirl", "daddysgirl1", "daisy123",
+    "dallas12", "dallas123", "dancing1", "daniel01", "daniel12", "daniel123", "daniel99", "daniela1", "daniela123", "danielle",
+    "danielle1", "darkknight", "darthvader", "database", "database1", "david123", "david1234", "dddddddd", "deadpool", "deadpool1",
+    "december", "december1", "december12", "december25", "default1", "default123", "defaultpassword", "demon123", "dennis12", "dennis123",
+    "destiny1", "destiny12", "destiny123", "destiny2", "detroit1", "detroit313", "deutschland", "deutschland1", "devil123", "devil666",
+    "diablo123", "diamond1", "diamond12", "diamond123", "diamonds", "diamonds1", "digimon1", "dima1234", "dinosaur", "dinosaur1",
+    "discovery", "disney12", "disney123", "disneyland", "doctor12", "doctor123", "dogecoin", "doggie12", "doggy123", "doggydog",
+    "doggystyle", "dolphin1", "dolphin12", "dolphin123", "dolphins", "dolphins1", "dominic1", "dominik1", "dominik123", "dominique",
+    "donaldduck", "dortmund", "dortmund09", "dortmund1", "doudou123", "dragon01", "dragon12", "dragon123", "dragon1234", "dragon69",
+    "dragon99", "dragonball", "dragonballz", "dragonfly", "dreamer1", "dreaming", "dreams12", "dreams123", "drummer1", "drummer12",
+    "ducati12", "duckduck", "ducky123", "dumbledore", "eagles12", "eagles123", "eastside", "eastside1", "eclipse1", "eclipse123",
+    "edcrfvtgb", "edward12", "edwardcullen", "eeeeeeee", "ekaterina", "element1", "elements", "elephant", "elephant1", "elephants",
+    "elizabeth", "elizabeth1", "elizabeth2", "emerald1", "eminem12", "eminem123", "emmanuel", "emmanuel1", "endeavor", "energizer",
+    "energy123", "engelchen", "engineer", "engineer1", "england1", "england12", "england123", "enterprise", "enterprise1", "espana123",
+    "estrella", "estrella1", "eternity", "eternity1", "ethereum", "ethereum1", "everything", "explorer", "explorer1", "facebook",
+    "facebook1", "facebook12", "facebook123", "faith123", "faithful", "falcon12", "falcon123", "falcons1", "familie1", "families",
+    "family01", "family12", "family123", "fantasia", "fantastic", "fantastic1", "fantasy1", "father12", "father123", "february",
+    "fenerbahce", "fenerbahce1", "fenerbahce1907", "fernanda", "fernanda1", "fernando", "fernando1", "ferrari1", "ferrari12",
+    "ferrari123", "feyenoord", "feyenoord1", "ffffffff", "finance1", "firefighter", "fireman1", "fisherman", "fishing1", "fishing12",
+    "fishing123", "flamengo", "flamengo1", "florian1", "florian123", "florida1", "florida123", "flower11", "flower12", "flower123",
+    "flowers1", "football", "football!", "football1", "football12", "football123", "football2", "footballer", "ford1234", "fordf150",
+    "forever1", "forever12", "forever21", "foreverlove", "forgetit", "forgot123", "fortnite", "fortnite1", "fortnite123", "france123",
+    "francesca", "francesca1", "francesco", "francisco", "francisco1", "frankfurt", "frankfurt1", "franklin", "franziska", "frederic",
+    "freedom1", "freedom12", "freedom123", "freedom7", "friday123", "friday13", "friend12", "friendly", "friends1", "friends12",
+    "friends123", "friends4ever", "friendship", "frodo123", "froggie1", "froggy12", "froggy123", "fruehling", "fuck1234", "fuckface",
+    "fuckme69", "fuckoff1", "fuckoff123", "fuckthis", "fuckyou!", "fuckyou1", "fuckyou12", "fuckyou123", "fuckyou2", "fuckyou69",
+    "fussball", "fussball1", "fussball12", "fussball123", "gabriel1", "gabriel123", "gabriela", "gabriela1", "gabrielle", "galatasaray",
+    "galatasaray1", "galatasaray1905", "galaxy123", "galaxys8", "gamer123", "gamer1234", "gamergirl", "gandalf1", "gangsta1", "gangsta12",
+    "gangster", "gangster1", "garfield", "garfield1", "geheim12", "geheim123", "geheim1234", "geheimnis", "george12", "george123",
+    "germany1", "germany123", "gggggggg", "giovanni", "giovanni1", "giraffe1", "girlfriend", "giulia123", "gmail123", "godbless",
+    "godbless1", "godisgood", "godisgood1", "godisgreat", "godislove", "golden12", "golden123", "goldfish", "goldie12", "goodboy1",
+    "goodbye1", "goodgirl", "goodlife", "goodluck", "goodluck1", "goodmorning", "goodness", "goodnight", "goodtimes", "google12",
+    "google123", "google1234", "goose123", "gorgeous", "gorgeous1", "grace123", "graceful", "grandma1", "grandpa1", "green123",
+    "greenday", "greenday1", "greenday12", "greenday2", "greentea", "gregory1", "grizzly1", "gryffindor", "guenther", "guest123",
+    "guest1234", "guestguest", "guillermo", "guinness", "guinness1", "guitar12", "guitar123", "guitarhero", "guitarist", "gunsnroses",
+    "gustavo1", "gymnastics", "hallo123", "hallo1234", "hallo12345", "hallo123456", "hallo1hallo", "hallo2020", "hallo2024", "hallohallo",
+    "halloween", "halloween1", "halloween123", "halo1234", "hamburg1", "hamburg123", "hamburger", "hamster1", "hamster12", "hannah12",
+    "hannah123", "hannahmontana", "hanuman1", "happy123", "happy1234", "happybirthday", "happyday", "happydays", "happyfeet",
+    "happygolucky", "happyness", "hardware", "harley12", "harley123", "harleydavidson", "harmony1", "harrypotter", "harrypotter1",
+    "hase1234", "hasehase", "haslo123", "haslo1234", "hawks123", "heather1", "heaven12", "heaven123", "heaven77", "heavenly", "heineken",
+    "hejhej123", "hell1234", "hello123", "hello1234", "hello12345", "hello123456", "hello1hello", "hello2020", "hello2024", "hello666",
+    "hello777", "hellohello", "hellokitty", "hellokitty1", "hellokitty2", "hellothere", "helloworld", "helloworld1", "helmut123",
+    "herbst123", "hermione", "hermione1", "hero1234", "heroes12", "herzchen", "heslo123", "heslo1234", "hhhhhhhh", "highschool",
+    "hiphop12", "hiphop123", "hobbit123", "hockey12", "hockey123", "hogwarts", "hogwarts1", "hola1234", "hola12345", "holahola",
+    "holiday1", "holidays", "hollywood", "hollywood1", "honda123", "hondacivic", "honey123", "honeybear", "honeybee", "honeybee1",
+    "honeybun", "hope1234", "horse123", "horses12", "horses123", "hotmail1", "hotmail123", "houston1", "hund1234", "hunde123", "hunter01",
+    "hunter12", "hunter123", "hunter1234", "hunting1", "hurricane", "iamawesome", "iamgod123", "iamgreat", "icecream", "icecream1",
+    "iceman12", "iceman123", "ichliebe", "ichliebedich", "ichliebedich1", "ilovecats", "ilovedogs", "ilovegod", "ilovegod1", "iloveher",
+    "iloveher1", "ilovehim", "ilovehim1", "ilovejesus", "ilovelife", "iloveme1", "iloveme123", "iloveme2", "ilovemom", "ilovemum",
+    "ilovemusic", "ilovemyself", "iloveu12", "iloveu123", "iloveu22", "iloveyou", "iloveyou!", "iloveyou1", "iloveyou12", "iloveyou123",
+    "iloveyou2", "iloveyou3", "iloveyou7", "iloveyoubaby", "iloveyouforever", "iloveyousomuch", "india123", "indian12", "indonesia",
+    "infinity", "infinity1", "instagram", "instagram1", "intermilan", "internet", "internet01", "internet1", "internet123", "iphone123",
+    "ireland1", "ironmaiden", "ironmaiden1", "ironman1", "ironman123", "isabella", "isabella1", "isabelle", "isabelle1", "istanbul",
+    "istanbul1", "italia12", "italia123", "jackdaniels", "jackson1", "jackson12", "jackson123", "jackson5", "jaishreeram", "january1",
+    "japan123", "jasmine1", "jasmine12", "jasmine123", "jedi1234", "jeffrey1", "jelszo123", "jennifer", "jennifer01", "jennifer1",
+    "jennifer12", "jennifer2", "jeremiah", "jeremiah1", "jessica1", "jessica12", "jessica123", "jessica2", "jessie12", "jesus123",
+    "jesus1234", "jesus4me", "jesus777", "jesuschrist", "jesuschrist1", "jesusislord", "jesuslovesme", "jetaime1", "jetaime123",
+    "jonas123", "jonasbrothers", "jonathan", "jonathan1", "jonathan12", "jonathan123", "jordan12", "jordan123", "jordan1234", "jordan23",
+    "joseph12", "joseph123", "joshua12", "joshua123", "juergen1", "juliana1", "juliane1", "jupiter1", "justice1", "justin12", "justin123",
+    "justinbieber", "justinbieber1", "juventus", "juventus1", "juventus10", "katharina", "katharina1", "katherine", "katherine1",
+    "kathleen", "kathryn1", "katze123", "kawasaki", "kawasaki1", "kenneth1", "killer01", "killer12", "killer123", "killer1234",
+    "killer666", "killers1", "kimberly", "kimberly1", "kitten12", "kitten123", "kittens1", "kitty123", "kittykat", "kittykitty",
+    "kkkkkkkk", "kochanie", "kochanie1", "krishna1", "kristen1", "kristina", "kristina1", "kristina123", "kuchen123", "labrador",
+    "ladygaga", "ladygaga1", "lakers08", "lakers12", "lakers123", "lakers24", "lamborghini", "lamborgini", "lavender", "lavender1",
+    "lawrence", "lawyer123", "ledzeppelin", "legend12", "legend123", "legends1", "legolas1", "leonardo", "leonardo1", "letmein!",
+    "letmein1", "letmein12", "letmein123", "letmein2", "letmein2024", "letmein22", "letmein69", "letmeinnow", "letmesee", "letsgetit",
+    "letsgo123", "liberty1", "lieblich", "lightning", "lightning1", "lilwayne", "lilwayne1", "lindsay1", "linkedin", "linkedin1",
+    "linkedin123", "linkinpark", "linkinpark1", "linux123", "lion1234", "lions123", "liverpool", "liverpool1", "liverpool123",
+    "liverpoolfc", "lizard123", "lkjhgfds", "lkjhgfdsa", "llllllll", "lockdown", "login123", "login1234", "loginlogin", "logitech1",
+    "london12", "london123", "lordoftherings", "lorenzo1", "losangeles", "losenord", "losenord1", "losenord123", "lovable1", "love1314",
+    "lovebird", "lovebug1", "loveforever", "lovehate", "lovelife", "lovelife1", "lovelove", "lovelove1", "lovely11", "lovely12",
+    "lovely123", "lovely22", "loveme12", "loveme123", "loverboy", "lovergirl", "lovesick", "lovestory", "loveyou1", "loveyou123",
+    "loveyou2", "lubov123", "lucifer1", "lucifer666", "lucky123", "lucky1234", "lucky1313", "lucky777", "lucky777777", "luckydog",
+    "luckyme1", "luckyone", "macintosh", "madison1", "madison12", "madison123", "madonna1", "maeuschen", "magic123", "magic1234",
+    "magical1", "makayla1", "malaysia", "malaysia1", "mama1234", "mamamama", "mamapapa", "manager1", "manager123", "manchester",
+    "manchester1", "manfred1", "manunited", "manutd123", "manutd99", "marcel12", "marcel123", "marcello", "marcin123", "margaret",
+    "margarita", "margarita1", "maria123", "mariana1", "marianne", "marijuana", "marijuana420", "marina123", "marines1", "mario123",
+    "mariposa", "mariposa1", "marissa1", "marketing", "marketing1", "marlboro", "marlboro1", "marseille", "marseille13", "marshmallow",
+    "martin123", "martina1", "martinez", "martinez1", "master01", "master11", "master12", "master123", "master1234", "masterchief",
+    "masterkey", "mastermind", "matrix123", "matthew1", "matthew12", "matthew123", "matthew2", "matthias", "mausi123", "maverick",
+    "maverick1", "maverick12", "maximilian", "maximilian1", "mazda123", "megadeth", "megadeth1", "melanie1", "melanie123", "melbourne1",
+    "melissa1", "melissa123", "mercedes", "mercedes1", "mercedesbenz", "mercury1", "metallica", "metallica1", "metallica123", "mexico12",
+    "mexico123", "michael01", "michael1", "michael12", "michael123", "michael2", "michele1", "michelle", "michelle1", "michelle12",
+    "michelle2", "mickey12", "mickey123", "mickeymouse", "microsoft", "microsoft1", "military", "million1", "millionaire", "minecraft",
+    "minecraft1", "minecraft123", "minnie12", "minniemouse", "miracle1", "misiaczek", "mitsubishi", "mmmmmmmm", "mnbvcxz1", "mnbvcxzlk",
+    "mohamed1", "mohammed", "mommy123", "mommy1234", "mommyof2", "mommyof3", "monday123", "money123", "money1234", "money12345",
+    "moneymaker", "moneyman", "moneymoney", "monika123", "monkey01", "monkey12", "monkey123", "monkey1234", "monkey69", "monkeyman",
+    "monkeys1", "monster1", "monster12", "monster123", "monsters", "montreal", "montreal1", "moonlight", "moonlight1", "morgan12",
+    "moscow123", "motdepasse", "motdepasse1", "mother12", "mother123", "motherfucker", "motherof2", "motorola", "motorola1", "mudar123",
+    "muenchen", "muenchen1", "muhammad", "muhammad1", "munich123", "mustang1", "mustang12", "mustang123", "mustang2", "mustang5",
+    "mustang65", "mustang67", "mylove12", "mylove123", "mypass123", "mypass1234", "mypassword", "mypassword1", "mypassword123",
+    "mysecret", "myspace1", "myspace12", "myspace123", "myspace2", "mysql123", "mystery1", "mystical", "nadine123", "napoli1926",
+    "naruto12", "naruto123", "narutouzumaki", "nastya123", "natalia1", "natalie1", "natasha1", "natasha123", "nathan12", "nathan123",
+    "nathaniel", "navigator", "navy1234", "neptune1", "netflix1", "netflix123", "network1", "network123", "newpass1", "newpass123",
+    "newpass1234", "newpassword", "newyork1", "newyork123", "newyorkcity", "nicholas", "nicholas1", "nicholas12", "nicolas1", "nicole12",
+    "nicole123", "ninja123", "ninja1234", "ninjas12", "nintendo", "nintendo1", "nintendo64", "nirvana1", "nirvana12", "nirvana123",
+    "nissan12", "nissan123", "nnnnnnnn", "nobody123", "nokia123", "nopass123", "nopassword", "nopassword1", "northside1", "nothing1",
+    "november", "november1", "number1!", "number11", "number12", "number123", "numberone", "numberone1", "nurse123", "nutella1",
+    "october1", "olivia12", "olivia123", "omsairam", "one23456", "onedirection", "onedirection1", "oneforall", "onelove1", "onelove123",
+    "onepiece1", "onetwothree", "oooooooo", "opel1234", "open1234", "opensesame", "openup123", "oracle123", "orange12", "orange123",
+    "p4ssw0rd", "p4ssword", "p@$$w0rd", "p@$$word", "p@ssw0rd", "p@ssw0rd!", "p@ssw0rd1", "p@ssw0rd123", "p@ssw0rd2024", "p@ssword",
+    "p@ssword1", "p@ssword123", "p@ssword2024", "pa$$w0rd", "pa$$word", "pa55w0rd", "pa55word", "packers1", "packers12", "pacman123",
+    "pakistan", "pakistan1", "palmeiras", "pandemic", "pantera1", "panther1", "panther123", "panthers", "panthers1", "papa1234",
+    "papapapa", "paris123", "parisparis", "parola12", "parola123", "parool123", "pass1234", "pass12345", "pass123456", "passcode",
+    "passme123", "passpass", "passphrase", "passport", "passw0rd", "passw0rd!", "passw0rd1", "passw0rd123", "password", "password!",
+    "password.", "password0", "password00", "password007", "password01", "password02", "password1", "password1!", "password10",
+    "password101", "password11", "password111", "password12", "password123", "password123!", "password1234", "password12345",
+    "password123456", "password1234567890", "password2", "password2016", "password2017", "password2018", "password2019", "password2020",
+    "password2021", "password2022", "password2023", "password2024", "password2025", "password2026", "password21", "password22",
+    "password3", "password321", "password4", "password5", "password6", "password666", "password69", "password7", "password77",
+    "password777", "password8", "password88", "password9", "password99", "passwordpassword", "passwords", "passwort", "passwort!",
+    "passwort0", "passwort01", "passwort1", "passwort12", "passwort123", "passwort2", "passwort2023", "passwort2024", "passwort2025",
+    "patricia", "patricia1", "patrick1", "patrick12", "patrick123", "patriots", "patriots1", "patriots12", "peace123", "peaceandlove",
+    "peaceful", "peacelove", "peacemaker", "peaches1", "peanut12", "peanut123", "penguin1", "penguin12", "penguins", "penguins1",
+    "pepper12", "pepper123", "pepsi123", "peter123", "peugeot1", "pferd123", "pferde123", "philipp1", "philipp123", "philippines",
+    "phoenix1", "phoenix12", "phoenix123", "phoenix602", "pikachu1", "pikachu123", "pilot123", "pineapple", "pineapple1", "pink1234",
+    "pinkfloyd", "pinkfloyd1", "pinkpink", "pinky123", "pirate12", "pirate123", "pirates1", "platinum", "player01", "player12",
+    "player123", "playstation", "playstation1", "playstation2", "playstation3", "pleaseletmein", "pluto123", "poiuytre", "poiuytrewq",
+    "pokemon1", "pokemon12", "pokemon123", "poland123", "police123", "policeman", "polska12", "polska123", "polska2012", "ponies123",
+    "pontiac1", "porsche1", "porsche911", "portugal", "portugal1", "power123", "powerful", "powerman", "pppppppp", "praisegod",
+    "pretty12", "pretty123", "prettygirl", "princesa", "princesa1", "princesa12", "princess", "princess1", "princess12", "princess123",
+    "princess13", "princess2", "princess7", "princesse", "prinzessin", "private1", "private123", "privet123", "pumas123", "pumpkin1",
+    "pumpkin12", "puppies1", "puppy123", "puppylove", "purple11", "purple12", "purple123", "pussycat", "pussycat1", "python12",
+    "python123", "q12345678", "q123456789", "q1w2e3r4", "q1w2e3r4t5", "q1w2e3r4t5y6", "q2w3e4r5", "qaz12345", "qaz123456", "qazplm123",
+    "qazqazqaz", "qazwsx12", "qazwsx123", "qazwsxedc", "qazwsxedc123", "qazwsxedcrfv", "qazxswedc", "qpwoeiru", "qq123456", "qq12345678",
+    "qq123456789", "qqqqqqqq", "quantum1", "quarantine", "qwaszx12", "qwaszx123", "qwe12345", "qwe123456", "qwe123qwe", "qweasd123",
+    "qweasdzxc", "qweqweqwe", "qwer!@#$", "qwer1234", "qwer12345", "qwer123456", "qwerasdf", "qwerasdfzxcv", "qwerqwer", "qwert123",
+    "qwert1234", "qwert12345", "qwert123456", "qwertasdfg", "qwerty!@", "qwerty!@#", "qwerty..", "qwerty00", "qwerty01", "qwerty1!",
+    "qwerty11", "qwerty12", "qwerty123", "qwerty1234", "qwerty12345", "qwerty123456", "qwerty1234567", "qwerty2020", "qwerty2021",
+    "qwerty2023", "qwerty2024", "qwerty21", "qwerty22", "qwerty321", "qwerty777", "qwerty99", "qwertyqwerty", "qwertyui", "qwertyuio",
+    "qwertyuiop", "qwertz123", "qwertzui", "qwertzuio", "qwertzuiop", "rabbit12", "rabbit123", "rachel12", "rachel123", "raiders1",
+    "raiders12", "raiders123", "rainbow1", "rainbow12", "rainbow123", "rainbow2", "rainbow6", "rammstein", "rammstein1", "ranger12",
+    "raspberry", "ravens12", "realmadrid", "realmadrid1", "rebecca1", "rebecca123", "red12345", "redhead1", "redred123", "redrose1",
+    "redsox04", "redsox12", "redsox123", "remember", "remember1", "rememberme", "rememberme1", "renault1", "ricardo1", "richard1",
+    "richard123", "richrich", "rihanna1", "rihanna123", "robert12", "robert123", "roberto1", "roblox123", "rodeo123", "rodrigo1",
+    "rollingstones", "root1234", "root12345", "root123456", "rootpass", "rootpassword", "rootroot", "rosebud1", "roses123", "rottweiler",
+    "rrrrrrrr", "ruby1234", "russia123", "sabrina1", "sabrina123", "salasana", "salasana1", "salasana123", "samantha", "samantha1",
+    "samantha12", "samantha123", "samsung1", "samsung12", "samsung123", "samuel12", "samuel123", "samurai1", "samurai123", "sandra12",
+    "sandra123", "santiago", "santiago1", "saopaulo", "saopaulo1", "sapphire", "sasuke12", "satan666", "saturn12", "schalke04",
+    "schalke1", "schatz12", "schatz123", "schatzi1", "schatzi123", "scheisse", "scheisse1", "schmetterling", "schokolade", "school12",
+    "school123", "scientist", "scooby12", "scooby123", "scoobydoo", "scoobydoo2", "scorpion", "scorpion1", "scotland", "scotland1",
+    "seahawks", "seahawks1", "sebastian", "sebastian1", "sebastian12", "sebastian123", "secret01", "secret12", "secret123", "secret1234",
+    "secret99", "secretpassword", "security", "security1", "security123", "senha123", "senha1234", "senha12345", "september", "serenity",
+    "serenity1", "sergey123", "server123", "service1", "service123", "servus123", "sesame123", "sexy1234", "sexy12345", "sexyback",
+    "sexybitch", "sexygirl", "sexylady", "sexymama", "sexysexy", "shakira1", "sifre123", "sifre1234", "silver12", "silver123",
+    "silverado", "singapore", "sister12", "sister123", "sisters1", "skateboard", "skating1", "skyline1", "skyline34", "skywalker",
+    "slayer666", "slimshady", "slipknot", "slipknot1", "slipknot6", "slipknot666", "slytherin", "smile123", "smile1234", "smiles12",
+    "smiley12", "smiley123", "smirnoff", "smokeweed", "snake123", "snapchat", "sniper12", "sniper123", "snoopy12", "snoopy123",
+    "snowball", "snowball1", "snowboard", "snowboard1", "snowflake", "snowflake1", "snowman1", "softball", "softball1", "softball12",
+    "software", "software1", "soldier1", "soleil12", "soleil123", "somebody", "something", "something1", "sommar12", "sommar123",
+    "sommer12", "sommer123", "sommer2023", "sommer2024", "sommer2025", "sonic123", "sonnenblume", "sonnenschein", "sonnenschein1",
+    "sony1234", "southside", "southside1", "spaghetti", "spain123", "spider123", "spiderman", "spiderman1", "spiders1", "spongebob",
+    "spongebob1", "spongebob12", "spring01", "spring123", "spring2020", "spring2021", "spring2022", "spring2023", "spring2024",
+    "spring2025", "spring2026", "ssssssss", "starcraft", "starcraft1", "stargate", "stargate1", "stargazer", "starlight", "starlight1",
+    "startrek", "startrek1", "starwars", "starwars1", "starwars123", "steelers", "steelers1", "steelers7", "stefan12", "stefan123",
+    "stefanie", "steffi123", "stephanie", "stephanie1", "stephen1", "steven12", "steven123", "strawberry", "strawberry1", "student1",
+    "student123", "students", "stuttgart", "subaru12", "subaru123", "success1", "success123", "successful", "summer01", "summer08",
+    "summer09", "summer10", "summer11", "summer12", "summer123", "summer13", "summer2019", "summer2020", "summer2021", "summer2022",
+    "summer2023", "summer2024", "summer2025", "summer2026", "summer99", "summertime", "sunday12", "sunflower", "sunflower1", "sunrise1",
+    "sunset12", "sunset123", "sunshine", "sunshine!", "sunshine1", "sunshine12", "sunshine123", "sunshine2", "sunshine7", "superman",
+    "superman1", "superman12", "superman123", "supersecret", "susan123", "susanne1", "suzuki12", "suzuki123", "svetlana", "sweet123",
+    "sweetgirl", "sweetheart", "sweetie1", "sweetie12", "sweetie123", "sweetness", "sweetpea", "sweetpea1", "sweety12", "sweety123",
+    "swimming", "swimming1", "sydney12", "sydney123", "system0fadown", "system123", "systemofadown", "tatiana1", "taylor12", "taylor123",
+    "teacher1", "teacher123", "teamo123", "teamomucho", "teddybear", "teddybear1", "temp1234", "temp12345", "tempo123", "temporary",
+    "temporary1", "temppass", "temppassword", "tequiero", "tequiero1", "tequieromucho", "tequila1", "test123!", "test1234", "test12345",
+    "test123456", "test1test", "tester12", "testing1", "testing12", "testing123", "testing1234", "testpass", "testpass1", "testpassword",
+    "testtest", "testtest1", "testuser", "tetris123", "texas123", "thailand", "thebeatles", "thepassword", "theresa1", "thomas01",
+    "thomas12", "thomas123", "thuglife", "thuglife1", "thunder1", "thunder12", "thunder123", "tiffany1", "tiffany12", "tiger123",
+    "tiger1234", "tigers12", "tigers123", "tigger12", "tigger123", "timothy1", "timothy123", "tinker12", "tinkerbell", "tinkerbell1",
+    "tobias123", "tokyo123", "tollgate", "tollgate1", "tollgate123", "toor1234", "topgear1", "topgun12", "topsecret", "topsecret1",
+    "tornado1", "toronto1", "toyota12", "toyota123", "traveler", "truelove", "truelove1", "trustme1", "trustno1", "trustno11",
+    "trustnoone", "tschuess", "tttttttt", "tupac123", "turkey12", "turkiye1", "turtle12", "turtle123", "twilight", "twilight1",
+    "twitter1", "twitter123", "ukraine1", "unicorn1", "unicorn12", "unicorn123", "unicorns", "universe", "universe1", "university",
+    "usarmy12", "user1234", "user12345", "user123456", "username", "username1", "userpass", "userpassword", "useruser", "usmc1775",
+    "vacation", "valentin", "valentina", "valentina1", "valentine", "valerie1", "vampire1", "vampire12", "vampires", "vancouver",
+    "vanessa01", "vanessa1", "vanessa12", "vanessa123", "vanilla1", "venezuela", "venezuela1", "veronica", "veronica1", "victor123",
+    "victoria", "victoria1", "victoria12", "victory1", "victory123", "vietnam1", "vincent1", "viper123", "vipers12", "virginia",
+    "virginia1", "vladimir", "vodka123", "voldemort", "volkswagen", "volleyball", "w2e3r4t5", "wachtwoord", "wachtwoord1", "waheguru",
+    "wanderer", "wang123456", "warcraft", "warcraft1", "warrior1", "warrior12", "warriors", "warriors1", "watermelon", "weed4200",
+    "weekend1", "weezy123", "welcome01", "welcome1", "welcome1!", "welcome12", "welcome123", "welcome123!", "welcome1234", "welcome2",
+    "welcome2020", "welcome2021", "welcome2022", "welcome2023", "welcome2024", "welcome2025", "welcome@123", "welcomehome", "welkom01",
+    "welkom12", "welkom123", "welkom2024", "werder123", "werewolf", "westside", "westside1", "whale123", "whatever", "whatever!",
+    "whatever1", "whatever12", "whatever123", "whatever2", "whatsapp", "whiskey1", "white123", "whitney1", "william1", "william12",
+    "william123", "william2", "williams", "williams1", "windows1", "windows10", "windows7", "windows95", "windows98", "windowsxp",
+    "winner12", "winner123", "winnie12", "winnie123", "winniethepooh", "winter01", "winter11", "winter12", "winter123", "winter2019",
+    "winter2020", "winter2021", "winter2022", "winter2023", "winter2024", "winter2025", "winter2026", "winter24", "wizard12", "wizard123",
+    "wizards1", "woaini123", "woaini1314", "woaini520", "woaini521", "wolfgang", "wolfgang1", "wolverine", "wolverine1", "wonderwoman",
+    "worldofwarcraft", "wsxedcrfv", "ww123456", "xbox3600", "xbox360xbox", "xx123456", "xxxxxxxx", "xxxxxxxxxx", "yahoo123", "yamaha12",
+    "yamaha123", "yamahar1", "yankees1", "yankees12", "yankees123", "yankees2", "yellow11", "yellow12", "yellow123", "yoda1234",
+    "yourpassword", "youtube1", "youtube123", "yyyyyyyy", "z1x2c3v4", "z1x2c3v4b5", "zachary1", "zaq!2wsx", "zaq!xsw2", "zaq12wsx",
+    "zaq1xsw2", "zaq1zaq1", "zaqwsx12", "zaqwsx123", "zaqwsxcde", "zaqxswcde", "zelda123", "zombie12", "zombie123", "zombies1",
+    "zxc12345", "zxc123456", "zxcasdqwe", "zxcv1234", "zxcv123456", "zxcvasdf", "zxcvb123", "zxcvb12345", "zxcvbasdfg", "zxcvbnm,",
+    "zxcvbnm,./", "zxcvbnm1", "zxcvbnm12", "zxcvbnm123", "zxcvbnmasdfghjkl", "zxcvzxcv", "zxczxczxc", "zz123456", "zzzzzzzz",
+};
+// clang-format on
+
+/// The length of the longest one.
+inline constexpr std::size_t common_password_bytes_max = 25;
+
+}  // namespace tollgate::detail
+
+// <tollgate/web/detail/credential_rules.ipp>
+
+namespace tollgate::inline v0 {
+namespace detail {
+
+/// The blanks of Unicode, and what is as invisible: zero-width space and byte order mark.
+inline constexpr std::string_view typed_blanks[] = {
+    " ", "\t", "\n", "\v", "\f", "\r", "\xc2\x85", "\xc2\xa0", "\xe1\x9a\x80",
+    "\xe2\x80\x80", "\xe2\x80\x81", "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86", "\xe2\x80\x87",
+    "\xe2\x80\x88", "\xe2\x80\x89", "\xe2\x80\x8a", "\xe2\x80\x8b", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\x9f",
+    "\xe3\x80\x80", "\xef\xbb\xbf"};
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string_view trim_login(std::string_view typed) noexcept {
+    for (bool is_trimmed = false; !is_trimmed;) {
+        is_trimmed = true;
+        for (const auto blank : detail::typed_blanks) {
+            if (typed.starts_with(blank)) typed.remove_prefix(blank.size());
+            else if (typed.ends_with(blank)) typed.remove_suffix(blank.size());
+            else continue;
+            is_trimmed = false;
+        }
+    }
+    return typed;
+}
+
+TOLLGATE_DECL bool is_common_password(std::string_view password, std::string_view login) {
+    if (!login.empty() && ascii_iequals(password, login)) return true;
+    if (password.size() > detail::common_password_bytes_max) return false;
+    std::string lower;
+    std::transform(password.begin(), password.end(), std::back_inserter(lower), ascii_lower);
+    return std::binary_search(std::begin(detail::common_passwords), std::end(detail::common_passwords), std::string_view{lower});
+}
+
+}  // namespace tollgate
+
 // <tollgate/web/detail/sign_in_throttle.ipp>
 
 namespace tollgate::inline v0 {
@@ -24006,10 +24398,24 @@ TOLLGATE_DECL sign_in_throttle::counter_list sign_in_throttle::counters_of(const
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings) {
+TOLLGATE_DECL std::string cookie_name_of(std::string_view auth_url, std::string_view chosen, std::string_view use) {
+    const auto at = http::url::root(auth_url, "auth_url");
+    constexpr std::size_t chosen_bytes_max = 64;
+    if (chosen.size() > chosen_bytes_max || !std::all_of(chosen.begin(), chosen.end(), is_token_char) || chosen.starts_with("__"))
+        throw std::invalid_argument{"tollgate: cookie_name must be a token of at most 64 characters that does not begin with '__'"};
+    std::string name{at.scheme == http::url_scheme::https ? "__Host-" : ""};
+    if (chosen.empty()) {
+        constexpr std::size_t hash_bytes = 4;
+        name.append("tollgate_").append(hex_encode(sha256(at.origin() + at.path).raw().substr(0, hash_bytes)));
+    } else {
+        name.append(chosen);
+    }
+    return name.append("_").append(use);
+}
+
+TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings)
+    : name_{cookie_name_of(settings.auth_url, settings.cookie_name, "session")} {
     auto at = http::url::root(settings.auth_url, "auth_url");
-    if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
-        throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
     detail::require_bounds("session", {{"idle_lifetime", settings.idle_lifetime},
                                        {"lifetime", settings.lifetime},
                                        {"touch_interval", settings.touch_interval, seconds{0}},
@@ -24018,7 +24424,6 @@ TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings) {
     if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
         throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};
     secure_ = at.scheme == http::url_scheme::https;
-    name_ = (secure_ ? "__Host-" : "") + settings.cookie_name;
     root_ = std::move(at.path);
 }
 
@@ -24055,11 +24460,11 @@ TOLLGATE_DECL std::string session_cookie::session_secret_of(std::string_view coo
     return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
-TOLLGATE_DECL browser_cookie::browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure)
-    : name_{std::string{session_cookie_name} + "_browser"},
+TOLLGATE_DECL browser_cookie::browser_cookie(const session_settings& settings)
+    : name_{cookie_name_of(settings.auth_url, settings.cookie_name, "browser")},
       key_{settings.browser_key},
       lifetime_{settings.browser_lifetime},
-      secure_{secure} {
+      secure_{http::url::root(settings.auth_url, "auth_url").scheme == http::url_scheme::https} {
     if (!key_.empty()) return;
     const auto random = detail::random_key<std::array<char, 16>>();
     key_.assign(random.data(), random.size());
@@ -24165,7 +24570,12 @@ TOLLGATE_DECL page_texts german_texts() {
                   .shown_once = "Kopieren Sie das Secret jetzt. Es wird nicht noch einmal angezeigt.",
                   .copy = "Kopieren",
                   .copied = "Kopiert",
-                  .cancel = "Abbrechen"},
+                  .cancel = "Abbrechen",
+                  .pages = "Seiten",
+                  .page_of = "Seite {} von {}",
+                  .previous_page = "Zurück",
+                  .next_page = "Weiter",
+                  .more = "und {} weitere"},
         .dates = {.months = {"Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."},
                   .day = "{}. {} {}",
                   .just_now = "Gerade eben",
@@ -24446,6 +24856,9 @@ TOLLGATE_DECL page_texts german_texts() {
              .held = "Angehalten",
              .next_attempt = "Nächster Versuch: {}.",
              .no_attempt = "Noch keine Versuche.",
+             .show_attempts = "Versuche",
+             .one_title = "Zustellung vom {}",
+             .back_to_all = "Alle Zustellungen des Webhooks",
              .send_again = "Erneut senden",
              .sent_again = "Die Zustellung wird erneut gesendet.",
              .not_while_disabled = "Ein deaktivierter Webhook kann nicht senden. Aktivieren Sie ihn zuerst und senden Sie dann "
@@ -24571,6 +24984,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .repeated_password = "Neues Passwort wiederholen",
              .change_password = "Passwort ändern",
              .too_short = "Verwenden Sie mindestens {} Zeichen.",
+             .too_common = "Dieses Passwort ist leicht zu erraten: Angreifer probieren es früh. Wählen Sie ein anderes.",
              .different = "Die neuen Passwörter stimmen nicht überein.",
              .refused = "Das ist nicht Ihr aktuelles Passwort.",
              .throttled = "Zu viele fehlgeschlagene Versuche. Versuchen Sie es in {} erneut.",
@@ -27300,7 +27714,7 @@ TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const securi
     return fill_in(fill_in(texts.browser_on, browser.empty() ? texts.unknown_browser : browser), system);
 }
 
-TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const page_texts& texts) {
+TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, std::string_view login, const page_texts& texts) {
     web::form_faults found;
     const auto new_password = typed.value_of("new_password");
     if (typed.value_of("current_password").empty()) found.add("current_password", texts.forms.missing, texts.security.current_password);
@@ -27310,6 +27724,8 @@ TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const p
     else if (new_password.size() > limits::password_bytes_max)
         found.add("new_password", fill_in(texts.forms.too_long, std::to_string(limits::password_bytes_max)),
                   texts.security.new_password);
+    else if (is_common_password(new_password, login))
+        found.add("new_password", texts.security.too_common, texts.security.new_password);
     else if (new_password != typed.value_of("repeated_password"))
         found.add("repeated_password", texts.security.different);
     return found;
@@ -27334,7 +27750,7 @@ TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, cons
 namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL sign_in_form sign_in_form::read(const http::form_fields& fields) {
-    sign_in_form form{.login = std::string{fields.value_of(web::login_name)}};
+    sign_in_form form{.login = std::string{trim_login(fields.value_of(web::login_name))}};
     if (const auto target = fields.value_of("return_to"); is_local_target(target)) form.return_to = target;
     return form;
 }

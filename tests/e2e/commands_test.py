@@ -41,7 +41,7 @@ class Usage(Case):
         text = run_command("serve", "--help").stdout
         for flag in ("data", "store", "limits", "listen", "tls-cert", "tls-key",
                      "tls-ticket-keys", "plain", "threads", "base-url",
-                     "auth-url",
+                     "auth-url", "cookie-name",
                      "admin-host", "trusted-proxy", "forwarded-by", "cors-origin", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets",
                      "webhook-retry", "webhook-minute-limit",
                      "max-header-bytes", "max-body-bytes", "header-timeout", "idle-timeout", "max-connections", "demo",
@@ -79,6 +79,7 @@ class Usage(Case):
                                "https://example.com/v1/", "https://example.com/v2", "https://example.com//v1",
                                "https://example.com/a/../v1",
                                "https://example.com/v1?x", "https://user@example.com/v1", "https:///v1"],
+                "--cookie-name": ["", "__Host-a", "a b"],
                 "--auth-url": ["", "example.com", "https://example.com/", "https://example.com/#x"],
                 "--store": ["", "x", "memory", "sqlite:", "sqlite::memory:", "mysql:x", "postgres:",
                             "postgres:nonsense", "postgres:host=x nonsense=y",
@@ -247,7 +248,7 @@ class Usage(Case):
 
             self.assertEqual(0,
                              run_command("user", "add", "--login", "ann", "--password-stdin",
-                                         *flags_for(data / "d"), stdin="password\n").returncode)
+                                         *flags_for(data / "d"), stdin="a password\n").returncode)
             failed("user", "add", "--login", "ann", "--password-stdin", mentions="ann")
             failed("user", "add", "--login", "ANN", "--password-stdin", mentions="ANN")
             failed("user", "quota", "--user", "7", "--per-day", "1", mentions="7")
@@ -370,7 +371,7 @@ class Configuration(Case):
                 server.signal(15)
                 self.assertEqual(0, server.wait())
                 json.loads(server.errors.splitlines()[0])
-            result = run_command("user", "add", "--login", "x", "--password-stdin", "--config", config, stdin="password\n")
+            result = run_command("user", "add", "--login", "x", "--password-stdin", "--config", config, stdin="a password\n")
             self.assertEqual({"id": 2}, json.loads(result.stdout),
                              "in the store of the configuration file, after the demo user")
 

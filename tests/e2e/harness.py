@@ -187,10 +187,13 @@ def flags_for(data, store=None):
 
 
 class Server:
-    """A running `tollgate-server serve`. Messages of failures contain its standard error."""
+    """A running `tollgate-server serve`. Messages of failures contain its standard error.
+
+    Servers stand for nodes of one site on different ports, so all have the same names of cookies, unless `cookie_name` is None.
+    """
 
     def __init__(self, *flags, data=None, store=None, tls=False, trusted=True, listen="127.0.0.1:0",
-                 environment=None, quick_hashes=True):
+                 environment=None, quick_hashes=True, cookie_name="e2e"):
         self.quick_hashes = quick_hashes
         self.own_directory = data is None
         self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="tollgate-e2e-"))
@@ -198,6 +201,8 @@ class Server:
         command = [program, "serve", *self.store_flags, "--listen", listen, *map(str, flags)]
         if not tls:
             command.append("--plain")
+        if cookie_name:
+            command += ["--cookie-name", cookie_name]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         stdin=subprocess.DEVNULL, env=environment_of(quick_hashes, environment))
         self.errors = b""

@@ -418,7 +418,7 @@ class Consent(OAuthCase):
 class OnePage(OAuthCase):
     """Sign-in and consent on one page, for itemplatform."""
 
-    FORM_COOKIE = {"tollgate_form"}  # identifies the browser that has the form; it signs nobody in
+    FORM_COOKIE = {"e2e_form"}  # identifies the browser that has the form; it signs nobody in
 
     def fill_in(self, visitor, app, decision="allow", **typed):
         page = app.consent_page(visitor, "itemplatform:read", path=ITEMPLATFORM_AUTHORIZE, state="s")

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """contract.md, item 33: signing in and out, the session cookie, and the limit of failed attempts."""
 
+import base64
 import concurrent.futures
+import contextlib
+import hashlib
+import sqlite3
 import threading
 import time
 import urllib.parse
 
-from harness import Case, Server, main, over_every_transport
+from harness import Case, Server, main, over_every_transport, run_command
 from visitor import Visitor, signed_in
 
 TOKENS = "/en/user/settings/tokens/"
@@ -42,7 +46,7 @@ class SigningIn:
         self.assertEqual(expected, set(attributes))
         self.assertEqual(bool(self.server.tls), name.startswith("__Host-"))
         pair, *attributes = browser.split("; ")
-        self.assertRegex(pair, rf"^{name}_browser=[\w-]{{22}}\.[\w-]{{43}}$")
+        self.assertRegex(pair, rf"^{name.removesuffix('_session')}_browser=[\w-]{{22}}\.[\w-]{{43}}$")
         self.assertEqual(expected | {"Max-Age=31536000"}, set(attributes))
 
     def test_a_login_in_another_case_is_the_same_user(self):
@@ -61,6 +65,16 @@ class SigningIn:
             self.assertFalse(page.form_with("login", "password").value("password"))
             seen.append(page.body.replace(login, ""))
         self.assertEqual(*seen)
+
+    def test_blanks_around_a_login_do_not_count(self):
+        login = self.server.demo["login"]
+        for typed in (f" {login}", f"{login} ", f"\t{login}\u00a0"):
+            signed_in(self.server, typed, self.server.demo["password"])
+
+    def test_password_managers_find_the_form_to_change_the_password(self):
+        page = signed_in(self.server).get("/.well-known/change-password")
+        self.assertEqual((200, self.server.ready["auth"] + SECURITY), (page.status, page.url))
+        page.form_with("current_password", "new_password")
 
     def test_an_empty_form_is_an_error(self):
         page = Visitor(self.server).sign_in("", "")
@@ -143,6 +157,23 @@ class SigningIn:
 
 
 class Cookies(Case):
+    def test_two_servers_on_one_host_do_not_sign_each_other_out(self):
+        """Cookies ignore ports, so a browser sends those of both servers to each of them."""
+        with Server("--demo", cookie_name=None) as first, Server("--demo", cookie_name=None) as second:
+            visitors = [signed_in(first), signed_in(second)]
+            self.assertEqual(4, len({name for each in visitors for name in each.cookies}))
+            for each in visitors:
+                each.cookies = {**visitors[0].cookies, **visitors[1].cookies}
+                self.assertEqual(200, each.get(TOKENS, follow=False).status)
+
+    def test_the_names_of_cookies_are_a_flag(self):
+        for tls, name in ((False, "shop_session"), (True, "__Host-shop_session")):
+            with Server("--demo", cookie_name="shop", tls=tls) as server:
+                self.assertIn(name, signed_in(server).cookies)
+        for bad in ("__Host-shop", "a b", "a=b", "", "x" * 65):
+            result = run_command("serve", "--demo", "--plain", "--listen", "127.0.0.1:0", "--store", "memory:", "--cookie-name", bad)
+            self.assertEqual((2, True), (result.returncode, "--cookie-name" in result.stderr), result.stderr)
+
     def test_behind_a_proxy_that_ends_tls_cookies_are_secure(self):
         with Server("--demo", "--base-url", "https://api.example/v1", "--auth-url", "https://auth.example") as server:
             visitor = Visitor(server)
@@ -341,6 +372,58 @@ class Security(SecurityCase):
         page = self.change(here, "a password", "another one")
         self.assertEqual(429, page.status)
         self.assertTrue(0 < int(page.response.get("Retry-After")) <= 900)
+
+
+class Passwords(SecurityCase):
+    COMPOSED, DECOMPOSED = "\u00fcbung \u00e4\u00f6\u00fc", "u\u0308bung a\u0308o\u0308u\u0308"
+
+    def test_both_forms_of_a_letter_are_one_password(self):
+        for login, password, other in (("composed", self.COMPOSED, self.DECOMPOSED), ("decomposed", self.DECOMPOSED, self.COMPOSED)):
+            self.server.add_user(login, password=password)
+            for each in (password, other):
+                signed_in(self.server, login, each)
+        visitor = self.visitor("192.0.2.1")
+        self.assertEqual(200, self.change(visitor, "a password", self.DECOMPOSED, self.DECOMPOSED).status)
+        signed_in(self.server, "ann", self.COMPOSED)
+
+    def test_common_passwords_are_refused_when_they_are_set(self):
+        for words in (("user", "add", "--login", "bob@shop.example", "--password-stdin"), ("user", "password", "--id", "2", "--password-stdin")):
+            for password in ("12345678", "Password123", "bob@shop.example" if words[1] == "add" else "iloveyou"):
+                result = run_command(*words, *self.server.store_flags, stdin=password + "\n")
+                self.assertEqual((2, True), (result.returncode, "common" in result.stderr), result)
+        page = self.change(self.visitor("192.0.2.1"), "a password", "12345678")
+        self.assertEqual(422, page.status)
+        self.assertIn("easy to guess", page.text)
+
+    def test_a_login_is_added_without_blanks(self):
+        self.server.add_user(" bob ")
+        signed_in(self.server, "bob", "a password")
+
+
+class OlderPasswords(SecurityCase):
+    quick_hashes = False
+
+    def test_a_hash_of_a_password_that_was_not_normalized_stays_valid(self):
+        def hash_of(password):
+            salt = bytes(range(16))
+            key = hashlib.scrypt(password.encode(), salt=salt, n=2**15, r=8, p=3, maxmem=2**26, dklen=32)
+            texts = [base64.b64encode(each).decode().rstrip("=") for each in (salt, key)]
+            return "$scrypt$ln=15,r=8,p=3$" + "$".join(texts)
+
+        with contextlib.closing(sqlite3.connect(self.server.data / "tollgate.db", timeout=30)) as database:
+            def stored():
+                return database.execute("SELECT password_hash FROM directory_users WHERE login = 'ann'").fetchone()[0]
+
+            for password in (Passwords.DECOMPOSED, "12345678"):  # a common one, too
+                with database:
+                    database.execute("UPDATE directory_users SET password_hash = ? WHERE login = 'ann'", [hash_of(password)])
+                signed_in(self.server, "ann", password)
+                replaced = stored() != hash_of(password)
+                self.assertEqual(password == Passwords.DECOMPOSED, replaced, "the hash of the form NFC replaces it")
+            with database:
+                database.execute("UPDATE directory_users SET password_hash = ? WHERE login = 'ann'", [hash_of(Passwords.DECOMPOSED)])
+            signed_in(self.server, "ann", Passwords.DECOMPOSED)
+            signed_in(self.server, "ann", Passwords.COMPOSED)
 
 
 class PasswordChange(SecurityCase):

@@ -20,7 +20,7 @@ namespace tollgate::inline v0 {
 
 /// A submitted sign-in form and the client's address. Views: valid during the call.
 struct sign_in_attempt {
-    std::string_view login;
+    std::string_view login;  ///< without blanks around it, as `trim_login` returns it
     std::string_view password;
     ip_address client;  ///< behind trusted proxies, the client that they name
     bool is_known_browser = false;  ///< has signed in with this login before
@@ -99,8 +99,9 @@ concept versioned_password_source = password_source<P> && requires(P& p, const s
 template <class P>
 concept password_store = password_source<P> && requires(P& p, const checked_password& current, std::string_view password) {
     // Sets the user's password, which has at least `limits::password_characters_min` characters, and at most `limits::password_bytes_max`
-    // bytes. not_found if there is no such user. conflict, and nothing is changed, if the source has versions and `current` is not the
-    // current one.
+    // bytes, and is not one of `is_common_password`. A source should bring passwords into Unicode's form NFC before it hashes them, here
+    // and in check_password: keyboards send the same letter in different forms. not_found if there is no such user. conflict, and nothing
+    // is changed, if the source has versions and `current` is not the current one.
     { p.set_password(current, password) } -> std::same_as<result<void>>;
 };
 
@@ -180,7 +181,8 @@ concept session_manager = session_source<S> && requires(S& s, const http::reques
 /// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
 struct password_change {
     std::string_view current;
-    std::string_view new_password;  ///< at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes
+    /// At least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes, not `is_common_password`.
+    std::string_view new_password;
     ip_address client;              ///< behind trusted proxies, the client that they name
 };
 

@@ -89,6 +89,7 @@
 #include <tollgate/store/detail/memory/sessions.ipp>
 #include <tollgate/store/memory.ipp>
 #include <tollgate/store/memory_tokens.ipp>
+#include <tollgate/web/detail/credential_rules.ipp>
 #include <tollgate/web/detail/form.ipp>
 #include <tollgate/web/detail/language.ipp>
 #include <tollgate/web/detail/one_time.ipp>

@@ -20,6 +20,7 @@
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/detail/page.hpp>
+#include <tollgate/web/detail/session_cookies.hpp>
 #include <tollgate/web/page_theme.hpp>
 
 #include <concepts>
@@ -60,8 +61,8 @@ public:
     /// Whether handling a request may block.
     static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
 
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a time outside its bounds, and for a quota
-    /// without a window.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a time outside its bounds, for a quota
+    /// without a window, and for a cookie_name that is not valid.
     authorization_server(oauth_settings settings, Store& store, Sessions& sessions,
                          Policies policies = default_policies(), Theme theme = {})
         : settings_{std::move(settings)},
@@ -85,6 +86,7 @@ public:
                                           {"page_requests", settings_.page_requests},
                                           {"refreshes", settings_.refreshes},
                                           {"anonymous_quota", settings_.anonymous_quota}});
+        form_cookie_ = cookie_name_of(settings_.auth_url, settings_.cookie_name, "form");
         remove_final_slashes(settings_.auth_url);
         documentation_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
                                                                  : settings_.documentation_url;
@@ -235,6 +237,7 @@ private:
     window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of refreshes and of polls
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string documentation_url_;
+    std::string form_cookie_;  // the name of the cookie
     std::string metadata_;
 };
 
@@ -305,6 +308,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond_page(const 
                                                                                     .store = store_,
                                                                                     .policies = policies_,
                                                                                     .pages = pages,
+                                                                                    .form_cookie = form_cookie_,
                                                                                     .observed = observed(request, context)}
         .respond(request, context, response);
 }

@@ -184,6 +184,13 @@ private:
     [[nodiscard]] auto pages_for(const pages::request_state& state) const noexcept { return renderer_.in(*state.language); }
     [[nodiscard]] http::handle_step guard(const http::request& request, http::response& response,
                                           pages::request_state& state) noexcept;
+    [[nodiscard]] bool is_change_password_path(std::string_view path) const noexcept {
+        if constexpr (!password_changer<Sessions>) return false;
+        const auto& root = renderer_.site().root;
+        return path == pages::change_password_path ||
+               (path.starts_with(root) && path.substr(root.size()) == pages::change_password_path);
+    }
+    void respond_change_password(const http::request& request, http::response& response, pages::request_state& state) const;
     [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response, pages::request_state& state);
     [[nodiscard]] result<http::handle_step> respond_page_request(page which, const http::request& request,
                                                                  http::response& response, pages::request_state& state);
@@ -237,6 +244,10 @@ std::vector<std::string> account_pages<Users, Store, Sessions, Policies, Theme>:
     const auto& site = renderer_.site();
     std::vector<std::string> all{site.root + "/"};
     for (const auto& each : site.assets) all.push_back(each.path);
+    if constexpr (password_changer<Sessions>) {
+        all.emplace_back(pages::change_password_path);
+        if (!site.root.empty()) all.push_back(std::string{site.root}.append(pages::change_password_path));
+    }
     auto roots = language_roots();
     for (const std::string& root : roots) all.push_back(root + "/");
     roots.push_back(site.root);  // paths without a language
@@ -312,6 +323,10 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::respon
                                                                                   pages::request_state& state) {
     constexpr auto done = http::handle_step::done;
     if (pages_for(state).respond_asset(request, response)) return done;
+    if (is_change_password_path(request.target.path)) {
+        respond_change_password(request, response, state);
+        return done;
+    }
     const auto found = find(request);
     if (!is_served(found.page)) {
         pages_for(state).respond_status(response, http::status::not_found);
@@ -343,6 +358,22 @@ http::handle_step account_pages<Users, Store, Sessions, Policies, Theme>::respon
         respond_error(request, response, state, led.error());
     }
     return done;
+}
+
+/// To the form, in the reader's language.
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+void account_pages<Users, Store, Sessions, Policies, Theme>::respond_change_password(const http::request& request,
+                                                                                     http::response& response,
+                                                                                     pages::request_state& state) const {
+    state.route = pages::change_password_path;
+    if (!http::is_read(request.method)) {
+        const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS");
+        if (refused) pages_for(state).respond_status(response, *refused);
+        return;
+    }
+    response.add("Vary", "Accept-Language");
+    if (const auto led = redirect(response, url_of(page::security, *state.language)); !led)
+        respond_error(request, response, state, led.error());
 }
 
 /// A form is refused by its head, if it can be, before its body is awaited.

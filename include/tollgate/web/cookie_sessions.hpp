@@ -13,6 +13,7 @@
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/model/detail/quota_settings.hpp>
+#include <tollgate/web/detail/credential_rules.hpp>
 #include <tollgate/web/detail/session_cookies.hpp>
 #include <tollgate/web/detail/sign_in_throttle.hpp>
 
@@ -51,7 +52,7 @@ public:
     cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})
         : settings_{std::move(settings)},
           cookie_{settings_},
-          browsers_{settings_, cookie_.name(), cookie_.is_secure()},
+          browsers_{settings_},
           throttle_{settings_.throttle, settings_.throttle_capacity},
           store_{&store},
           passwords_{&passwords},
@@ -99,8 +100,9 @@ public:
     /// The URL of the sign-in page; it leads back to `return_to`.
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
-    [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, const sign_in_attempt& attempt,
-                                                 instant now, http::response& response) {
+    [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, sign_in_attempt attempt, instant now,
+                                                   http::response& response) {
+        attempt.login = trim_login(attempt.login);
         // A text that cannot be a login or password does not justify a slow hash, and must not lock anyone out.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
             (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))

@@ -59,6 +59,11 @@ struct form_texts {
     std::string_view copy = "Copy";
     std::string_view copied = "Copied";
     std::string_view cancel = "Cancel";
+    std::string_view pages = "Pages";
+    std::string_view page_of = "Page {} of {}";  ///< two numbers
+    std::string_view previous_page = "Previous";
+    std::string_view next_page = "Next";
+    std::string_view more = "and {} more";  ///< a number
 };
 
 /// The page of personal tokens.
@@ -308,6 +313,7 @@ struct security_texts {
     std::string_view repeated_password = "Repeat new password";
     std::string_view change_password = "Change password";
     std::string_view too_short = "Use at least {} characters.";
+    std::string_view too_common = "This password is easy to guess: attackers try it early. Choose another one.";
     std::string_view different = "The new passwords do not match.";
     std::string_view refused = "This is not your current password.";
     std::string_view throttled = "Too many failed attempts. Try again in {}.";  ///< a duration

@@ -23,6 +23,8 @@ static_assert(http::knows_its_mounts<decltype(oauth_shop<>::oauth)>);
 
 namespace {
 
+const std::string form_cookie = cookie_name_of("https://shop.example", {}, "form");
+
 constexpr const char* one_page = "/en/itemplatform/oauth/";
 constexpr const char* revocation_path = "/user/oauth_revoke/";
 
@@ -335,7 +337,7 @@ TEST_CASE("sign-in and consent on one page", "[oauth][one_page]") {
         CHECK(page.body().find("name=\"login\"") != std::string::npos);
         CHECK(page.body().find("type=\"password\"") != std::string::npos);
         CHECK(page.body().find("value=\"deny\" formnovalidate") != std::string::npos);
-        CHECK(page.find("Set-Cookie").starts_with("__Host-tollgate_form=tgw_"));
+        CHECK(page.find("Set-Cookie").starts_with(form_cookie + "=tgw_"));
         CHECK(page.find("Set-Cookie").ends_with("; Path=/; Secure; HttpOnly; SameSite=Lax"));
 
         const auto response = shop.submit(sign_in_with(page, "open sesame"), cookie_of(page), path);
@@ -391,7 +393,7 @@ TEST_CASE("a sign-in form without a valid token is a 403", "[oauth][one_page][cs
     }
     // A token of another browser, no token, and a token for another purpose.
     CHECK(shop.submit(good, "", one_page).status() == status::forbidden);
-    CHECK(shop.submit(good, "__Host-tollgate_form=", one_page).status() == status::forbidden);
+    CHECK(shop.submit(good, form_cookie + "=", one_page).status() == status::forbidden);
     CHECK(shop.submit(good, cookie_of(shop.open(shop.parameters(), "", one_page)), one_page).status() == status::forbidden);
     CHECK(shop.submit(with(good, {{"state", "other"}}), cookie_of(page), one_page).status() == status::forbidden);
     CHECK(shop.sessions.entered == 0);
@@ -406,7 +408,7 @@ TEST_CASE("a browser keeps the cookie of its forms with sign-in", "[oauth][one_p
     for (const auto& page : {first, second})
         CHECK(returned(shop.submit(sign_in_with(page, "open sesame"), cookie_of(first), one_page), "code"));
     // A cookie that is not a valid secret is replaced.
-    CHECK_FALSE(cookie_of(shop.open(shop.parameters(), "__Host-tollgate_form=guessable", one_page)).empty());
+    CHECK_FALSE(cookie_of(shop.open(shop.parameters(), form_cookie + "=guessable", one_page)).empty());
 }
 
 TEST_CASE("a user denies without a password", "[oauth][one_page]") {

@@ -158,6 +158,8 @@ TEST_CASE("a password is changed with the current one") {
                             row{change("a guess", "a long password", "a long password"), "current_password"},
                             row{change("password of ann", "1234567", "1234567"), "new_password"},
                             row{change("password of ann", "", ""), "new_password"},
+                            row{change("password of ann", "12345678", "12345678"), "new_password"},
+                            row{change("password of ann", "PASSWORD123", "PASSWORD123"), "new_password"},
                             row{change("password of ann", "\u00fc\u00fc\u00fc\u00fc", "\u00fc\u00fc\u00fc\u00fc"), "new_password"},
                             row{change("password of ann", std::string(1025, 'x'), std::string(1025, 'x')), "new_password"},
                             row{change("password of ann", "a long password", "another password"), "repeated_password"}}) {
@@ -165,16 +167,16 @@ TEST_CASE("a password is changed with the current one") {
         const auto page = shop.post_here(current, each.form);
         CHECK(to_number(page.status()) == 422);
         CHECK(has(page, "id=\"" + each.field + "-fault\""));
-        for (const auto* typed : {"a long password", "a guess", "1234567", "password of ann"}) CHECK_FALSE(has(page, typed));
+        for (const auto* typed : {"a long password", "a guess", "1234567", "password of ann", "12345678"}) CHECK_FALSE(has(page, typed));
     }
-    CHECK(to_number(shop.send(http::method::post, path, current, change("password of ann", "12345678", "12345678")).status()) == 403);
+    CHECK(to_number(shop.send(http::method::post, path, current, change("password of ann", "87654321 x", "87654321 x")).status()) == 403);
     CHECK(shop.passwords.by_login.at("ann") == "password of ann");
     CHECK(shop.is_in(other));
     CHECK(shop.activities.empty());
 
-    const auto done = shop.post_here(current, change("password of ann", "12345678", "12345678"));
+    const auto done = shop.post_here(current, change("password of ann", "87654321 x", "87654321 x"));
     CHECK(done.find("Location") == path + "?done=password");
-    CHECK(shop.passwords.by_login.at("ann") == "12345678");
+    CHECK(shop.passwords.by_login.at("ann") == "87654321 x");
     CHECK(shop.passwords.by_login.at("bob") == "password of bob");
     CHECK_FALSE((shop.is_in(current) || shop.is_in(other)));
     const auto line = done.find("Set-Cookie");
@@ -187,8 +189,8 @@ TEST_CASE("a password is changed with the current one") {
 TEST_CASE("guesses at the current password are throttled") {
     secure_shop shop;
     const auto current = shop.sign_in("ann", firefox);
-    for (int i = 0; i < 10; ++i) CHECK(to_number(shop.post_here(current, change("a guess", "12345678", "12345678")).status()) == 422);
-    const auto page = shop.post_here(current, change("password of ann", "12345678", "12345678"));
+    for (int i = 0; i < 10; ++i) CHECK(to_number(shop.post_here(current, change("a guess", "87654321 x", "87654321 x")).status()) == 422);
+    const auto page = shop.post_here(current, change("password of ann", "87654321 x", "87654321 x"));
     CHECK(to_number(page.status()) == 429);
     CHECK_FALSE(page.find("Retry-After").empty());
     CHECK(shop.passwords.by_login.at("ann") == "password of ann");
@@ -198,4 +200,39 @@ TEST_CASE("external sessions have no such page") {
     page_shop shop;
     CHECK(to_number(shop.get(path).status()) == 404);
     CHECK_FALSE(has(shop.get("/en/user/settings/tokens/"), "Security"));
+}
+
+TEST_CASE("password managers find the form to change a password") {
+    secure_shop shop;
+    const std::string known = "/.well-known/change-password";
+    for (const char* language : {"en", "de"}) {
+        test_request request{http::method::get, known};
+        request.field("Accept-Language", language);
+        const auto led = shop.site_pages.handle(request.view());
+        CHECK(to_number(led.status()) == 303);
+        CHECK(led.find("Location") == "/" + std::string{language} + "/user/settings/security/");
+        CHECK(led.find("Vary") == "Accept-Language");
+    }
+    CHECK(to_number(shop.send(http::method::head, known, "").status()) == 303);
+    CHECK(to_number(shop.send(http::method::post, known, "", "a=b").status()) == 405);
+    CHECK(to_number(shop.send(http::method::options, known, "").status()) == 204);
+    CHECK(to_number(shop.send(http::method::get, known + "/x", "").status()) == 404);
+    const auto mounts = shop.site_pages.mounts();
+    CHECK(std::count(mounts.begin(), mounts.end(), known) == 1);
+
+    // On the whole host, wherever the pages are.
+    auto settings = page_shop_settings();
+    settings.auth_url = "https://shop.example/account";
+    account_pages below{settings, shop.users, shop.store, shop.cookies};
+    for (const std::string& path_of_it : {known, "/account" + known}) {
+        test_request request{http::method::get, path_of_it};
+        CHECK(below.handle(request.view()).find("Location") == "/account/en/user/settings/security/");
+        const auto all = below.mounts();
+        CHECK(std::count(all.begin(), all.end(), path_of_it) == 1);
+    }
+    // Where passwords are changed elsewhere, there is no such form.
+    page_shop without;
+    CHECK(to_number(without.get(known).status()) == 404);
+    const auto others = without.pages.mounts();
+    CHECK(std::count(others.begin(), others.end(), known) == 0);
 }

@@ -99,6 +99,8 @@ struct anns_password {
     }
 };
 
+const std::string session_name = cookie_name_of("https://shop.example", {}, "session");
+
 using sessions_type = cookie_sessions<session_map, anns_password, tollgate_test::counting_random>;
 static_assert(sign_in_source<sessions_type>);
 static_assert(!sessions_type::blocking);
@@ -159,7 +161,7 @@ TEST_CASE("a signed-in user is recognized by the cookie", "[cookie_sessions]") {
     REQUIRE(response);
     REQUIRE(response->result == sign_in_result::signed_in);
     CHECK(response->session->user == ann);
-    CHECK(shop.cookie().starts_with("__Host-tollgate_session=tgw_"));
+    CHECK(shop.cookie().starts_with(session_name + "=tgw_"));
     CHECK(shop.attributes() == "; Path=/; Secure; HttpOnly; SameSite=Lax");
     const auto known = shop.find_session(shop.cookie());
     REQUIRE(known);
@@ -201,7 +203,8 @@ TEST_CASE("sessions of inactive users end at once", "[cookie_sessions]") {
 TEST_CASE("over http the cookie has a plain name and is not Secure", "[cookie_sessions]") {
     site shop{"http://127.0.0.1:8080"};
     REQUIRE(shop.sign_in());
-    CHECK(shop.cookie().starts_with("tollgate_session=tgw_"));
+    CHECK(shop.cookie().starts_with(cookie_name_of("http://127.0.0.1:8080", {}, "session") + "=tgw_"));
+    CHECK(shop.cookie().starts_with("tollgate_"));
     CHECK(shop.attributes() == "; Path=/; HttpOnly; SameSite=Lax");
     CHECK(shop.find_session(shop.cookie()));
 }
@@ -230,9 +233,8 @@ TEST_CASE("no other cookie is accepted", "[cookie_sessions]") {
     const std::string unknown{make_secret(secret_kind::session, bytes).view()};
     const std::string token{make_secret(secret_kind::personal_token, bytes).view()};
     for (const std::string& cookie :
-         {std::string{}, std::string{"__Host-tollgate_session="}, mistyped, "tollgate_session=" + value, "__host-tollgate_session=" + value,
-          "__Host-tollgate_session=" + unknown, "__Host-tollgate_session=" + token,
-          good + "; __Host-tollgate_session=" + unknown, good + "x"}) {
+         {std::string{}, session_name + "=", mistyped, session_name.substr(7) + "=" + value, "__host" + session_name.substr(6) + "=" + value,
+          session_name + "=" + unknown, session_name + "=" + token, good + "; " + session_name + "=" + unknown, good + "x"}) {
         CAPTURE(cookie);
         CHECK_FALSE(shop.find_session(cookie));
     }
@@ -322,7 +324,7 @@ TEST_CASE("sign-out ends the session in the store and clears the cookie", "[cook
     http::response out;
     REQUIRE(shop.sessions.sign_out(request, shop.now, out));
     CHECK(out.find("Set-Cookie") ==
-          "__Host-tollgate_session=; Path=/; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Secure; HttpOnly; SameSite=Lax");
+          session_name + "=; Path=/; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Secure; HttpOnly; SameSite=Lax");
     CHECK_FALSE(shop.find_session(cookie));
     CHECK(shop.store.rows.empty());
 
@@ -446,8 +448,47 @@ TEST_CASE("an invalid auth_url or cookie name throws", "[cookie_sessions]") {
         CAPTURE(url);
         CHECK_THROWS_AS(session_cookie{session_settings{.auth_url = url}}, std::invalid_argument);
     }
-    CHECK_THROWS_AS((session_cookie{session_settings{.auth_url = "https://shop.example", .cookie_name = "a b"}}),
-                    std::invalid_argument);
+    for (const std::string& name : {std::string{"a b"}, std::string{"a=b"}, std::string{"a;b"}, std::string{"__Host-a"}, std::string{"__Secure-a"},
+                                    std::string{"__host-a"}, std::string(65, 'a')}) {
+        CAPTURE(name);
+        CHECK_THROWS_AS((session_cookie{session_settings{.auth_url = "https://shop.example", .cookie_name = name}}), std::invalid_argument);
+    }
+}
+
+TEST_CASE("sites have cookies of different names", "[cookie_sessions]") {
+    const auto name = [](std::string_view url, std::string_view chosen = {}) { return cookie_name_of(url, chosen, "session"); };
+    // Cookies ignore ports, and __Host- allows no path but `/`.
+    const std::vector<std::string> all{name("https://shop.example"), name("https://shop.example:8443"), name("https://shop.example/a"),
+                                       name("https://shop.example/b"), name("http://shop.example"), name("https://other.example")};
+    for (const auto& each : all) CHECK(std::count(all.begin(), all.end(), each) == 1);
+    CHECK(all[0].starts_with("__Host-tollgate_"));
+    CHECK(all[4].starts_with("tollgate_"));
+    CHECK(all[0].size() == std::string_view{"__Host-tollgate_01234567_session"}.size());
+    // Other spellings of one URL.
+    CHECK(name("https://SHOP.example:443/") == all[0]);
+    CHECK(name("https://shop.example", "shop") == "__Host-shop_session");
+    CHECK(name("http://shop.example", "shop") == "shop_session");
+    CHECK(name("http://shop.example", std::string(64, 'a')) == std::string(64, 'a') + "_session");
+
+    site one{"https://shop.example:8443"}, two{"https://shop.example:9443"};
+    REQUIRE(one.sign_in());
+    REQUIRE(two.sign_in());
+    const auto both = one.cookie() + "; " + two.cookie();
+    CHECK(one.find_session(both));
+    CHECK(two.find_session(both));
+}
+
+TEST_CASE("blanks around a login are not part of it", "[cookie_sessions]") {
+    site shop;
+    const auto response = shop.sign_in("right", {}, " ann\xc2\xa0");
+    REQUIRE(response);
+    REQUIRE(response->result == sign_in_result::signed_in);
+    CHECK(response->session->login == "ann");
+    CHECK(shop.find_session(shop.cookie())->login == "ann");
+    CHECK(shop.sign_in("right ")->result == sign_in_result::refused);  // those of a password are
+    // All spellings count as one login.
+    for (int i = 0; i < 9; ++i) CHECK(shop.sign_in("wrong", {}, std::string(static_cast<std::size_t>(i), ' ') + "ann")->result == sign_in_result::refused);
+    CHECK(shop.sign_in("right")->result == sign_in_result::throttled);
 }
 
 TEST_CASE("a bound of the throttle without a window throws", "[cookie_sessions]") {
@@ -513,7 +554,7 @@ TEST_CASE("other clients cannot lock out a known browser", "[cookie_sessions]") 
     site shop;
     REQUIRE(shop.sign_in()->result == sign_in_result::signed_in);
     const auto cookie = shop.browser_cookie.substr(0, shop.browser_cookie.find(';'));
-    REQUIRE(cookie.starts_with("__Host-tollgate_session_browser="));
+    REQUIRE(cookie.starts_with(cookie_name_of("https://shop.example", {}, "browser") + "="));
     CHECK(shop.browser_cookie.find("HttpOnly") != std::string::npos);
     CHECK(shop.browser_cookie.find("Secure") != std::string::npos);
     CHECK(shop.browser_cookie.find("Max-Age=31536000") != std::string::npos);

@@ -38,6 +38,7 @@ struct authorization_page {
     Store& store;
     Policies& policies;
     web::localized_pages<Theme> pages;
+    std::string_view form_cookie;  ///< the name of the cookie of a browser to which a form with sign-in was sent
     pipeline::observed_request observed;
 
     static constexpr bool signs_in = sign_in_source<Sessions>;
@@ -94,7 +95,7 @@ private:
     /// The secret of a browser that is not signed in, so that the form with sign-in has a token, too. It is in a cookie, which
     /// other sites can neither read nor set. Empty if there is none.
     [[nodiscard]] std::string form_secret_of(const http::request& request) const {
-        const auto cookie = http::find_cookie(request.fields, form_cookie_name(pages.site().secure));
+        const auto cookie = http::find_cookie(request.fields, form_cookie);
         return cookie && is_well_formed(secret_kind::session, *cookie) ? std::string{*cookie} : std::string{};
     }
 
@@ -102,8 +103,7 @@ private:
     [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
         if (auto known = form_secret_of(call.request); !known.empty()) return known;
         const auto secret = new_secret(secret_kind::session, policy(policies.random));
-        const bool secure = pages.site().secure;
-        if (secret && http::add_cookie(call.response, {.name = form_cookie_name(secure), .value = *secret, .secure = secure}))
+        if (secret && http::add_cookie(call.response, {.name = form_cookie, .value = *secret, .secure = pages.site().secure}))
             return std::string{std::string_view{*secret}};
         respond_error_page(random_source_error(), call.response);
         return {};
@@ -200,7 +200,8 @@ private:
         if (decided == decision::deny) return deny(call);
         if (decided != decision::allow) return pages.respond_status(call.response, http::status::bad_request);
 
-        const auto login = call.sent.find(web::login_name).value_or("");
+        const auto sent_login = call.sent.find(web::login_name).value_or("");
+        const auto login = trim_login(sent_login);
         const auto password = call.sent.find(web::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = call.context.client};
         const auto& texts = pages.texts().sign_in;

@@ -76,11 +76,6 @@ enum class decision : std::uint8_t { allow, deny, other_user, none };
 inline constexpr std::string_view consent_purpose = "oauth/consent";
 inline constexpr std::string_view sign_in_purpose = "oauth/sign_in";
 
-/// The cookie of a browser to which a form with sign-in was sent. Over https sibling hosts cannot set it.
-[[nodiscard]] constexpr std::string_view form_cookie_name(bool secure) noexcept {
-    return secure ? "__Host-tollgate_form" : "tollgate_form";
-}
-
 /// The text that a form token of this request covers.
 [[nodiscard]] TOLLGATE_DECL std::string signed_text_of(const authorization_request& request);
 

@@ -74,6 +74,10 @@ inline constexpr std::array page_paths = {
     page_path{"/{language}/user/settings/security/", page::security},
 };
 
+/// Where password managers look for the form to change a password (a well-known URL of the W3C): on the whole host, and below the
+/// site's root.
+inline constexpr std::string_view change_password_path = "/.well-known/change-password";
+
 /// The path of a page, or the first one of several.
 [[nodiscard]] constexpr const page_path& find_path(page which) noexcept {
     for (const page_path& each : page_paths)

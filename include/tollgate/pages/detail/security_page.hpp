@@ -38,8 +38,8 @@ struct security_view {
 TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,
                                   const web::form_faults& faults);
 
-/// The errors that show before the current password is checked.
-[[nodiscard]] TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const page_texts& texts);
+/// The errors that show before the current password is checked. `login` is the user's.
+[[nodiscard]] TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, std::string_view login, const page_texts& texts);
 
 template <class Call>
 [[nodiscard]] result<void> show_security(Call& call, const web::form_faults& faults = {},
@@ -69,7 +69,7 @@ template <class Call>
 [[nodiscard]] result<void> change_password(Call& call) {
     using enum password_change_response::outcome;
     const security_texts& texts = call.texts().security;
-    auto faults = faults_of(call.form, call.texts());
+    auto faults = faults_of(call.form, call.session.login, call.texts());
     if (!faults.empty()) return show_security(call, faults);
     const password_change change{call.form.value_of("current_password"), call.form.value_of("new_password"), call.client};
     const auto done = call.sessions().change_password(call.request, call.session, change, call.now, call.response());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/pages/detail/security_page.hpp>
+#include <tollgate/web/detail/credential_rules.hpp>
 
 #include <span>
 
@@ -102,7 +103,7 @@ TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const securi
     return fill_in(fill_in(texts.browser_on, browser.empty() ? texts.unknown_browser : browser), system);
 }
 
-TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const page_texts& texts) {
+TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, std::string_view login, const page_texts& texts) {
     web::form_faults found;
     const auto new_password = typed.value_of("new_password");
     if (typed.value_of("current_password").empty()) found.add("current_password", texts.forms.missing, texts.security.current_password);
@@ -112,6 +113,8 @@ TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, const p
     else if (new_password.size() > limits::password_bytes_max)
         found.add("new_password", fill_in(texts.forms.too_long, std::to_string(limits::password_bytes_max)),
                   texts.security.new_password);
+    else if (is_common_password(new_password, login))
+        found.add("new_password", texts.security.too_common, texts.security.new_password);
     else if (new_password != typed.value_of("repeated_password"))
         found.add("repeated_password", texts.security.different);
     return found;

@@ -5,7 +5,7 @@
 namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL sign_in_form sign_in_form::read(const http::form_fields& fields) {
-    sign_in_form form{.login = std::string{fields.value_of(web::login_name)}};
+    sign_in_form form{.login = std::string{trim_login(fields.value_of(web::login_name))}};
     if (const auto target = fields.value_of("return_to"); is_local_target(target)) form.return_to = target;
     return form;
 }

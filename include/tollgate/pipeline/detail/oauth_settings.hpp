@@ -18,6 +18,8 @@ struct oauth_settings {
     service_catalog services = {};
     /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
     std::vector<std::string> one_page_services = {};
+    /// What the name of the cookie of those pages begins with, as `session_settings::cookie_name`.
+    std::string cookie_name = {};
 
     /// The page that errors and the metadata link to, as `api_settings::documentation_url` says. Empty: the metadata itself.
     std::string documentation_url = {};

@@ -18,10 +18,11 @@ namespace tollgate::inline v0 {
 
 /// Settings of `cookie_sessions`.
 struct session_settings {
-    /// As for the pages. With https the cookie is `Secure` and has the `__Host-` prefix, so that sibling hosts cannot
-    /// set it.
+    /// As for the pages. With https the cookies are `Secure` and have the prefix `__Host-`, so that sibling hosts cannot
+    /// set them.
     std::string auth_url;
-    std::string cookie_name = "tollgate_session";  ///< a token, without `__Host-`
+    /// What the cookies' names begin with, after that prefix, as `cookie_name_of` says. Empty: derived from `auth_url`.
+    std::string cookie_name = {};
 
     // Each time is at most 36,500 days, and above zero except for `touch_interval`.
     seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
@@ -41,12 +42,18 @@ struct session_settings {
 /// The query parameter of the sign-in page that holds the path and query to return to after signing in.
 inline constexpr std::string_view return_to_name = "return_to";
 
+/// The name of one of a site's cookies: `tollgate_5d41402a_session` for the use `session`. Cookies ignore ports, and those with the
+/// prefix `__Host-` are for all paths, so the default has a hash of `auth_url`: two sites on one host then keep their cookies apart.
+/// `chosen` replaces all before the use. Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for a
+/// `chosen` that is not a token of at most 64 characters or that begins with two underscores, as reserved names do.
+[[nodiscard]] TOLLGATE_DECL std::string cookie_name_of(std::string_view auth_url, std::string_view chosen, std::string_view use);
+
 /// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. Stores keep only its SHA-256, so a leaked store does
 /// not leak sessions.
 class session_cookie {
 public:
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, a name that is not a token, or another
-    /// setting outside its bounds.
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a name that `cookie_name_of` refuses, or for
+    /// another setting outside its bounds.
     TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
 
     /// The well-formed session cookie of this request, if any. A view of the request.
@@ -54,11 +61,6 @@ public:
     /// False, and nothing is added, if the value cannot be in a cookie; never for a secret.
     [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
     TOLLGATE_DECL void clear(http::response& response) const;
-
-    /// The name of the cookie.
-    [[nodiscard]] std::string_view name() const noexcept { return name_; }
-    /// Whether the cookie is sent over https only.
-    [[nodiscard]] bool is_secure() const noexcept { return secure_; }
 
     /// `{path of auth_url}/en/user/sign_in/?return_to=...`, in the language of the page to return to; without a language if
     /// that is none of these pages.
@@ -78,8 +80,8 @@ private:
 /// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
 class browser_cookie {
 public:
-    /// Uses the key and the lifetime of `settings`.
-    TOLLGATE_DECL browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure);
+    /// Uses the names, the key and the lifetime of `settings`, which a `session_cookie` has checked.
+    TOLLGATE_DECL explicit browser_cookie(const session_settings& settings);
 
     /// The browser's number if it has signed in with this login before; otherwise 0.
     [[nodiscard]] TOLLGATE_DECL std::uint64_t find(const http::request& request, std::string_view login) const;

@@ -19,10 +19,24 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings) {
+TOLLGATE_DECL std::string cookie_name_of(std::string_view auth_url, std::string_view chosen, std::string_view use) {
+    const auto at = http::url::root(auth_url, "auth_url");
+    constexpr std::size_t chosen_bytes_max = 64;
+    if (chosen.size() > chosen_bytes_max || !std::all_of(chosen.begin(), chosen.end(), is_token_char) || chosen.starts_with("__"))
+        throw std::invalid_argument{"tollgate: cookie_name must be a token of at most 64 characters that does not begin with '__'"};
+    std::string name{at.scheme == http::url_scheme::https ? "__Host-" : ""};
+    if (chosen.empty()) {
+        constexpr std::size_t hash_bytes = 4;
+        name.append("tollgate_").append(hex_encode(sha256(at.origin() + at.path).raw().substr(0, hash_bytes)));
+    } else {
+        name.append(chosen);
+    }
+    return name.append("_").append(use);
+}
+
+TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings)
+    : name_{cookie_name_of(settings.auth_url, settings.cookie_name, "session")} {
     auto at = http::url::root(settings.auth_url, "auth_url");
-    if (settings.cookie_name.empty() || !std::all_of(settings.cookie_name.begin(), settings.cookie_name.end(), is_token_char))
-        throw std::invalid_argument{"tollgate: '" + settings.cookie_name + "' is not a valid cookie name"};
     detail::require_bounds("session", {{"idle_lifetime", settings.idle_lifetime},
                                        {"lifetime", settings.lifetime},
                                        {"touch_interval", settings.touch_interval, seconds{0}},
@@ -31,7 +45,6 @@ TOLLGATE_DECL session_cookie::session_cookie(const session_settings& settings) {
     if (!settings.browser_key.empty() && settings.browser_key.size() < key_bytes_min)
         throw std::invalid_argument{"tollgate: the session setting browser_key is shorter than 16 bytes"};
     secure_ = at.scheme == http::url_scheme::https;
-    name_ = (secure_ ? "__Host-" : "") + settings.cookie_name;
     root_ = std::move(at.path);
 }
 
@@ -68,11 +81,11 @@ TOLLGATE_DECL std::string session_cookie::session_secret_of(std::string_view coo
     return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
-TOLLGATE_DECL browser_cookie::browser_cookie(const session_settings& settings, std::string_view session_cookie_name, bool secure)
-    : name_{std::string{session_cookie_name} + "_browser"},
+TOLLGATE_DECL browser_cookie::browser_cookie(const session_settings& settings)
+    : name_{cookie_name_of(settings.auth_url, settings.cookie_name, "browser")},
       key_{settings.browser_key},
       lifetime_{settings.browser_lifetime},
-      secure_{secure} {
+      secure_{http::url::root(settings.auth_url, "auth_url").scheme == http::url_scheme::https} {
     if (!key_.empty()) return;
     const auto random = detail::random_key<std::array<char, 16>>();
     key_.assign(random.data(), random.size());

@@ -2,6 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/session_source.hpp>
+#include <tollgate/web/detail/credential_rules.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/detail/html_writer.hpp>
@@ -37,13 +38,14 @@ inline void write_sign_in_fields(html_writer& html, std::string_view login, cons
                                  const page_texts& texts) {
     write_text_field(
         html,
-        {.name = login_name, .label = texts.sign_in.login, .value = login, .autocomplete = "username", .focused = true},
+        {.name = login_name, .label = texts.sign_in.login, .value = login, .autocomplete = "username", .focused = login.empty()},
         faults, texts.forms);
     write_text_field(html,
                      {.name = password_name,
                       .label = texts.sign_in.password,
                       .type = "password",
-                      .autocomplete = "current-password"},
+                      .autocomplete = "current-password",
+                      .focused = !login.empty()},
                      faults, texts.forms);
 }
 

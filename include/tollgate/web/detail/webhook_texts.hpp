@@ -50,6 +50,9 @@ struct delivery_texts {
     std::string_view held = "Held";
     std::string_view next_attempt = "Next attempt: {}.";
     std::string_view no_attempt = "No attempts yet.";
+    std::string_view show_attempts = "Attempts";
+    std::string_view one_title = "Delivery of {}";  ///< a time
+    std::string_view back_to_all = "All deliveries of the webhook";
     std::string_view send_again = "Send again";
     std::string_view sent_again = "The delivery was queued again.";
     std::string_view not_while_disabled = "Deliveries of a disabled webhook cannot be sent. Enable the webhook first, then try again.";
