@@ -5103,7 +5103,8 @@ concept session_source = requires(S& s, const http::request& request, instant no
     // The session of this request, if any.
     { s.session_of(request, now) } -> std::same_as<result<std::optional<session>>>;
     // Where to send a user who is not signed in, so that they return to `return_to`, a path and query of this site.
-    // Visible ASCII.
+    // Visible ASCII, without a fragment. An authorization page appends two query parameters if the application sent them: `prompt`
+    // (login, select_account or both) asks for the form although there is a session, `login_hint` is a login for the form.
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
 };
 
@@ -10543,7 +10544,7 @@ private:
 
 namespace tollgate::inline v0::oauth {
 
-/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2) and RFC 8628 (section 3.5).
+/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2), RFC 8628 (section 3.5) and OpenID Connect Core (section 3.1.2.6).
 enum class error_code : std::uint8_t {
     invalid_request,
     invalid_client,
@@ -10553,6 +10554,8 @@ enum class error_code : std::uint8_t {
     unsupported_grant_type,
     unsupported_response_type,
     access_denied,
+    login_required,
+    consent_required,
     server_error,
     temporarily_unavailable,
     authorization_pending,
@@ -10570,6 +10573,8 @@ enum class error_code : std::uint8_t {
         case error_code::unsupported_grant_type: return "unsupported_grant_type";
         case error_code::unsupported_response_type: return "unsupported_response_type";
         case error_code::access_denied: return "access_denied";
+        case error_code::login_required: return "login_required";
+        case error_code::consent_required: return "consent_required";
         case error_code::server_error: return "server_error";
         case error_code::temporarily_unavailable: return "temporarily_unavailable";
         case error_code::authorization_pending: return "authorization_pending";
@@ -10639,6 +10644,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<failure> repeated() const;
     [[nodiscard]] bool is_repeated(std::string_view name) const noexcept { return times(name) > 1; }
 
+    /// As sent, in their order.
+    [[nodiscard]] const std::vector<http::form_member>& all() const noexcept { return sent_; }
+
     /// Whether it was sent, with a value or without.
     [[nodiscard]] bool holds(std::string_view name) const noexcept { return times(name) != 0; }
 
@@ -10660,6 +10668,21 @@ private:
 
 namespace tollgate::inline v0::oauth {
 
+/// The values of `prompt` (OpenID Connect Core section 3.1.2.1): what the user must see, whatever they did before.
+struct prompt_set {
+    bool none = false;            ///< nothing: an error is returned instead
+    bool login = false;           ///< the sign-in form
+    bool consent = false;         ///< the consent form
+    bool select_account = false;  ///< who is signed in, and the way to sign in as someone else
+
+    [[nodiscard]] constexpr bool empty() const noexcept { return !none && !login && !consent && !select_account; }
+    friend bool operator==(const prompt_set&, const prompt_set&) noexcept = default;
+};
+
+/// Separated by spaces. Empty for another value, and for `none` with any other.
+[[nodiscard]] TOLLGATE_DECL std::optional<prompt_set> parse_prompts(std::string_view text);
+[[nodiscard]] TOLLGATE_DECL std::string to_text(const prompt_set& prompts);
+
 /// A valid authorization request (RFC 6749 section 4.1.1).
 struct authorization_request {
     application client;
@@ -10668,6 +10691,8 @@ struct authorization_request {
     scope_set scopes;
     std::optional<std::string> state;
     std::optional<std::string> code_challenge;  ///< S256 (RFC 7636 section 4.2)
+    prompt_set prompt{};
+    std::optional<std::string> login_hint{};  ///< one visible line of a login's size
 };
 
 /// Errors in the redirect URL or client, which must be shown on a page instead of a redirect (RFC 6749 section
@@ -10714,11 +10739,15 @@ template <application_store Applications>
 }
 
 /// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
-/// normalize line ends in forms, so a state with control characters is sent percent-encoded as `encoded_state`.
+/// normalize line ends in forms, so a state with control characters is sent in base64url as `encoded_state`. So is a state that would
+/// be much longer if it was percent-encoded: the URL of a sign-in page contains the query of the page to return to, encoded once more.
 [[nodiscard]] TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request);
 
 /// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
 [[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
+
+/// A request that is not valid, as a query, with the same encoding of its state.
+[[nodiscard]] TOLLGATE_DECL std::string to_query(const parameters& sent);
 
 }  // namespace tollgate::oauth
 
@@ -11833,7 +11862,8 @@ struct authorization_page {
         if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged))
             return pages.respond_message(response, http::status::bad_request, texts_for(*failure, pages.texts().consent));
-        if (auto* failed = std::get_if<redirect_failure>(&*judged)) return respond_redirect_failure(request, context, response, *failed);
+        if (auto* failed = std::get_if<redirect_failure>(&*judged))
+            return respond_redirect_failure(request, sent, context, response, *failed);
 
         const authorization_call call{request, sent, std::get<authorization_request>(*judged), context, response};
         if (request.method == http::method::post) handle_form(call);
@@ -11842,15 +11872,18 @@ struct authorization_page {
 
 private:
     /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
-    /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
-    void respond_redirect_failure(const http::request& request, request_state& context, http::response& response,
-                                  const redirect_failure& failed) const {
+    /// and links of this site must not redirect strangers to other sites. The exception is `prompt=none`, which forbids to show
+    /// anything (RFC 9700 section 4.11.2).
+    void respond_redirect_failure(const http::request& request, const parameters& sent, request_state& context,
+                                  http::response& response, const redirect_failure& failed) const {
         const auto found = find_session(sessions, request, context);
         if (!found) return respond_error_page(found.error(), response);
-        if (*found) return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
+        const bool is_silent = sent.find("prompt") == "none" && request.method != http::method::post;
+        if (*found || is_silent)
+            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.respond_status(response, http::status::forbidden);
-        const auto back = std::string{request.target.path}.append("?").append(request.target.query);
+        const auto back = std::string{request.target.path}.append("?").append(to_query(sent));
         redirect_to_page(sessions.sign_in_url(pages.translate(back)), response);
     }
 
@@ -11865,9 +11898,31 @@ private:
         [[nodiscard]] bool on_one_page() const noexcept { return context.endpoint == endpoint::one_page; }
     };
 
-    /// Where the browser returns to after signing in.
+    /// This page with the whole request.
+    [[nodiscard]] std::string url_of(const authorization_call& call, const authorization_request& authorization) const {
+        return pages.translate(std::string{call.request.target.path}.append("?").append(to_query(authorization)));
+    }
+
+    /// Where the browser returns to after signing in, which the request must not ask for once more.
     [[nodiscard]] std::string return_to(const authorization_call& call) const {
-        return pages.translate(std::string{call.request.target.path}.append("?").append(to_query(call.authorization)));
+        auto signed_in = call.authorization;
+        signed_in.prompt.login = signed_in.prompt.select_account = false;
+        signed_in.login_hint.reset();
+        return url_of(call, signed_in);
+    }
+
+    /// The sign-in page, with what the request says about the sign-in.
+    [[nodiscard]] std::string first_sign_in_url(const authorization_call& call) const {
+        auto url = sessions.sign_in_url(return_to(call));
+        const auto add = [&](std::string_view name, std::string_view value) {
+            url.append(url.find('?') == std::string::npos ? "?" : "&").append(name).append("=").append(percent_encode(value));
+        };
+        const prompt_set& prompt = call.authorization.prompt;
+        const auto& login_hint = call.authorization.login_hint;
+        if (prompt.login || prompt.select_account)
+            add("prompt", to_text({.login = prompt.login, .select_account = prompt.select_account}));
+        if (login_hint) add("login_hint", *login_hint);
+        return url;
     }
 
     /// The secret of a browser that is not signed in, so that the form with sign-in has a token, too. It is in a cookie, which
@@ -11891,18 +11946,21 @@ private:
         const auto found = find_session(sessions, call.request, call.context);
         if (!found) return respond_error_page(found.error(), call.response);
         const auto& session = *found;
-        if (!session) return request_sign_in(call);
-        if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *session);
+        const prompt_set& prompt = call.authorization.prompt;
+        if (!session && prompt.none) return send_failure(call, {error_code::login_required, "The user is not signed in."});
+        // Without a way to sign out on this page, another user can only sign in on the sign-in page.
+        if (!session || prompt.login || (prompt.select_account && !signs_in)) return request_sign_in(call);
+        if (call.on_one_page() || prompt.consent || prompt.select_account || !may_skip_consent(call)) return ask(call, *session);
 
         const auto granted = store.granted_scopes(session->user, call.authorization.client.id);
         if (!granted) return send_error(call, granted.error());
-        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return show_consent(call, *session);
+        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return ask(call, *session);
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());
         auto new_code = code_for(call, session->user, *code);
         new_code.only_if_granted = true;
         const auto stored = store.create_code(new_code);
-        if (stored && *stored == code_result::not_granted) return show_consent(call, *session);  // revoked in the meantime
+        if (stored && *stored == code_result::not_granted) return ask(call, *session);  // revoked in the meantime
         send_code(call, stored, *code);
     }
 
@@ -11918,8 +11976,11 @@ private:
 
     void request_sign_in(const authorization_call& call) const {
         if constexpr (signs_in)
-            if (call.on_one_page()) return show_sign_in(call, {}, {}, http::status::ok);
-        redirect_to_page(sessions.sign_in_url(return_to(call)), call.response);
+            if (call.on_one_page()) {
+                const auto& hint = call.authorization.login_hint;
+                return show_sign_in(call, hint ? trim_login(*hint) : std::string_view{}, {}, http::status::ok);
+            }
+        redirect_to_page(first_sign_in_url(call), call.response);
     }
 
     void handle_form(const authorization_call& call) const {
@@ -12000,6 +12061,13 @@ private:
         issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
+    /// Shows the consent form, unless the request forbids it.
+    void ask(const authorization_call& call, const session& session) const {
+        if (call.authorization.prompt.none)
+            return send_failure(call, {error_code::consent_required, "The user has to be asked for consent."});
+        show_consent(call, session);
+    }
+
     void show_consent(const authorization_call& call, const session& session) const {
         const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policy(policies.random),
                                                call.context.now());
@@ -12026,7 +12094,7 @@ private:
     void show(const authorization_call& call, page_frame frame, std::string_view form_token,
               const sign_in_part* sign_in) const {
         const auto url = pages.translate(call.request.target.path);
-        const auto path = pages.path_of(return_to(call));
+        const auto path = pages.path_of(url_of(call, call.authorization));
         const consent_view view{.texts = pages.texts(),
                                 .operator_name = pages.operator_name(),
                                 .scopes = pages.scopes(),
@@ -14043,10 +14111,16 @@ template <class Call>
 
 namespace tollgate::inline v0::pages {
 
-/// The submitted form without the password.
+/// Query parameters besides `return_to`, as an authorization page appends them to the URL of a sign-in page.
+inline constexpr std::string_view prompt_name = "prompt";
+inline constexpr std::string_view login_hint_name = "login_hint";
+
+/// The submitted form without the password, or the query.
 struct sign_in_form {
     std::string login = {};
     std::string return_to = {};  ///< a path of this site; empty: the overview
+    std::string prompt = {};     ///< of the query: why a signed-in user signs in again; empty: they need not
+    std::string login_hint = {};  ///< of the query: the login to begin with
 
     [[nodiscard]] static TOLLGATE_DECL sign_in_form read(const http::form_fields& fields);
 };
@@ -14095,7 +14169,13 @@ void show_sign_in_form(const Pages& pages, const web::page_language& language, c
     const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
     const std::string own_path{find_path(page::sign_in).path()};
     const auto url = localized.url(own_path);
-    const auto path = typed.return_to.empty() ? own_path : own_path + "?return_to=" + percent_encode(typed.return_to);
+    auto path = own_path;
+    const auto add = [&](std::string_view name, std::string_view value) {
+        if (!value.empty()) path.append(path == own_path ? "?" : "&").append(name).append("=").append(percent_encode(value));
+    };
+    add(return_to_name, typed.return_to);
+    add(prompt_name, typed.prompt);
+    add(login_hint_name, typed.login_hint);
     localized.respond(response,
                       {.title = localized.texts().sign_in.title,
                        .has_errors = !faults.empty(),
@@ -14107,13 +14187,14 @@ void show_sign_in_form(const Pages& pages, const web::page_language& language, c
                       reach);
 }
 
-/// The form; redirects if there is a session.
+/// The form; redirects if there is a session, unless a prompt asks for the form.
 template <class Pages>
 [[nodiscard]] result<void> show_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
     const auto signed_in = pages.sessions().session_of(context.request, context.now);
     if (!signed_in) return signed_in.error();
-    const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
-    if (*signed_in) return redirect_after_sign_in(pages, context.language, fresh, response);
+    auto fresh = sign_in_form::read(context.sent);
+    fresh.login = fresh.login_hint;
+    if (*signed_in && fresh.prompt.empty()) return redirect_after_sign_in(pages, context.language, fresh, response);
     show_sign_in_form(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
     return {};
 }
@@ -25667,11 +25748,27 @@ inline bool has_control(std::string_view text) noexcept {
     return false;
 }
 
-/// As sent, or percent-encoded by our form.
+inline constexpr std::string_view encoded_state_name = "encoded_state";
+
+inline http::form_member to_member(const std::string& state) {
+    constexpr std::size_t bytes_max = 512;  // ordinary states stay readable
+    auto encoded = base64url_encode(state);
+    const auto nested_bytes = percent_encode(percent_encode(state)).size();
+    if (has_control(state) || (nested_bytes > bytes_max && nested_bytes > encoded.size()))
+        return {std::string{encoded_state_name}, std::move(encoded)};
+    return {"state", state};
+}
+
+inline void add_to_query(std::string& query, std::string_view name, std::string_view value) {
+    if (!query.empty()) query.push_back('&');
+    query.append(percent_encode(name)).append("=").append(percent_encode(value));
+}
+
+/// As sent, or encoded by our form.
 inline std::optional<std::string> state_of(const parameters& sent) {
     if (auto state = sent.find("state")) return state;
-    const auto encoded = sent.find("encoded_state");
-    auto decoded = encoded ? percent_decode(*encoded) : std::nullopt;
+    const auto encoded = sent.find(encoded_state_name);
+    auto decoded = encoded ? base64url_decode(*encoded) : std::nullopt;
     // Our form encodes what a form has brought: UTF-8. Other bytes would not come back from the next form.
     return decoded && is_utf8(*decoded) ? decoded : std::nullopt;
 }
@@ -25695,10 +25792,40 @@ inline std::optional<failure> find_fault(const application& client, const parame
     if (!challenge && client.type == client_type::public_client)
         return failure{error_code::invalid_request, "code_challenge is missing; public clients must use PKCE (RFC 7636)."};
     if (!sent.find("scope")) return missing_parameter("scope");
+    if (const auto prompt = sent.find("prompt"); prompt && !parse_prompts(*prompt))
+        return failure{error_code::invalid_request, "prompt must be none alone, or any of login, consent and select_account."};
     return std::nullopt;
 }
 
 }  // namespace detail
+
+TOLLGATE_DECL std::optional<prompt_set> parse_prompts(std::string_view text) {
+    prompt_set read;
+    while (!text.empty()) {
+        const auto end = (std::min)(text.find(' '), text.size());
+        const auto value = text.substr(0, end);
+        if (value == "none") read.none = true;
+        else if (value == "login") read.login = true;
+        else if (value == "consent") read.consent = true;
+        else if (value == "select_account") read.select_account = true;
+        else if (!value.empty()) return std::nullopt;
+        text.remove_prefix((std::min)(end + 1, text.size()));
+    }
+    if (read.none && read != prompt_set{.none = true}) return std::nullopt;
+    return read;
+}
+
+TOLLGATE_DECL std::string to_text(const prompt_set& prompts) {
+    std::string text;
+    const auto add = [&](bool is_set, std::string_view value) {
+        if (is_set) text.append(text.empty() ? "" : " ").append(value);
+    };
+    add(prompts.none, "none");
+    add(prompts.login, "login");
+    add(prompts.consent, "consent");
+    add(prompts.select_account, "select_account");
+    return text;
+}
 
 TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept {
     return !text.empty() && text.size() <= limits::client_id_bytes_max &&
@@ -25727,12 +25854,16 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
 
     const auto scopes = parse_known_scopes(*sent.find("scope"), services);
     if (!scopes) return redirect_failure{std::move(*redirect), unknown_scope(), std::move(state)};
+    auto hint = sent.find("login_hint");
+    if (hint && !is_visible_line(*hint, limits::login_bytes_max)) hint.reset();  // no login that could exist
     return authorization_request{.client = std::move(client),
                                  .redirect = std::move(*redirect),
                                  .redirect_uri = std::move(redirect_uri),
                                  .scopes = *scopes,
                                  .state = std::move(state),
-                                 .code_challenge = sent.find("code_challenge")};
+                                 .code_challenge = sent.find("code_challenge"),
+                                 .prompt = parse_prompts(sent.find("prompt").value_or("")).value_or(prompt_set{}),
+                                 .login_hint = std::move(hint)};
 }
 
 TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request) {
@@ -25740,22 +25871,31 @@ TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization
                                        {"client_id", std::string{request.client.client_id.view()}},
                                        {"scope", std::string{request.scopes.text()}}};
     if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
-    if (request.state) {
-        if (detail::has_control(*request.state)) all.push_back({"encoded_state", percent_encode(*request.state)});
-        else all.push_back({"state", *request.state});
-    }
+    if (request.state) all.push_back(detail::to_member(*request.state));
     if (request.code_challenge) {
         all.push_back({"code_challenge", *request.code_challenge});
         all.push_back({"code_challenge_method", std::string{challenge_method}});
     }
+    if (!request.prompt.empty()) all.push_back({"prompt", to_text(request.prompt)});
+    if (request.login_hint) all.push_back({"login_hint", *request.login_hint});
     return all;
 }
 
 TOLLGATE_DECL std::string to_query(const authorization_request& request) {
     std::string query;
-    for (const auto& [name, value] : form_parameters(request)) {
-        if (!query.empty()) query.push_back('&');
-        query.append(name).append("=").append(percent_encode(value));
+    for (const auto& [name, value] : form_parameters(request)) detail::add_to_query(query, name, value);
+    return query;
+}
+
+TOLLGATE_DECL std::string to_query(const parameters& sent) {
+    std::string query;
+    for (const auto& [name, value] : sent.all()) {
+        if (name != "state" || value.empty() || sent.is_repeated(name) || sent.holds(detail::encoded_state_name)) {
+            detail::add_to_query(query, name, value);
+        } else {
+            const auto state = detail::to_member(value);
+            detail::add_to_query(query, state.name, state.value);
+        }
     }
     return query;
 }
@@ -26972,6 +27112,7 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::spa
     write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
     write_list("introspection_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
     write_list("code_challenge_methods_supported", {challenge_method});
+    write_list("prompt_values_supported", {"none", "login", "consent", "select_account"});
     json.member("authorization_response_iss_parameter_supported").boolean(true);
     if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
     json.member("ui_locales_supported").begin_array();
@@ -27751,7 +27892,12 @@ namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL sign_in_form sign_in_form::read(const http::form_fields& fields) {
     sign_in_form form{.login = std::string{trim_login(fields.value_of(web::login_name))}};
-    if (const auto target = fields.value_of("return_to"); is_local_target(target)) form.return_to = target;
+    if (const auto target = fields.value_of(return_to_name); is_local_target(target)) form.return_to = target;
+    const auto read_line = [&](std::string_view name, std::string& into) {
+        if (const auto line = trim_login(fields.value_of(name)); is_visible_line(line, limits::login_bytes_max)) into = line;
+    };
+    read_line(prompt_name, form.prompt);
+    read_line(login_hint_name, form.login_hint);
     return form;
 }
 
@@ -27763,7 +27909,8 @@ TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, co
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
     if (!typed.return_to.empty())
-        html.add("<input type=\"hidden\" name=\"return_to\" value=\"{}\">\n", typed.return_to);
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", return_to_name, typed.return_to);
+    if (!typed.prompt.empty()) html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", prompt_name, typed.prompt);
     web::write_sign_in_fields(html, typed.login, faults, view.texts);
     html.add("<button>{}</button>\n</form>\n", texts.button);
 }
@@ -33752,6 +33899,9 @@ is registered. If none is registered, any URL with the website's scheme, host an
 <tr><td><code>state</code></td><td>no</td><td>A random string that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
+<tr><td><code>prompt</code></td><td>no</td><td>As in OpenID Connect: <code>login</code>, <code>consent</code> and
+<code>select_account</code> ask a user who would not be asked otherwise; <code>none</code> never shows a page</td></tr>
+<tr><td><code>login_hint</code></td><td>no</td><td>A username to begin with, if the user has to sign in</td></tr>
 )");
     end_table(html);
     html.add(R"(<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
@@ -33882,6 +34032,8 @@ inline void write_failures(html_writer& html) {
         {"invalid_request", "both", "A parameter is missing, repeated or invalid; the description names it."},
         {"invalid_scope", "both", "An unknown scope or, on a refresh, a scope that was not granted."},
         {"access_denied", "redirect", "The user denied access."},
+        {"login_required", "redirect", "With prompt=none: the user is not signed in."},
+        {"consent_required", "redirect", "With prompt=none: the user would have to be asked for consent."},
         {"unsupported_response_type", "redirect", "Only code is supported."},
         {"invalid_client", "401 or 429", "No application has this client_id and client_secret; 429 after too many attempts."},
         {"invalid_grant", "400", "The code or refresh token is unknown, expired, used, revoked or another application's, "

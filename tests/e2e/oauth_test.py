@@ -415,6 +415,57 @@ class Consent(OAuthCase):
         self.assertIsNone(page.response.get("Cross-Origin-Opener-Policy"))
 
 
+class Prompts(OAuthCase):
+    """OpenID Connect Core, section 3.1.2.1."""
+
+    def test_login_asks_for_the_password_again_and_once(self):
+        app = Application(self.server, 1)
+        app.code(self.visitor, scope="user:balance")
+        page = app.consent_page(self.visitor, prompt="login", login_hint="demo", state="s")
+        form = page.form_with("login", "password")
+        self.assertEqual("demo", form.value("login"))
+        wrong = self.visitor.submit(form, {"password": "wrong"})
+        self.assertEqual(422, wrong.status)
+        result = self.visitor.submit(wrong.form_with("login", "password"), {"password": self.server.demo["password"]})
+        self.assertEqual({"code", "state", "iss"}, set(query_of(result.location)))
+
+    def test_consent_and_select_account_ask_although_access_was_granted(self):
+        app = Application(self.server, 1)
+        app.code(self.visitor)
+        self.assertEqual(303, app.consent_page(self.visitor).status)
+        for prompt in ("consent", "select_account", "consent select_account"):
+            page = app.consent_page(self.visitor, prompt=prompt)
+            self.assertEqual((200, "other_user"), (page.status, page.form_with("decision").named("decision")[0].get("value")))
+            result = self.visitor.submit(page.form_with("decision"), button=("decision", "allow"), follow=False)
+            self.assertIn("code", query_of(result.location))
+
+    def test_none_shows_no_page(self):
+        app = Application(self.server, 1)
+        stranger = Visitor(self.server)
+        self.assertEqual("login_required", self.failure(app.consent_page(stranger, prompt="none").location)["error"])
+        self.assertEqual({}, stranger.cookies)
+        self.assertEqual("consent_required", self.failure(app.consent_page(self.visitor, prompt="none").location)["error"])
+        app.code(self.visitor)
+        self.assertIn("code", query_of(app.consent_page(self.visitor, prompt="none").location))
+        for prompt in ("none login", "create"):
+            self.assertEqual("invalid_request", self.failure(app.consent_page(self.visitor, prompt=prompt).location)["error"])
+
+
+class LongState(OAuthCase):
+    def test_a_state_of_2000_characters_survives_the_sign_in(self):
+        app = Application(self.server, 1)
+        for state in ('"' * 2000, "%" * 2000, '{"a": "&=?#"}' * 150):
+            with self.subTest(state[:10]):
+                visitor = Visitor(self.server)
+                page = app.consent_page(visitor, state=state)
+                self.assertEqual(200, page.status, page.location)
+                page = visitor.submit(page.form_with("login", "password"),
+                                      {"login": self.server.demo["login"], "password": self.server.demo["password"]})
+                if page.status == 200:
+                    page = visitor.submit(page.form_with("decision"), button=("decision", "allow"), follow=False)
+                self.assertEqual(state, query_of(page.location)["state"])
+
+
 class OnePage(OAuthCase):
     """Sign-in and consent on one page, for itemplatform."""
 

@@ -129,7 +129,8 @@ concept session_source = requires(S& s, const http::request& request, instant no
     // The session of this request, if any.
     { s.session_of(request, now) } -> std::same_as<result<std::optional<session>>>;
     // Where to send a user who is not signed in, so that they return to `return_to`, a path and query of this site.
-    // Visible ASCII.
+    // Visible ASCII, without a fragment. An authorization page appends two query parameters if the application sent them: `prompt`
+    // (login, select_account or both) asks for the form although there is a session, `login_hint` is a login for the form.
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
 };
 

@@ -109,33 +109,129 @@ TEST_CASE("a user who is not signed in is redirected to sign-in and back", "[oau
     CHECK(posted.find("Location") == response.find("Location"));
 }
 
+TEST_CASE("a long state survives the sign-in", "[oauth][page]") {
+    oauth_shop shop;
+    for (const char* state : {"\"", "%", "{", "&"})
+        for (const char* type : {"code", "token"}) {
+            CAPTURE(state, type);
+            std::string text;
+            while (text.size() < 2000) text.append(state);
+            const auto redirected = shop.open(with(shop.parameters(), {{"response_type", type}, {"state", text}}), "");
+            CHECK(redirected.status() == status::see_other);
+            CHECK(redirected.find("Location").size() < 4000);
+            const auto back = shop.handle(test_request{method::get, sign_in_target(redirected)}.field("Cookie", "site=ann"));
+            if (back.status() == status::ok)
+                CHECK(returned(shop.submit(with(hidden_fields(back), {{"decision", "allow"}})), "state") == text);
+            else CHECK(returned(back, "state") == text);
+        }
+}
+
 TEST_CASE("a request that does not fit in the URL of the sign-in page gets a page", "[oauth][page]") {
     oauth_shop shop;
-    const std::string_view sign_in_url = "/login?next=";
     const auto response_to = [&](std::size_t bytes, const std::string& cookie, const char* type = "code") {
         auto parameters = with(shop.parameters(), {{"response_type", type}, {"state", std::string(bytes, '"')}});
         return shop.open(parameters, cookie);
     };
-    // The longest state that fits: each `"` becomes %2522.
+    // The longest state that fits: three bytes become four.
     const auto state_max = [&](const char* type) {
-        return (limits::target_bytes_max - (response_to(1, "", type).find("Location").size() - 5)) / 5;
+        const auto others = response_to(999, "", type).find("Location").size() - 999 / 3 * 4;
+        return (limits::target_bytes_max - others) / 4 * 3;
     };
     for (const char* type : {"code", "token"}) {
         CAPTURE(type);
         const auto redirected = response_to(state_max(type), "", type);
         CHECK(redirected.status() == status::see_other);
-        CHECK(redirected.find("Location").starts_with(sign_in_url));
+        CHECK_FALSE(sign_in_target(redirected).empty());
         CHECK(redirected.find("Location").size() <= limits::target_bytes_max);
-        const auto page = response_to(state_max(type) + 1, "", type);
+        const auto page = response_to(state_max(type) + 3, "", type);
         check_page(page, status::uri_too_long);
         CHECK(page.body().find("<h1>Address too long</h1>") != std::string::npos);
         CHECK(page.find("Location").empty());
     }
-    const auto consent = response_to(state_max("code") + 1, "site=ann");
+    const auto consent = response_to(state_max("code") + 3, "site=ann");
     check_page(consent, status::ok);
     const auto fields = with(hidden_fields(consent), {{"decision", "allow"}});
     check_page(shop.submit(fields, ""), status::uri_too_long);
     check_code(shop.submit(fields));
+}
+
+TEST_CASE("prompt=login asks a signed-in user to sign in again, once", "[oauth][page][prompt]") {
+    oauth_shop shop;
+    CHECK_FALSE(shop.consent(shop.parameters()).empty());
+    const auto parameters = with(shop.parameters(), {{"prompt", "login"}, {"login_hint", "ann@shop.example"}});
+    for (const char* cookie : {"site=ann", ""}) {
+        const auto response = shop.open(parameters, cookie);
+        CHECK(response.status() == status::see_other);
+        const std::string location{response.find("Location")};
+        CHECK(location.ends_with("&prompt=login&login_hint=ann%40shop.example"));
+        const auto back = *percent_decode(location.substr(0, location.find('&')).substr(std::string_view{"/login?next="}.size()));
+        CHECK(back.find("prompt") == std::string::npos);
+        CHECK(back.find("login_hint") == std::string::npos);
+        check_code(shop.handle(test_request{method::get, back}.field("Cookie", "site=ann")));
+    }
+    // With consent, that is asked for after the sign-in.
+    const auto both = shop.open(with(shop.parameters(), {{"prompt", "login consent"}}));
+    const std::string location{both.find("Location")};
+    CHECK(location.ends_with("&prompt=login"));
+    const auto back = *percent_decode(location.substr(0, location.find('&')).substr(std::string_view{"/login?next="}.size()));
+    check_page(shop.handle(test_request{method::get, back}.field("Cookie", "site=ann")), status::ok);
+}
+
+TEST_CASE("prompt=consent asks for consent that was given before", "[oauth][page][prompt]") {
+    oauth_shop shop;
+    CHECK_FALSE(shop.consent(shop.parameters()).empty());
+    check_code(shop.open(shop.parameters()));
+    const auto page = shop.open(with(shop.parameters(), {{"prompt", "consent"}}));
+    check_page(page, status::ok);
+    // In another language, and after signing in again, too.
+    CHECK(page.body().find("/de/user/oauth/?response_type=code") != std::string::npos);
+    CHECK(unescape_html(page.body()).find("&prompt=consent\"") != std::string::npos);
+    const auto fields = with(hidden_fields(page), {{"decision", "allow"}});
+    const auto back = sign_in_target(shop.submit(fields, ""));
+    check_page(shop.handle(test_request{method::get, back}.field("Cookie", "site=ann")), status::ok);
+    check_code(shop.submit(fields));
+}
+
+TEST_CASE("prompt=select_account shows who is signed in", "[oauth][page][prompt]") {
+    oauth_shop<entering_sessions> shop;
+    CHECK_FALSE(shop.consent(shop.parameters()).empty());
+    const auto parameters = with(shop.parameters(), {{"prompt", "select_account"}});
+    const auto page = shop.open(parameters);
+    check_page(page, status::ok);
+    CHECK(page.body().find("value=\"other_user\"") != std::string::npos);
+    // The sign-in selects an account.
+    const auto redirected = shop.open(parameters, "");
+    CHECK(redirected.find("Location").ends_with("&prompt=select_account"));
+    // Without sign-out on this page, the site's own sign-in page has to offer it.
+    oauth_shop elsewhere;
+    CHECK(elsewhere.open(with(elsewhere.parameters(), {{"prompt", "select_account"}})).find("Location").ends_with("&prompt=select_account"));
+}
+
+TEST_CASE("prompt=none shows no page", "[oauth][page][prompt]") {
+    oauth_shop shop;
+    const auto silent = with(shop.parameters(), {{"prompt", "none"}});
+    check_error(shop.open(silent, ""), "login_required");
+    CHECK(returned(shop.open(silent, ""), "state") == "xyz");
+    check_error(shop.open(silent), "consent_required");
+    CHECK_FALSE(shop.consent(shop.parameters()).empty());
+    check_code(shop.open(silent));
+    check_error(shop.open(with(silent, {{"scope", "sitesmaker"}})), "consent_required");
+    // An invalid request, too.
+    check_error(shop.open(with(silent, {{"scope", "nothing"}}), ""), "invalid_scope");
+    // Not where the redirect URL is not the application's.
+    check_page(shop.open(with(silent, {{"redirect_uri", "https://evil.example/"}}), ""), status::bad_request);
+    // Revoked in the meantime.
+    shop.store.before_code = [&] { CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id)); };
+    check_error(shop.open(silent), "consent_required");
+}
+
+TEST_CASE("an unknown prompt, and none with others, is an invalid request", "[oauth][page][prompt]") {
+    oauth_shop shop;
+    for (const char* prompt : {"none login", "create", "consent,login", "LOGIN"}) {
+        CAPTURE(prompt);
+        check_error(shop.open(with(shop.parameters(), {{"prompt", prompt}})), "invalid_request");
+        CHECK_FALSE(sign_in_target(shop.open(with(shop.parameters(), {{"prompt", prompt}}), "")).empty());
+    }
 }
 
 TEST_CASE("without a valid redirect URL an error page is shown", "[oauth][page]") {

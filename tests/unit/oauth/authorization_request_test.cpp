@@ -48,11 +48,57 @@ TEST_CASE("a request survives the round trip through a query", "[oauth][request]
 
 TEST_CASE("an encoded state that a form cannot send is ignored", "[oauth][request]") {
     const std::string base = "client_id=tgi_app&response_type=code&scope=user:balance";
-    CHECK(judge(base + "&encoded_state=%250A%25C3%25A4").state == "\n\xc3\xa4");
-    for (const char* state : {"a%25ad", "%25C3", "%25", "%25zz"}) {
+    CHECK(judge(base + "&encoded_state=" + base64url_encode("\n\xc3\xa4")).state == "\n\xc3\xa4");
+    for (const std::string& state : {base64url_encode("a\xad"), base64url_encode("\xc3"), std::string{"a"}, std::string{"a%3D%3D%3D"}}) {
         CAPTURE(state);
         CHECK_FALSE(judge(base + "&encoded_state=" + state).state);
     }
+}
+
+TEST_CASE("a long state is encoded so that it is not much longer in the URL of a sign-in page", "[oauth][request]") {
+    const std::string base = "client_id=tgi_app&response_type=code&scope=user:balance";
+    struct row {
+        std::string state;
+        bool is_encoded;
+    };
+    for (const row& each : {row{std::string(2000, '"'), true}, row{std::string(2000, '%'), true}, row{std::string(2000, 'a'), false},
+                            row{"{\"page\": 1}", false}, row{"\n", true}, row{std::string(1990, 'a') + "{}{}{}{}", false}}) {
+        CAPTURE(each.state);
+        const auto request = judge(base + "&state=" + percent_encode(each.state));
+        CHECK(request.state == each.state);
+        const auto query = oauth::to_query(request);
+        CHECK((query.find("encoded_state=") != std::string::npos) == each.is_encoded);
+        CHECK(judge(query).state == each.state);
+        CHECK(percent_encode(query).size() < each.state.size() * 4 / 3 + 200);
+        // A request that is refused keeps it, too.
+        const auto sent = std::get<parameters>(parameters::from_form("response_type=token&state=" + percent_encode(each.state)));
+        CHECK(oauth::to_query(sent) == "response_type=token&" + query.substr(query.find(each.is_encoded ? "encoded_state" : "state=")));
+    }
+    const auto sent = std::get<parameters>(parameters::from_form("a=%26&state=" + std::string(600, '+') + "&state=2&b="));
+    CHECK(oauth::to_query(sent).starts_with("a=%26&state=%20%20"));
+    CHECK(oauth::to_query(sent).ends_with("&state=2&b="));
+}
+
+TEST_CASE("prompts are read and written", "[oauth][request][prompt]") {
+    using oauth::parse_prompts, oauth::prompt_set;
+    CHECK(parse_prompts("none") == prompt_set{.none = true});
+    CHECK(parse_prompts("consent login") == prompt_set{.login = true, .consent = true});
+    CHECK(parse_prompts("login  login ") == prompt_set{.login = true});
+    CHECK(parse_prompts("select_account") == prompt_set{.select_account = true});
+    CHECK(parse_prompts("") == prompt_set{});
+    for (const char* bad : {"none login", "create", "Login", "login,consent", "consent none", "login\t"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(parse_prompts(bad));
+    }
+    for (const char* each : {"none", "login", "login consent", "login consent select_account", ""})
+        CHECK(oauth::to_text(*parse_prompts(each)) == each);
+
+    const std::string base = "client_id=tgi_app&response_type=code&scope=user:balance";
+    const auto request = judge(base + "&prompt=consent+select_account&login_hint=ann%40shop.example");
+    CHECK(judge(oauth::to_query(request)).prompt == prompt_set{.consent = true, .select_account = true});
+    CHECK(judge(oauth::to_query(request)).login_hint == "ann@shop.example");
+    CHECK_FALSE(judge(base + "&login_hint=" + std::string(255, 'a')).login_hint);
+    CHECK_FALSE(judge(base + "&login_hint=a%0Ab").login_hint);
 }
 
 TEST_CASE("different requests have different queries", "[oauth][request]") {

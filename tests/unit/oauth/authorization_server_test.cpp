@@ -141,6 +141,7 @@ TEST_CASE("metadata lists all endpoints", "[oauth][metadata]") {
           R"("revocation_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post","none"],)"
           R"("introspection_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post"],)"
           R"("code_challenge_methods_supported":["S256"],)"
+          R"("prompt_values_supported":["none","login","consent","select_account"],)"
           R"("authorization_response_iss_parameter_supported":true,)"
           R"("service_documentation":"https://shop.example/docs/",)"
           R"("ui_locales_supported":["en","de"]})");
@@ -326,6 +327,42 @@ TEST_CASE("the observer sees every response", "[oauth]") {
     shop.handle(test_request{method::get, "/nowhere"});
     shop.handle(test_request{method::get, "/"}.without("User-Agent"));
     CHECK(shop.observer.requests == std::vector<std::string>{"200", "401", "404", "403"});
+}
+
+TEST_CASE("the cookie of the forms has the name of the settings", "[oauth][one_page]") {
+    auto settings = test_oauth_settings();
+    settings.cookie_name = "shop";
+    oauth_shop<entering_sessions> shop{settings};
+    CHECK(shop.open(shop.parameters(), "", one_page).find("Set-Cookie").starts_with("__Host-shop_form=tgw_"));
+    settings.cookie_name = "__shop";
+    CHECK_THROWS_AS(oauth_shop<entering_sessions>{settings}, std::invalid_argument);
+}
+
+TEST_CASE("a login on the page of both may have blanks around it", "[oauth][one_page]") {
+    entering_shop shop;
+    const auto page = shop.open(shop.parameters(), "", one_page);
+    CHECK(returned(shop.submit(with(sign_in_with(page, "open sesame"), {{"login", " ann\t"}}), cookie_of(page), one_page), "code"));
+    const auto wrong = shop.submit(with(sign_in_with(page, "barley"), {{"login", " ann "}}), cookie_of(page), one_page);
+    CHECK(wrong.body().find("value=\"ann\"") != std::string::npos);
+    const auto blank = shop.submit(with(sign_in_with(page, "barley"), {{"login", "  "}}), cookie_of(page), one_page);
+    CHECK(blank.body().find("Enter your username.") != std::string::npos);
+}
+
+TEST_CASE("prompts on the page of both", "[oauth][one_page][prompt]") {
+    entering_shop shop;
+    // A signed-in user signs in again, or is asked without that.
+    const auto again = shop.open(with(shop.parameters(), {{"prompt", "login"}, {"login_hint", "ann"}}), "site=ann", one_page);
+    CHECK(again.body().find("type=\"password\"") != std::string::npos);
+    CHECK(again.body().find("name=\"login\" type=\"text\" autocomplete=\"username\" value=\"ann\"") != std::string::npos);
+    CHECK(returned(shop.submit(sign_in_with(again, "open sesame"), cookie_of(again) + "; site=ann", one_page), "code"));
+    for (const char* prompt : {"consent", "select_account"}) {
+        const auto page = shop.open(with(shop.parameters(), {{"prompt", prompt}}), "site=ann", one_page);
+        CHECK(page.body().find("Signed in as ann") != std::string::npos);
+        CHECK(page.body().find("type=\"password\"") == std::string::npos);
+    }
+    CHECK(returned(shop.open(with(shop.parameters(), {{"prompt", "none"}}), "", one_page), "error") == "login_required");
+    // Consent is never skipped there.
+    CHECK(returned(shop.open(with(shop.parameters(), {{"prompt", "none"}}), "site=ann", one_page), "error") == "consent_required");
 }
 
 TEST_CASE("sign-in and consent on one page", "[oauth][one_page]") {

@@ -76,6 +76,40 @@ TEST_CASE("a signed-in user is forwarded") {
     CHECK(shop.get(path + "?return_to=//evil.example").find("Location") == home);
 }
 
+TEST_CASE("a prompt shows the form to a signed-in user") {
+    page_shop shop;
+    const auto page = shop.get(path + "?return_to=/a%3Fb&prompt=login&login_hint=%20ann%20");
+    CHECK(to_number(page.status()) == 200);
+    CHECK(has(page, "name=\"login\" type=\"text\" autocomplete=\"username\" value=\"ann\""));
+    // The language can be changed without losing anything.
+    CHECK(has(page, "/de/user/sign_in/?return_to=%2Fa%3Fb&amp;prompt=login&amp;login_hint=ann"));
+    const auto again = shop.post_unchanged(path, "login=ann&password=x&return_to=/a%3Fb&prompt=login");
+    CHECK(to_number(again.status()) == 422);
+    CHECK(has(again, "/de/user/sign_in/?return_to=%2Fa%3Fb&amp;prompt=login"));
+    const auto done = shop.post_unchanged(path, "login=ann&password=nna&return_to=/a%3Fb&prompt=login");
+    CHECK(done.find("Location") == "/a?b");
+    CHECK(shop.get(path + "?return_to=/a%3Fb&prompt=").find("Location") == "/a?b");
+    CHECK(shop.get(path + "?return_to=/a%3Fb&login_hint=ann").find("Location") == "/a?b");
+}
+
+TEST_CASE("a login hint is a suggestion") {
+    page_shop shop;
+    const auto page = shop.get(path + "?login_hint=%22%3E%3Cscript%3E", "");
+    CHECK(has(page, "value=\"&quot;&gt;&lt;script&gt;\""));
+    for (const std::string& ignored : {std::string{"a%00"}, std::string(255, 'a'), std::string{"%E2%80%AEann"}, std::string{"a%0Ab"}})
+        CHECK_FALSE(has(shop.get(path + "?login_hint=" + ignored, ""), "autocomplete=\"username\" value="));
+    // The password is next.
+    CHECK(has(shop.get(path + "?login_hint=ann", ""), "autocomplete=\"current-password\" required autofocus"));
+    CHECK(has(shop.get(path, ""), "spellcheck=\"false\" required autofocus"));
+}
+
+TEST_CASE("blanks around a login do not count on the page") {
+    page_shop shop;
+    CHECK(sign_in(shop, "login=+ann%C2%A0&password=nna").find("Location") == home);
+    CHECK(has(sign_in(shop, "login=+ann+&password=x"), "value=\"ann\""));
+    CHECK(has(sign_in(shop, "login=++&password=x"), "Enter your username."));
+}
+
 TEST_CASE("a wrong password keeps the login in the form, not the password") {
     page_shop shop;
     const auto page = sign_in(shop, "login=a%22nn&password=topsecret&return_to=/a");

@@ -24,6 +24,9 @@ is registered. If none is registered, any URL with the website's scheme, host an
 <tr><td><code>state</code></td><td>no</td><td>A random string that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
+<tr><td><code>prompt</code></td><td>no</td><td>As in OpenID Connect: <code>login</code>, <code>consent</code> and
+<code>select_account</code> ask a user who would not be asked otherwise; <code>none</code> never shows a page</td></tr>
+<tr><td><code>login_hint</code></td><td>no</td><td>A username to begin with, if the user has to sign in</td></tr>
 )");
     end_table(html);
     html.add(R"(<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
@@ -154,6 +157,8 @@ inline void write_failures(html_writer& html) {
         {"invalid_request", "both", "A parameter is missing, repeated or invalid; the description names it."},
         {"invalid_scope", "both", "An unknown scope or, on a refresh, a scope that was not granted."},
         {"access_denied", "redirect", "The user denied access."},
+        {"login_required", "redirect", "With prompt=none: the user is not signed in."},
+        {"consent_required", "redirect", "With prompt=none: the user would have to be asked for consent."},
         {"unsupported_response_type", "redirect", "Only code is supported."},
         {"invalid_client", "401 or 429", "No application has this client_id and client_secret; 429 after too many attempts."},
         {"invalid_grant", "400", "The code or refresh token is unknown, expired, used, revoked or another application's, "

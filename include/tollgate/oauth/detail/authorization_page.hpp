@@ -55,7 +55,8 @@ struct authorization_page {
         if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged))
             return pages.respond_message(response, http::status::bad_request, texts_for(*failure, pages.texts().consent));
-        if (auto* failed = std::get_if<redirect_failure>(&*judged)) return respond_redirect_failure(request, context, response, *failed);
+        if (auto* failed = std::get_if<redirect_failure>(&*judged))
+            return respond_redirect_failure(request, sent, context, response, *failed);
 
         const authorization_call call{request, sent, std::get<authorization_request>(*judged), context, response};
         if (request.method == http::method::post) handle_form(call);
@@ -64,15 +65,18 @@ struct authorization_page {
 
 private:
     /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
-    /// and links of this site must not redirect strangers to other sites (RFC 9700 section 4.11.2).
-    void respond_redirect_failure(const http::request& request, request_state& context, http::response& response,
-                                  const redirect_failure& failed) const {
+    /// and links of this site must not redirect strangers to other sites. The exception is `prompt=none`, which forbids to show
+    /// anything (RFC 9700 section 4.11.2).
+    void respond_redirect_failure(const http::request& request, const parameters& sent, request_state& context,
+                                  http::response& response, const redirect_failure& failed) const {
         const auto found = find_session(sessions, request, context);
         if (!found) return respond_error_page(found.error(), response);
-        if (*found) return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
+        const bool is_silent = sent.find("prompt") == "none" && request.method != http::method::post;
+        if (*found || is_silent)
+            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.respond_status(response, http::status::forbidden);
-        const auto back = std::string{request.target.path}.append("?").append(request.target.query);
+        const auto back = std::string{request.target.path}.append("?").append(to_query(sent));
         redirect_to_page(sessions.sign_in_url(pages.translate(back)), response);
     }
 
@@ -87,9 +91,31 @@ private:
         [[nodiscard]] bool on_one_page() const noexcept { return context.endpoint == endpoint::one_page; }
     };
 
-    /// Where the browser returns to after signing in.
+    /// This page with the whole request.
+    [[nodiscard]] std::string url_of(const authorization_call& call, const authorization_request& authorization) const {
+        return pages.translate(std::string{call.request.target.path}.append("?").append(to_query(authorization)));
+    }
+
+    /// Where the browser returns to after signing in, which the request must not ask for once more.
     [[nodiscard]] std::string return_to(const authorization_call& call) const {
-        return pages.translate(std::string{call.request.target.path}.append("?").append(to_query(call.authorization)));
+        auto signed_in = call.authorization;
+        signed_in.prompt.login = signed_in.prompt.select_account = false;
+        signed_in.login_hint.reset();
+        return url_of(call, signed_in);
+    }
+
+    /// The sign-in page, with what the request says about the sign-in.
+    [[nodiscard]] std::string first_sign_in_url(const authorization_call& call) const {
+        auto url = sessions.sign_in_url(return_to(call));
+        const auto add = [&](std::string_view name, std::string_view value) {
+            url.append(url.find('?') == std::string::npos ? "?" : "&").append(name).append("=").append(percent_encode(value));
+        };
+        const prompt_set& prompt = call.authorization.prompt;
+        const auto& login_hint = call.authorization.login_hint;
+        if (prompt.login || prompt.select_account)
+            add("prompt", to_text({.login = prompt.login, .select_account = prompt.select_account}));
+        if (login_hint) add("login_hint", *login_hint);
+        return url;
     }
 
     /// The secret of a browser that is not signed in, so that the form with sign-in has a token, too. It is in a cookie, which
@@ -113,18 +139,21 @@ private:
         const auto found = find_session(sessions, call.request, call.context);
         if (!found) return respond_error_page(found.error(), call.response);
         const auto& session = *found;
-        if (!session) return request_sign_in(call);
-        if (call.on_one_page() || !may_skip_consent(call)) return show_consent(call, *session);
+        const prompt_set& prompt = call.authorization.prompt;
+        if (!session && prompt.none) return send_failure(call, {error_code::login_required, "The user is not signed in."});
+        // Without a way to sign out on this page, another user can only sign in on the sign-in page.
+        if (!session || prompt.login || (prompt.select_account && !signs_in)) return request_sign_in(call);
+        if (call.on_one_page() || prompt.consent || prompt.select_account || !may_skip_consent(call)) return ask(call, *session);
 
         const auto granted = store.granted_scopes(session->user, call.authorization.client.id);
         if (!granted) return send_error(call, granted.error());
-        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return show_consent(call, *session);
+        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return ask(call, *session);
         const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());
         auto new_code = code_for(call, session->user, *code);
         new_code.only_if_granted = true;
         const auto stored = store.create_code(new_code);
-        if (stored && *stored == code_result::not_granted) return show_consent(call, *session);  // revoked in the meantime
+        if (stored && *stored == code_result::not_granted) return ask(call, *session);  // revoked in the meantime
         send_code(call, stored, *code);
     }
 
@@ -140,8 +169,11 @@ private:
 
     void request_sign_in(const authorization_call& call) const {
         if constexpr (signs_in)
-            if (call.on_one_page()) return show_sign_in(call, {}, {}, http::status::ok);
-        redirect_to_page(sessions.sign_in_url(return_to(call)), call.response);
+            if (call.on_one_page()) {
+                const auto& hint = call.authorization.login_hint;
+                return show_sign_in(call, hint ? trim_login(*hint) : std::string_view{}, {}, http::status::ok);
+            }
+        redirect_to_page(first_sign_in_url(call), call.response);
     }
 
     void handle_form(const authorization_call& call) const {
@@ -222,6 +254,13 @@ private:
         issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
+    /// Shows the consent form, unless the request forbids it.
+    void ask(const authorization_call& call, const session& session) const {
+        if (call.authorization.prompt.none)
+            return send_failure(call, {error_code::consent_required, "The user has to be asked for consent."});
+        show_consent(call, session);
+    }
+
     void show_consent(const authorization_call& call, const session& session) const {
         const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policy(policies.random),
                                                call.context.now());
@@ -248,7 +287,7 @@ private:
     void show(const authorization_call& call, page_frame frame, std::string_view form_token,
               const sign_in_part* sign_in) const {
         const auto url = pages.translate(call.request.target.path);
-        const auto path = pages.path_of(return_to(call));
+        const auto path = pages.path_of(url_of(call, call.authorization));
         const consent_view view{.texts = pages.texts(),
                                 .operator_name = pages.operator_name(),
                                 .scopes = pages.scopes(),

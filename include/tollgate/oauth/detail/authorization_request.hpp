@@ -9,11 +9,27 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace tollgate::inline v0::oauth {
+
+/// The values of `prompt` (OpenID Connect Core section 3.1.2.1): what the user must see, whatever they did before.
+struct prompt_set {
+    bool none = false;            ///< nothing: an error is returned instead
+    bool login = false;           ///< the sign-in form
+    bool consent = false;         ///< the consent form
+    bool select_account = false;  ///< who is signed in, and the way to sign in as someone else
+
+    [[nodiscard]] constexpr bool empty() const noexcept { return !none && !login && !consent && !select_account; }
+    friend bool operator==(const prompt_set&, const prompt_set&) noexcept = default;
+};
+
+/// Separated by spaces. Empty for another value, and for `none` with any other.
+[[nodiscard]] TOLLGATE_DECL std::optional<prompt_set> parse_prompts(std::string_view text);
+[[nodiscard]] TOLLGATE_DECL std::string to_text(const prompt_set& prompts);
 
 /// A valid authorization request (RFC 6749 section 4.1.1).
 struct authorization_request {
@@ -23,6 +39,8 @@ struct authorization_request {
     scope_set scopes;
     std::optional<std::string> state;
     std::optional<std::string> code_challenge;  ///< S256 (RFC 7636 section 4.2)
+    prompt_set prompt{};
+    std::optional<std::string> login_hint{};  ///< one visible line of a login's size
 };
 
 /// Errors in the redirect URL or client, which must be shown on a page instead of a redirect (RFC 6749 section
@@ -69,11 +87,15 @@ template <application_store Applications>
 }
 
 /// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
-/// normalize line ends in forms, so a state with control characters is sent percent-encoded as `encoded_state`.
+/// normalize line ends in forms, so a state with control characters is sent in base64url as `encoded_state`. So is a state that would
+/// be much longer if it was percent-encoded: the URL of a sign-in page contains the query of the page to return to, encoded once more.
 [[nodiscard]] TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request);
 
 /// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
 [[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
+
+/// A request that is not valid, as a query, with the same encoding of its state.
+[[nodiscard]] TOLLGATE_DECL std::string to_query(const parameters& sent);
 
 }  // namespace tollgate::oauth
 

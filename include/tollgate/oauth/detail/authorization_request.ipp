@@ -19,11 +19,27 @@ inline bool has_control(std::string_view text) noexcept {
     return false;
 }
 
-/// As sent, or percent-encoded by our form.
+inline constexpr std::string_view encoded_state_name = "encoded_state";
+
+inline http::form_member to_member(const std::string& state) {
+    constexpr std::size_t bytes_max = 512;  // ordinary states stay readable
+    auto encoded = base64url_encode(state);
+    const auto nested_bytes = percent_encode(percent_encode(state)).size();
+    if (has_control(state) || (nested_bytes > bytes_max && nested_bytes > encoded.size()))
+        return {std::string{encoded_state_name}, std::move(encoded)};
+    return {"state", state};
+}
+
+inline void add_to_query(std::string& query, std::string_view name, std::string_view value) {
+    if (!query.empty()) query.push_back('&');
+    query.append(percent_encode(name)).append("=").append(percent_encode(value));
+}
+
+/// As sent, or encoded by our form.
 inline std::optional<std::string> state_of(const parameters& sent) {
     if (auto state = sent.find("state")) return state;
-    const auto encoded = sent.find("encoded_state");
-    auto decoded = encoded ? percent_decode(*encoded) : std::nullopt;
+    const auto encoded = sent.find(encoded_state_name);
+    auto decoded = encoded ? base64url_decode(*encoded) : std::nullopt;
     // Our form encodes what a form has brought: UTF-8. Other bytes would not come back from the next form.
     return decoded && is_utf8(*decoded) ? decoded : std::nullopt;
 }
@@ -47,10 +63,40 @@ inline std::optional<failure> find_fault(const application& client, const parame
     if (!challenge && client.type == client_type::public_client)
         return failure{error_code::invalid_request, "code_challenge is missing; public clients must use PKCE (RFC 7636)."};
     if (!sent.find("scope")) return missing_parameter("scope");
+    if (const auto prompt = sent.find("prompt"); prompt && !parse_prompts(*prompt))
+        return failure{error_code::invalid_request, "prompt must be none alone, or any of login, consent and select_account."};
     return std::nullopt;
 }
 
 }  // namespace detail
+
+TOLLGATE_DECL std::optional<prompt_set> parse_prompts(std::string_view text) {
+    prompt_set read;
+    while (!text.empty()) {
+        const auto end = (std::min)(text.find(' '), text.size());
+        const auto value = text.substr(0, end);
+        if (value == "none") read.none = true;
+        else if (value == "login") read.login = true;
+        else if (value == "consent") read.consent = true;
+        else if (value == "select_account") read.select_account = true;
+        else if (!value.empty()) return std::nullopt;
+        text.remove_prefix((std::min)(end + 1, text.size()));
+    }
+    if (read.none && read != prompt_set{.none = true}) return std::nullopt;
+    return read;
+}
+
+TOLLGATE_DECL std::string to_text(const prompt_set& prompts) {
+    std::string text;
+    const auto add = [&](bool is_set, std::string_view value) {
+        if (is_set) text.append(text.empty() ? "" : " ").append(value);
+    };
+    add(prompts.none, "none");
+    add(prompts.login, "login");
+    add(prompts.consent, "consent");
+    add(prompts.select_account, "select_account");
+    return text;
+}
 
 TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept {
     return !text.empty() && text.size() <= limits::client_id_bytes_max &&
@@ -79,12 +125,16 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
 
     const auto scopes = parse_known_scopes(*sent.find("scope"), services);
     if (!scopes) return redirect_failure{std::move(*redirect), unknown_scope(), std::move(state)};
+    auto hint = sent.find("login_hint");
+    if (hint && !is_visible_line(*hint, limits::login_bytes_max)) hint.reset();  // no login that could exist
     return authorization_request{.client = std::move(client),
                                  .redirect = std::move(*redirect),
                                  .redirect_uri = std::move(redirect_uri),
                                  .scopes = *scopes,
                                  .state = std::move(state),
-                                 .code_challenge = sent.find("code_challenge")};
+                                 .code_challenge = sent.find("code_challenge"),
+                                 .prompt = parse_prompts(sent.find("prompt").value_or("")).value_or(prompt_set{}),
+                                 .login_hint = std::move(hint)};
 }
 
 TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request) {
@@ -92,22 +142,31 @@ TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization
                                        {"client_id", std::string{request.client.client_id.view()}},
                                        {"scope", std::string{request.scopes.text()}}};
     if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
-    if (request.state) {
-        if (detail::has_control(*request.state)) all.push_back({"encoded_state", percent_encode(*request.state)});
-        else all.push_back({"state", *request.state});
-    }
+    if (request.state) all.push_back(detail::to_member(*request.state));
     if (request.code_challenge) {
         all.push_back({"code_challenge", *request.code_challenge});
         all.push_back({"code_challenge_method", std::string{challenge_method}});
     }
+    if (!request.prompt.empty()) all.push_back({"prompt", to_text(request.prompt)});
+    if (request.login_hint) all.push_back({"login_hint", *request.login_hint});
     return all;
 }
 
 TOLLGATE_DECL std::string to_query(const authorization_request& request) {
     std::string query;
-    for (const auto& [name, value] : form_parameters(request)) {
-        if (!query.empty()) query.push_back('&');
-        query.append(name).append("=").append(percent_encode(value));
+    for (const auto& [name, value] : form_parameters(request)) detail::add_to_query(query, name, value);
+    return query;
+}
+
+TOLLGATE_DECL std::string to_query(const parameters& sent) {
+    std::string query;
+    for (const auto& [name, value] : sent.all()) {
+        if (name != "state" || value.empty() || sent.is_repeated(name) || sent.holds(detail::encoded_state_name)) {
+            detail::add_to_query(query, name, value);
+        } else {
+            const auto state = detail::to_member(value);
+            detail::add_to_query(query, state.name, state.value);
+        }
     }
     return query;
 }

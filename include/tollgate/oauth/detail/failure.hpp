@@ -9,7 +9,7 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2) and RFC 8628 (section 3.5).
+/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2), RFC 8628 (section 3.5) and OpenID Connect Core (section 3.1.2.6).
 enum class error_code : std::uint8_t {
     invalid_request,
     invalid_client,
@@ -19,6 +19,8 @@ enum class error_code : std::uint8_t {
     unsupported_grant_type,
     unsupported_response_type,
     access_denied,
+    login_required,
+    consent_required,
     server_error,
     temporarily_unavailable,
     authorization_pending,
@@ -36,6 +38,8 @@ enum class error_code : std::uint8_t {
         case error_code::unsupported_grant_type: return "unsupported_grant_type";
         case error_code::unsupported_response_type: return "unsupported_response_type";
         case error_code::access_denied: return "access_denied";
+        case error_code::login_required: return "login_required";
+        case error_code::consent_required: return "consent_required";
         case error_code::server_error: return "server_error";
         case error_code::temporarily_unavailable: return "temporarily_unavailable";
         case error_code::authorization_pending: return "authorization_pending";

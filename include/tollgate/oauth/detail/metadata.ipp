@@ -40,6 +40,7 @@ TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::spa
     write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
     write_list("introspection_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
     write_list("code_challenge_methods_supported", {challenge_method});
+    write_list("prompt_values_supported", {"none", "login", "consent", "select_account"});
     json.member("authorization_response_iss_parameter_supported").boolean(true);
     if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
     json.member("ui_locales_supported").begin_array();

@@ -41,6 +41,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<failure> repeated() const;
     [[nodiscard]] bool is_repeated(std::string_view name) const noexcept { return times(name) > 1; }
 
+    /// As sent, in their order.
+    [[nodiscard]] const std::vector<http::form_member>& all() const noexcept { return sent_; }
+
     /// Whether it was sent, with a value or without.
     [[nodiscard]] bool holds(std::string_view name) const noexcept { return times(name) != 0; }
 

@@ -12,6 +12,7 @@
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/page.hpp>
+#include <tollgate/web/detail/session_cookies.hpp>
 #include <tollgate/web/detail/sign_in_form.hpp>
 #include <tollgate/web/page_theme.hpp>
 
@@ -21,10 +22,16 @@
 
 namespace tollgate::inline v0::pages {
 
-/// The submitted form without the password.
+/// Query parameters besides `return_to`, as an authorization page appends them to the URL of a sign-in page.
+inline constexpr std::string_view prompt_name = "prompt";
+inline constexpr std::string_view login_hint_name = "login_hint";
+
+/// The submitted form without the password, or the query.
 struct sign_in_form {
     std::string login = {};
     std::string return_to = {};  ///< a path of this site; empty: the overview
+    std::string prompt = {};     ///< of the query: why a signed-in user signs in again; empty: they need not
+    std::string login_hint = {};  ///< of the query: the login to begin with
 
     [[nodiscard]] static TOLLGATE_DECL sign_in_form read(const http::form_fields& fields);
 };
@@ -73,7 +80,13 @@ void show_sign_in_form(const Pages& pages, const web::page_language& language, c
     const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
     const std::string own_path{find_path(page::sign_in).path()};
     const auto url = localized.url(own_path);
-    const auto path = typed.return_to.empty() ? own_path : own_path + "?return_to=" + percent_encode(typed.return_to);
+    auto path = own_path;
+    const auto add = [&](std::string_view name, std::string_view value) {
+        if (!value.empty()) path.append(path == own_path ? "?" : "&").append(name).append("=").append(percent_encode(value));
+    };
+    add(return_to_name, typed.return_to);
+    add(prompt_name, typed.prompt);
+    add(login_hint_name, typed.login_hint);
     localized.respond(response,
                       {.title = localized.texts().sign_in.title,
                        .has_errors = !faults.empty(),
@@ -85,13 +98,14 @@ void show_sign_in_form(const Pages& pages, const web::page_language& language, c
                       reach);
 }
 
-/// The form; redirects if there is a session.
+/// The form; redirects if there is a session, unless a prompt asks for the form.
 template <class Pages>
 [[nodiscard]] result<void> show_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
     const auto signed_in = pages.sessions().session_of(context.request, context.now);
     if (!signed_in) return signed_in.error();
-    const sign_in_form fresh{.return_to = sign_in_form::read(context.sent).return_to};
-    if (*signed_in) return redirect_after_sign_in(pages, context.language, fresh, response);
+    auto fresh = sign_in_form::read(context.sent);
+    fresh.login = fresh.login_hint;
+    if (*signed_in && fresh.prompt.empty()) return redirect_after_sign_in(pages, context.language, fresh, response);
     show_sign_in_form(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
     return {};
 }

@@ -6,7 +6,12 @@ namespace tollgate::inline v0::pages {
 
 TOLLGATE_DECL sign_in_form sign_in_form::read(const http::form_fields& fields) {
     sign_in_form form{.login = std::string{trim_login(fields.value_of(web::login_name))}};
-    if (const auto target = fields.value_of("return_to"); is_local_target(target)) form.return_to = target;
+    if (const auto target = fields.value_of(return_to_name); is_local_target(target)) form.return_to = target;
+    const auto read_line = [&](std::string_view name, std::string& into) {
+        if (const auto line = trim_login(fields.value_of(name)); is_visible_line(line, limits::login_bytes_max)) into = line;
+    };
+    read_line(prompt_name, form.prompt);
+    read_line(login_hint_name, form.login_hint);
     return form;
 }
 
@@ -18,7 +23,8 @@ TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, co
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
     if (!typed.return_to.empty())
-        html.add("<input type=\"hidden\" name=\"return_to\" value=\"{}\">\n", typed.return_to);
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", return_to_name, typed.return_to);
+    if (!typed.prompt.empty()) html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", prompt_name, typed.prompt);
     web::write_sign_in_fields(html, typed.login, faults, view.texts);
     html.add("<button>{}</button>\n</form>\n", texts.button);
 }
