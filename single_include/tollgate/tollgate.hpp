@@ -2338,6 +2338,14 @@ struct refusal {
     ip_address peer;
     bool secure = false;
     const http::request* request = nullptr;  ///< null if its head was malformed or incomplete; valid during the call
+    /// Then, what was read of it: a path that may be cut off, and some of the fields. Null if nothing was; valid during the call.
+    const http::request* partial = nullptr;
+
+    /// The path of the request, as far as it is known; otherwise empty.
+    [[nodiscard]] std::string_view path() const noexcept {
+        const http::request* known = request != nullptr ? request : partial;
+        return known == nullptr ? std::string_view{} : known->target.path;
+    }
 };
 
 /// For a request whose method the path does not support: adds `Allow`. Responds to OPTIONS with 204. Otherwise sets and returns the status
@@ -2876,8 +2884,9 @@ private:
     std::vector<std::string> hosts_;
 };
 
-/// Several handlers on one listener. The first matching mount serves a request. The last one also serves requests that match no mount, and
-/// writes the responses to refusals, so put the handler that answers 404 for unknown paths last.
+/// Several handlers on one listener. The first matching mount serves a request, and writes the response to a refusal whose path is known.
+/// The last one also serves requests that match no mount, and all other refusals, so put the handler that answers 404 for unknown paths
+/// last.
 ///
 ///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
 template <handler... H>
@@ -2895,9 +2904,11 @@ public:
         with_fitting(request, [&](auto& target) { target.handle(request, response); });
     }
 
-    /// Passes a refusal to the last handler.
+    /// Passes a refusal to the handler of its mount.
     void handle(const refusal& refused, response& response) noexcept {
-        std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, response);
+        const request unknown;
+        const request& known = refused.request != nullptr ? *refused.request : refused.partial != nullptr ? *refused.partial : unknown;
+        with_fitting(known, [&](auto& target) { target.handle(refused, response); });
     }
 
     /// Advances the handler at the request's mount: one that waits for a database does not delay one that does not.
@@ -6983,6 +6994,10 @@ inline constexpr std::string_view any_origin = "*";
 /// it after status and `Allow` are set.
 TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response);
 
+/// The same for the response to a refusal, as far as its path is known. Its `Origin` may not have been read: then only pages of any origin
+/// may read the response.
+TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const refusal& refused, response& response);
+
 }  // namespace tollgate::http
 
 // <tollgate/pipeline/detail/endpoint_caller.hpp>
@@ -8247,18 +8262,25 @@ template <class Settings>
     return http::client_address(*refusal.request, settings.trusted_proxies, settings.client_named_by);
 }
 
+/// Reports a refusal that began with `start`.
+template <class Policies>
+[[gnu::cold]] void report_refusal(const Policies& policies, const request_start& start, const http::refusal& refusal,
+                                  const ip_address& client) {
+    if constexpr (is_observed<Policies>) {
+        const http::request none;
+        const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
+        const auto known = observed.context(policies);
+        policy(policies.observer).on_refusal({known, refusal});
+    }
+}
+
 /// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
 template <class Policies>
 [[gnu::cold]] void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client,
                                   http::response& response) {
     const auto start = start_request(policies);
-    const http::request none;
-    const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
-    http::add_request_id(response, observed.id());
-    if constexpr (is_observed<Policies>) {
-        const auto known = observed.context(policies);
-        policy(policies.observer).on_refusal({known, refusal});
-    }
+    http::add_request_id(response, refusal.request != nullptr ? http::request_id_of(*refusal.request, start.id) : start.id.view());
+    report_refusal(policies, start, refusal, client);
 }
 
 }  // namespace tollgate::pipeline
@@ -8546,7 +8568,7 @@ template <class Policies, class Settings>
     http::add_retry_after(response, refusal.status);
     write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
     add_rate_limit_fields(response, limit);
-    if (refusal.request != nullptr) http::add_cors_fields(settings.cors_origins, *refusal.request, response);
+    http::add_cors_fields(settings.cors_origins, refusal, response);
     finish_refusal(policies, refusal, client, response);
 }
 
@@ -11017,6 +11039,16 @@ public:
 
     [[nodiscard]] localized_pages<Theme> in(const page_language& language) const noexcept { return {*this, language}; }
 
+    /// The page of what the server refused.
+    void respond_refusal(const http::refusal& refused, http::response& response) const {
+        const http::request unknown;
+        const auto* known = refused.request != nullptr ? refused.request : refused.partial;
+        const auto pages = in(language_of(known != nullptr ? *known : unknown));
+        http::add_retry_after(response, refused.status);
+        pages.respond_message(response, refused.status,
+                              {message_for(refused.status, pages.texts().errors).heading, refused.reason});
+    }
+
 private:
     void add_languages(const service_catalog& services) {
         for (const page_texts& texts : theme().texts()) {
@@ -13184,7 +13216,13 @@ void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status,
-                                  [&] { pipeline::respond_refusal(policies_, settings_, documentation_url_, refused, response); });
+                                  [&] {
+                                      const auto path = refused.path();
+                                      if (!oauth::is_page(paths_.find(path)) && !paths_.is_page_path(path))
+                                          return pipeline::respond_refusal(policies_, settings_, documentation_url_, refused, response);
+                                      pages_.respond_refusal(refused, response);
+                                      pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
+                                  });
     }
 }
 
@@ -15067,11 +15105,7 @@ void account_pages<Users, Store, Sessions, Policies, Theme>::handle(const http::
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status, [&] {
-            http::add_retry_after(response, refused.status);
-            // There is usually no request that names a language.
-            const auto pages = renderer_.in(renderer_.languages().front());
-            pages.respond_message(response, refused.status,
-                                  {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
+            renderer_.respond_refusal(refused, response);
             pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
         });
     }
@@ -15254,8 +15288,9 @@ public:
     /// Serves a page, or answers what the server refused.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
-    /// Serves a page; `generated` is the id of a request that has none of its own.
+    /// The same; `generated` is the id of a request that has none of its own.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response, const http::unique_id& generated) const noexcept;
+    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response, const http::unique_id& generated) const noexcept;
 
     /// Where it is mounted: the path of `auth_url`, and `/docs`.
     [[nodiscard]] const std::string& root() const noexcept { return root_; }
@@ -15272,6 +15307,7 @@ private:
     std::string root_;
     std::vector<page> pages_;
     std::string not_found_;
+    std::string refused_before_, refused_behind_;  // of the reason
     std::string method_not_allowed_;
 };
 
@@ -15640,7 +15676,11 @@ public:
         const std::string_view route = response.status() == http::status::not_found ? "" : "/docs/";
         pipeline::observed_request{start, request, client, route}.report_end(api_.policies(), response, nullptr);
     }
-    void handle(const http::refusal& refused, http::response& response) const noexcept { pages_.handle(refused, response); }
+    void handle(const http::refusal& refused, http::response& response) const noexcept {
+        const auto start = pipeline::start_request(api_.policies());
+        pages_.handle(refused, response, start.id);
+        pipeline::report_refusal(api_.policies(), start, refused, pipeline::client_of(refused, api_.settings()));
+    }
 
     [[nodiscard]] const std::string& root() const noexcept { return pages_.root(); }
 
@@ -15774,11 +15814,15 @@ public:
     /// A request without the User-Agent that the policies require is refused by the API, wherever it goes.
     void handle(const http::request& request, http::response& response) noexcept {
         if (!hosts_.allows(request)) return refuse_host(request, response);
-        if (is_below_api(request) || !accepts_agent(request)) api_.handle(request, response);
+        if (is_below_api(request.target.path) || !accepts_agent(request)) api_.handle(request, response);
         else parts_.site.handle(request, response);
     }
-    /// The API writes the response to what the server refused.
-    void handle(const http::refusal& refused, http::response& response) noexcept { parts_.site.handle(refused, response); }
+    /// The part at the path of what the server refused writes the response. The API does if that is not known, and at `/`, which is
+    /// nobody's page and what most programs send that speak no proper HTTP.
+    void handle(const http::refusal& refused, http::response& response) noexcept {
+        if (refused.path() == "/" || is_below_api(refused.path())) api_.handle(refused, response);
+        else parts_.site.handle(refused, response);
+    }
     /// Answers as far as the thread allows, as `resumable_handler` says.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
@@ -15815,9 +15859,9 @@ public:
 
 private:
     // The API judges the User-Agent of its own requests.
-    [[nodiscard]] bool is_below_api(const http::request& request) const noexcept {
+    [[nodiscard]] bool is_below_api(std::string_view path) const noexcept {
         // A root without a path would take the requests of all; the site finds the API behind all others.
-        return !api_.root().empty() && http::detail::is_below(request.target.path, api_.root());
+        return !api_.root().empty() && http::detail::is_below(path, api_.root());
     }
 
     [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept {
@@ -15827,16 +15871,16 @@ private:
     // Decided once: no other handler can continue with what the first one keeps in `state`, and a rule may change at any time.
     [[nodiscard]] bool is_for_api(const http::request& request, http::handler_state& state) const noexcept {
         enum : std::uint8_t { undecided, by_api, by_site };
-        if (is_below_api(request)) return true;
+        if (is_below_api(request.target.path)) return true;
         if (state.choice() == undecided) state.set_choice(accepts_agent(request) ? by_site : by_api);
         return state.choice() == by_api;
     }
 
-    // As the last handler of the site does: by the API.
+    // By the API, at every path: this server has no pages for the host.
     void refuse_host(const http::request& request, http::response& response) noexcept {
-        handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
-                             request.secure, &request},
-               response);
+        api_.handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
+                                  request.secure, &request},
+                    response);
     }
 
     Store& store_;
@@ -18326,6 +18370,8 @@ public:
 
     /// Whether this message has a complete head without a fault, also after its body was refused.
     [[nodiscard]] bool has_head() const noexcept { return has_head_; }
+    /// Whether the request has any part of this message. After a refusal, its target and fields are what precedes the fault.
+    [[nodiscard]] bool has_begun() const noexcept { return stage_ != stage::nothing; }
 
     /// After `refused`: the status, and a message for the client with static storage.
     [[nodiscard]] status refused_status() const noexcept { return refused_status_; }
@@ -18351,6 +18397,7 @@ private:
                                                 field_lines& into) const noexcept;
 
     [[nodiscard]] parse_step judge_target(std::string_view text, request& into) noexcept;
+    void note_target(std::string_view text, request& into) noexcept;
     [[nodiscard]] parse_step judge_absolute_target(std::string_view text, request& into) noexcept;
     [[nodiscard]] parse_step judge_head(std::string_view bytes, request& into) noexcept;
     [[nodiscard]] bool names_good_host(const request& into) noexcept;
@@ -23133,6 +23180,25 @@ TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<con
 
 namespace tollgate::inline v0::http {
 
+namespace detail {
+
+inline void add_exposed_fields(response& response) {
+    response.add_prepared_lines(
+        "Access-Control-Expose-Headers: X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, "
+        "X-Hook-Secret, WWW-Authenticate, Location, X-Request-Id\r\n");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const refusal& refused, response& response) {
+    if (refused.request != nullptr) return add_cors_fields(allowed_origins, *refused.request, response);
+    if (refused.path().empty()) return;
+    if (refused.partial->fields.count(field_id::origin) != 0) return add_cors_fields(allowed_origins, *refused.partial, response);
+    if (allowed_origins.empty() || allowed_origins.front() != any_origin) return;
+    response.add_prepared_lines("Access-Control-Allow-Origin: *\r\n");
+    detail::add_exposed_fields(response);
+}
+
 TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response) {
     if (request.fields.count(field_id::origin) != 1 || allowed_origins.empty()) return;
     const auto origin = request.fields.find(field_id::origin);
@@ -23144,12 +23210,7 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
         if (found == allowed_origins.end()) return;
         if (const auto value = field_value::from(*found)) response.add("Access-Control-Allow-Origin", *value);
     }
-    if (!is_preflight(request)) {
-        response.add_prepared_lines(
-            "Access-Control-Expose-Headers: X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, "
-            "X-Hook-Secret, WWW-Authenticate, Location, X-Request-Id\r\n");
-        return;
-    }
+    if (!is_preflight(request)) return detail::add_exposed_fields(response);
     const std::string methods{response.find("Allow")};
     if (const auto value = field_value::from(methods)) response.add("Access-Control-Allow-Methods", *value);
     // Two hours: browsers keep it no longer.
@@ -28781,10 +28842,13 @@ inline constexpr std::string_view style_field_lines =
     "Cache-Control: public, max-age=300\r\n"
     "X-Content-Type-Options: nosniff\r\n";
 
-inline constexpr std::string_view plain_field_lines =
-    "Content-Type: text/plain; charset=utf-8\r\n"
+inline constexpr std::string_view refusal_field_lines =
+    "Content-Type: text/html; charset=utf-8\r\n"
     "Cache-Control: no-store\r\n"
-    "X-Content-Type-Options: nosniff\r\n";
+    "Content-Security-Policy: default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "X-Frame-Options: DENY\r\n"
+    "Referrer-Policy: no-referrer\r\n";
 
 }  // namespace manual
 
@@ -28800,6 +28864,11 @@ TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings,
     }
     pages_.push_back({root_ + "/style.css", manual::style_field_lines, std::string{manual::style_sheet}});
     not_found_ = writer.write_error("Page not found", "This page does not exist. Use the navigation to find the other pages.");
+    constexpr std::string_view reason = "$REASON";
+    refused_before_ = writer.write_error("Request refused", reason);
+    const auto at = refused_before_.rfind(reason);
+    refused_behind_ = refused_before_.substr(at + reason.size());
+    refused_before_.resize(at);
     method_not_allowed_ = writer.write_error("Method not allowed", "Documentation pages support GET and HEAD only.");
 }
 
@@ -28816,11 +28885,19 @@ TOLLGATE_DECL void api_documentation::handle(const http::request& request, http:
 }
 
 TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& response) const noexcept {
+    handle(refused, response, http::unique_id::make());
+}
+
+TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& response,
+                                             const http::unique_id& generated) const noexcept {
     pipeline::write_or_status(response, refused.status, [&] {
         response.set_status(refused.status);
-        response.add_prepared_lines(manual::plain_field_lines);
-        http::add_request_id(response, http::unique_id::make().view());
-        response.body().append(refused.reason).append("\n");
+        response.add_prepared_lines(manual::refusal_field_lines);
+        const bool has_id = refused.request != nullptr;
+        http::add_request_id(response, has_id ? http::request_id_of(*refused.request, generated) : generated.view());
+        response.body() = refused_before_;
+        html_writer{response.body()}.add("{}", refused.reason);
+        response.body().append(refused_behind_);
     });
 }
 
@@ -31608,9 +31685,13 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     while (end != stop && (*end == '[' || *end == ']') && bytes[at_] != '/') [[unlikely]]
         end = detail::find_target_end(end + 1, stop);
     examined_ = static_cast<std::size_t>(end - bytes.data());
-    if (examined_ == bound) return refuse("The request target is too long.", status::uri_too_long);
+    if (examined_ == bound) {
+        note_target(bytes.substr(at_, examined_ - at_), into);
+        return refuse("The request target is too long.", status::uri_too_long);
+    }
     if (examined_ == bytes.size()) return parse_step::needs_more;
     if (*end != ' ') [[unlikely]] {
+        note_target(bytes.substr(at_, examined_ - at_), into);
         if (*end == '#') return refuse("The request target contains a fragment.");
         if (*end == '\r' || *end == '\n') return refuse("The request line has no HTTP version.");
         return refuse(detail::unencoded_byte);
@@ -31619,6 +31700,11 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     if (text.starts_with('/') && into.method != method::connect) [[likely]] into.target = target::from_path(text);
     else if (const auto judged = judge_target(text, into); judged != parse_step::complete) return judged;
     return go_on(stage::version, examined_ + 1);
+}
+
+/// Keeps what was read of a target that is refused, so that the response suits the path.
+[[gnu::noinline]] TOLLGATE_COLD void request_parser::note_target(std::string_view text, request& into) noexcept {
+    if (text.starts_with('/')) into.target = target::from_path(text);
 }
 
 /// Checks the forms of RFC 9112 section 3.2 other than origin-form. CONNECT and its authority-form are for proxies
@@ -32481,15 +32567,17 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
 }
 
 [[gnu::noinline]] TOLLGATE_COLD void http1_session::refuse(http::status status, std::string_view reason, const response_context& context) {
-    const bool has_head = parser_.has_head();
+    const bool has_head = parser_.has_head(), has_part = parser_.has_begun();
     closing_ = needs_linger_ = true;
     suspended_ = false;
     handler_state_.clear();
     if (body_bytes_to_skip_ != 0) return;  // this request already has its response
     response_.clear();
     response_.set_status(status);
-    if (has_head) parser_.relocate(input_.data() + begin_, request_);  // input that was not parsed may have moved it
-    context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure, has_head ? &request_ : nullptr}, response_);
+    if (has_part) parser_.relocate(input_.data() + begin_, request_);  // input that was not parsed may have moved it
+    context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure, has_head ? &request_ : nullptr,
+                                         has_part && !has_head ? &request_ : nullptr},
+                           response_);
     if (response_.find("Retry-After").empty()) http::add_retry_after(response_, status);
     append({.date = context.date, .keep_alive = false, .head_only = request_.method == http::method::head});
 }

@@ -42,6 +42,23 @@ class AnyOrigin(Case):
                 for response in (self.server.request("GET", path, {"Origin": ORIGIN}), preflight(self.server, path)):
                     self.assertEqual([], [name for name, _ in response.fields if name.lower().startswith("access-control")])
 
+    def test_refusals_of_what_is_no_proper_request_have_the_form_of_their_path(self):
+        long = b"X: " + b"x" * 20_000 + b"\r\n"
+        for path in (*OPEN, *PAGES):
+            for status, head in ((414, f"GET {path}?{'x' * 9000} HTTP/1.1\r\n".encode()),
+                                 (431, f"GET {path} HTTP/1.1\r\nHost: a\r\nOrigin: {ORIGIN}\r\n".encode() + long),
+                                 (400, f"GET {path} HTTP/1.1\r\nHost: a\r\nOrigin: {ORIGIN}\r\nX Y: z\r\n".encode())):
+                with self.subTest(path=path, status=status), self.server.connect() as connection:
+                    connection.send(head)
+                    response = connection.read()
+                    self.assertEqual(status, response.status, response)
+                    if path in PAGES:
+                        self.assertEqual("text/html; charset=utf-8", response.get("Content-Type"))
+                        self.assertEqual([], [name for name, _ in response.fields if name.lower().startswith("access-control")])
+                    else:
+                        self.assert_error(response, status)
+                        self.assertEqual("*", allowed(response))
+
     def test_preflights_list_methods_and_fields(self):
         account = self.server.demo["sitesmaker_account"]
         for path, method in (("/v1/user/balance", "GET"), (f"/v1/sitesmaker/{account}/hooks", "POST"),

@@ -9,11 +9,14 @@
 
 namespace tollgate_test {
 
-/// Responds with method, path and body of the request. `/large` responds with one megabyte. Keeps the target of a refused one.
+/// Responds with method, path and body of the request. `/large` responds with one megabyte. Keeps the path of a refused one, and what it
+/// knows of one whose head did not arrive.
 struct echo_handler {
     std::atomic<int> requests = 0;
     std::atomic<int> refusals = 0;
     std::string refused;  // empty if the head did not arrive
+    std::string refused_part;
+    std::string refused_origin;
 
     void handle(const tollgate::http::request& request, tollgate::http::response& response) noexcept {
         ++requests;
@@ -28,6 +31,8 @@ struct echo_handler {
     void handle(const tollgate::http::refusal& refusal, tollgate::http::response& response) noexcept {
         ++refusals;
         refused = refusal.request != nullptr ? refusal.request->target.path : std::string_view{};
+        refused_part = refusal.partial != nullptr ? refusal.partial->target.path : std::string_view{};
+        refused_origin = refusal.partial != nullptr ? refusal.partial->fields.find("Origin") : std::string_view{};
         response.set_status(refusal.status);
         response.body() = "refused";
     }

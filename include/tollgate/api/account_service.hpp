@@ -139,7 +139,11 @@ public:
         const std::string_view route = response.status() == http::status::not_found ? "" : "/docs/";
         pipeline::observed_request{start, request, client, route}.report_end(api_.policies(), response, nullptr);
     }
-    void handle(const http::refusal& refused, http::response& response) const noexcept { pages_.handle(refused, response); }
+    void handle(const http::refusal& refused, http::response& response) const noexcept {
+        const auto start = pipeline::start_request(api_.policies());
+        pages_.handle(refused, response, start.id);
+        pipeline::report_refusal(api_.policies(), start, refused, pipeline::client_of(refused, api_.settings()));
+    }
 
     [[nodiscard]] const std::string& root() const noexcept { return pages_.root(); }
 
@@ -273,11 +277,15 @@ public:
     /// A request without the User-Agent that the policies require is refused by the API, wherever it goes.
     void handle(const http::request& request, http::response& response) noexcept {
         if (!hosts_.allows(request)) return refuse_host(request, response);
-        if (is_below_api(request) || !accepts_agent(request)) api_.handle(request, response);
+        if (is_below_api(request.target.path) || !accepts_agent(request)) api_.handle(request, response);
         else parts_.site.handle(request, response);
     }
-    /// The API writes the response to what the server refused.
-    void handle(const http::refusal& refused, http::response& response) noexcept { parts_.site.handle(refused, response); }
+    /// The part at the path of what the server refused writes the response. The API does if that is not known, and at `/`, which is
+    /// nobody's page and what most programs send that speak no proper HTTP.
+    void handle(const http::refusal& refused, http::response& response) noexcept {
+        if (refused.path() == "/" || is_below_api(refused.path())) api_.handle(refused, response);
+        else parts_.site.handle(refused, response);
+    }
     /// Answers as far as the thread allows, as `resumable_handler` says.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& state,
                                             http::thread_kind thread) noexcept {
@@ -314,9 +322,9 @@ public:
 
 private:
     // The API judges the User-Agent of its own requests.
-    [[nodiscard]] bool is_below_api(const http::request& request) const noexcept {
+    [[nodiscard]] bool is_below_api(std::string_view path) const noexcept {
         // A root without a path would take the requests of all; the site finds the API behind all others.
-        return !api_.root().empty() && http::detail::is_below(request.target.path, api_.root());
+        return !api_.root().empty() && http::detail::is_below(path, api_.root());
     }
 
     [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept {
@@ -326,16 +334,16 @@ private:
     // Decided once: no other handler can continue with what the first one keeps in `state`, and a rule may change at any time.
     [[nodiscard]] bool is_for_api(const http::request& request, http::handler_state& state) const noexcept {
         enum : std::uint8_t { undecided, by_api, by_site };
-        if (is_below_api(request)) return true;
+        if (is_below_api(request.target.path)) return true;
         if (state.choice() == undecided) state.set_choice(accepts_agent(request) ? by_site : by_api);
         return state.choice() == by_api;
     }
 
-    // As the last handler of the site does: by the API.
+    // By the API, at every path: this server has no pages for the host.
     void refuse_host(const http::request& request, http::response& response) noexcept {
-        handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
-                             request.secure, &request},
-               response);
+        api_.handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
+                                  request.secure, &request},
+                    response);
     }
 
     Store& store_;

@@ -28,6 +28,14 @@ struct refusal {
     ip_address peer;
     bool secure = false;
     const http::request* request = nullptr;  ///< null if its head was malformed or incomplete; valid during the call
+    /// Then, what was read of it: a path that may be cut off, and some of the fields. Null if nothing was; valid during the call.
+    const http::request* partial = nullptr;
+
+    /// The path of the request, as far as it is known; otherwise empty.
+    [[nodiscard]] std::string_view path() const noexcept {
+        const http::request* known = request != nullptr ? request : partial;
+        return known == nullptr ? std::string_view{} : known->target.path;
+    }
 };
 
 /// For a request whose method the path does not support: adds `Allow`. Responds to OPTIONS with 204. Otherwise sets and returns the status

@@ -82,8 +82,9 @@ private:
     std::vector<std::string> hosts_;
 };
 
-/// Several handlers on one listener. The first matching mount serves a request. The last one also serves requests that match no mount, and
-/// writes the responses to refusals, so put the handler that answers 404 for unknown paths last.
+/// Several handlers on one listener. The first matching mount serves a request, and writes the response to a refusal whose path is known.
+/// The last one also serves requests that match no mount, and all other refusals, so put the handler that answers 404 for unknown paths
+/// last.
 ///
 ///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
 template <handler... H>
@@ -101,9 +102,11 @@ public:
         with_fitting(request, [&](auto& target) { target.handle(request, response); });
     }
 
-    /// Passes a refusal to the last handler.
+    /// Passes a refusal to the handler of its mount.
     void handle(const refusal& refused, response& response) noexcept {
-        std::get<sizeof...(H) - 1>(mounts_).target.handle(refused, response);
+        const request unknown;
+        const request& known = refused.request != nullptr ? *refused.request : refused.partial != nullptr ? *refused.partial : unknown;
+        with_fitting(known, [&](auto& target) { target.handle(refused, response); });
     }
 
     /// Advances the handler at the request's mount: one that waits for a database does not delay one that does not.

@@ -38,8 +38,9 @@ public:
     /// Serves a page, or answers what the server refused.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
-    /// Serves a page; `generated` is the id of a request that has none of its own.
+    /// The same; `generated` is the id of a request that has none of its own.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response, const http::unique_id& generated) const noexcept;
+    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response, const http::unique_id& generated) const noexcept;
 
     /// Where it is mounted: the path of `auth_url`, and `/docs`.
     [[nodiscard]] const std::string& root() const noexcept { return root_; }
@@ -56,6 +57,7 @@ private:
     std::string root_;
     std::vector<page> pages_;
     std::string not_found_;
+    std::string refused_before_, refused_behind_;  // of the reason
     std::string method_not_allowed_;
 };
 

@@ -27,10 +27,13 @@ inline constexpr std::string_view style_field_lines =
     "Cache-Control: public, max-age=300\r\n"
     "X-Content-Type-Options: nosniff\r\n";
 
-inline constexpr std::string_view plain_field_lines =
-    "Content-Type: text/plain; charset=utf-8\r\n"
+inline constexpr std::string_view refusal_field_lines =
+    "Content-Type: text/html; charset=utf-8\r\n"
     "Cache-Control: no-store\r\n"
-    "X-Content-Type-Options: nosniff\r\n";
+    "Content-Security-Policy: default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "X-Frame-Options: DENY\r\n"
+    "Referrer-Policy: no-referrer\r\n";
 
 }  // namespace manual
 
@@ -46,6 +49,11 @@ TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings,
     }
     pages_.push_back({root_ + "/style.css", manual::style_field_lines, std::string{manual::style_sheet}});
     not_found_ = writer.write_error("Page not found", "This page does not exist. Use the navigation to find the other pages.");
+    constexpr std::string_view reason = "$REASON";
+    refused_before_ = writer.write_error("Request refused", reason);
+    const auto at = refused_before_.rfind(reason);
+    refused_behind_ = refused_before_.substr(at + reason.size());
+    refused_before_.resize(at);
     method_not_allowed_ = writer.write_error("Method not allowed", "Documentation pages support GET and HEAD only.");
 }
 
@@ -62,11 +70,19 @@ TOLLGATE_DECL void api_documentation::handle(const http::request& request, http:
 }
 
 TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& response) const noexcept {
+    handle(refused, response, http::unique_id::make());
+}
+
+TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& response,
+                                             const http::unique_id& generated) const noexcept {
     pipeline::write_or_status(response, refused.status, [&] {
         response.set_status(refused.status);
-        response.add_prepared_lines(manual::plain_field_lines);
-        http::add_request_id(response, http::unique_id::make().view());
-        response.body().append(refused.reason).append("\n");
+        response.add_prepared_lines(manual::refusal_field_lines);
+        const bool has_id = refused.request != nullptr;
+        http::add_request_id(response, has_id ? http::request_id_of(*refused.request, generated) : generated.view());
+        response.body() = refused_before_;
+        html_writer{response.body()}.add("{}", refused.reason);
+        response.body().append(refused_behind_);
     });
 }
 

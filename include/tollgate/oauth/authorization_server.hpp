@@ -395,7 +395,13 @@ void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status,
-                                  [&] { pipeline::respond_refusal(policies_, settings_, documentation_url_, refused, response); });
+                                  [&] {
+                                      const auto path = refused.path();
+                                      if (!oauth::is_page(paths_.find(path)) && !paths_.is_page_path(path))
+                                          return pipeline::respond_refusal(policies_, settings_, documentation_url_, refused, response);
+                                      pages_.respond_refusal(refused, response);
+                                      pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
+                                  });
     }
 }
 

@@ -294,11 +294,7 @@ void account_pages<Users, Store, Sessions, Policies, Theme>::handle(const http::
                                                                     http::response& response) noexcept {
     if constexpr (fits) {
         pipeline::write_or_status(response, refused.status, [&] {
-            http::add_retry_after(response, refused.status);
-            // There is usually no request that names a language.
-            const auto pages = renderer_.in(renderer_.languages().front());
-            pages.respond_message(response, refused.status,
-                                  {web::message_for(refused.status, pages.texts().errors).heading, refused.reason});
+            renderer_.respond_refusal(refused, response);
             pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
         });
     }

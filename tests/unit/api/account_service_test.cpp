@@ -395,6 +395,29 @@ TEST_CASE("a request for a host that is not allowed is refused everywhere", "[ap
     }
 }
 
+TEST_CASE("what the server refuses is answered in the form of its path", "[api][account_service]") {
+    parts setup;
+    account_service service{settings(), setup.users, setup.store, setup.sessions, setup.policies()};
+    struct row {
+        const char* path;
+        std::string_view begin;
+    };
+    for (const auto& [path, begin] :
+         {row{"", "{"}, row{"/", "{"}, row{"/v1/user/balance", "{"}, row{"/nowhere", "{"}, row{"/user/oauth_token/", "{"},
+          row{"/docs/a", "<!doctype html>"}, row{"/en/user/settings/tokens/", "<!doctype html>"}, row{"/en/user/oauth/", "<!doctype html>"},
+          row{"/de/nowhere", "<!doctype html>"}}) {
+        CAPTURE(path);
+        http::request read;
+        read.target = http::target::from_path(path);
+        http::response out;
+        service.handle(http::refusal{.status = http::status::uri_too_long, .reason = "Too <long>.", .peer = {}, .partial = &read}, out);
+        CHECK(out.status() == http::status::uri_too_long);
+        CHECK(out.body().starts_with(begin));
+        CHECK(out.body().find(begin == "{" ? "Too <long>." : "Too &lt;long&gt;.") != std::string::npos);
+        CHECK_FALSE(out.find("X-Request-Id").empty());
+    }
+}
+
 TEST_CASE("settings reach their part", "[api][account_service]") {
     parts setup;
     auto own_settings = settings();

@@ -235,6 +235,31 @@ TEST_CASE("pages of allowed origins can read a refusal of a request whose head h
     }
 }
 
+TEST_CASE("pages of other origins can read a refusal of an incomplete head whose path is known", "[api][refusal]") {
+    struct row {
+        std::vector<std::string> cors_origins;
+        const char *path, *origin, *allowed, *vary;
+    };
+    for (const auto& [cors_origins, path, origin, allowed, vary] :
+         {row{{"*"}, "/v1/user/balance", "https://a.example", "*", ""}, row{{"*"}, "/v1/user/balance", "", "*", ""},
+          row{{"*"}, "", "", "", ""}, row{{"https://a.example"}, "/v1/user/balance", "https://a.example", "https://a.example", "Origin"},
+          row{{"https://a.example"}, "/v1/user/balance", "https://b.example", "", "Origin"},
+          row{{"https://a.example"}, "/v1/user/balance", "", "", ""}, row{{}, "/v1/user/balance", "https://a.example", "", ""}}) {
+        auto settings = shop_settings();
+        settings.cors_origins = cors_origins;
+        auto shop = make_shop(settings);
+        http::request read;
+        read.target = http::target::from_path(path);
+        if (*origin != '\0') read.fields.add("Origin", origin);
+        http::response response;
+        shop.api.handle(http::refusal{.status = http::status::uri_too_long, .reason = "A sentence.", .peer = {}, .partial = &read}, response);
+        CHECK(response.find("Access-Control-Allow-Origin") == allowed);
+        CHECK(response.find("Access-Control-Expose-Headers").empty() == (*allowed == '\0'));
+        CHECK(response.find("Vary") == vary);
+        check_window(response, "60", "60");
+    }
+}
+
 TEST_CASE("refusals and exceptions never wait for a limiter", "[api][limit][refusal]") {
     int calls = 0;
     basic_shop shop{[&](auto all) {

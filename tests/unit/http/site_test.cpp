@@ -105,6 +105,27 @@ TEST_CASE("a handler may provide its mounts", "[http][site]") {
     CHECK(handled_by(site, "/english") == "rest");
 }
 
+TEST_CASE("a refusal goes to the mount of its path", "[http][site]") {
+    named_handler docs{"docs"}, api{"api"}, rest{"rest"};
+    http::site site{http::mounted("/docs", docs),
+                    http::mounted(http::mount_point{.host = "api.example", .prefix = "/v1"}, api), http::mounted("", rest)};
+    const auto handled = [&](std::string_view path, std::string_view host, bool has_head) {
+        http::request sent;
+        sent.target = http::target::from(path);
+        if (!host.empty()) sent.fields.add("Host", host);
+        http::response response;
+        site.handle(http::refusal{.reason = "no", .peer = {}, .request = has_head ? &sent : nullptr, .partial = has_head ? nullptr : &sent}, response);
+        return response.body();
+    };
+    for (const bool has_head : {true, false}) {
+        CHECK(handled("/docs/a", "", has_head) == "docs");
+        CHECK(handled("/v1/a", "api.example", has_head) == "api");
+        CHECK(handled("/v1/a", "", has_head) == "rest");
+        CHECK(handled("/elsewhere", "", has_head) == "rest");
+        CHECK(handled("", "", has_head) == "rest");
+    }
+}
+
 TEST_CASE("the last mount serves unmatched requests and refusals", "[http][site]") {
     named_handler docs{"docs"};
     named_handler api{"api"};

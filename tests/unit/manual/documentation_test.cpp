@@ -324,10 +324,15 @@ TEST_CASE("all pages share one style sheet") {
     CHECK(std::count(sheet.body().begin(), sheet.body().end(), '{') == std::count(sheet.body().begin(), sheet.body().end(), '}'));
 }
 
-TEST_CASE("refusals of the server are plain text") {
+TEST_CASE("refusals of the server are pages") {
     http::response out;
-    api_documentation{shop_settings(), account_routes()}.handle(http::refusal{http::status::uri_too_long, "Too long.", {}, false}, out);
+    api_documentation{shop_settings(), account_routes()}.handle(http::refusal{http::status::uri_too_long, "Too <long>.", {}, false}, out);
     CHECK(out.status() == http::status::uri_too_long);
-    CHECK(out.body() == "Too long.\n");
-    CHECK(out.find("Content-Type") == "text/plain; charset=utf-8");
+    CHECK(out.body().starts_with("<!doctype html>"));
+    CHECK(has(out, "Too &lt;long&gt;."));
+    CHECK_FALSE(has(out, "REASON"));
+    CHECK(out.body().ends_with("</html>\n"));
+    CHECK(out.find("Content-Type") == "text/html; charset=utf-8");
+    CHECK(out.find("Cache-Control") == "no-store");
+    CHECK_FALSE(out.find("X-Request-Id").empty());
 }

@@ -320,6 +320,38 @@ TEST_CASE("refusals have the format of other errors and are not counted", "[oaut
     CHECK(out.find("Access-Control-Allow-Origin") == "*");
 }
 
+TEST_CASE("a refusal at the path of a page is a page", "[oauth]") {
+    oauth_shop shop;
+    struct row {
+        const char* path;
+        bool is_page;
+    };
+    for (const auto& [path, is_page] : {row{"/de/user/oauth/", true}, row{"/user/device", true}, row{"/de/itemplatform/oauth/", true},
+                                        row{"/de/aaa", true}, row{"/user/oauth_token/", false}, row{"/user/oauth_revoke", false},
+                                        row{"/.well-known/oauth-authorization-server", false}, row{"", false}}) {
+        CAPTURE(path);
+        http::request read;
+        read.target = http::target::from_path(path);
+        read.fields.add("Accept-Language", "de");
+        for (const bool has_head : {true, false}) {
+            http::response out;
+            shop.oauth.handle(http::refusal{.status = status::header_fields_too_large,
+                                            .reason = "A rule <was> broken.",
+                                            .peer = {},
+                                            .request = has_head ? &read : nullptr,
+                                            .partial = has_head ? nullptr : &read},
+                              out);
+            CHECK(out.status() == status::header_fields_too_large);
+            CHECK(out.body().starts_with(is_page ? "<!doctype html>" : "{"));
+            if (is_page) CHECK(out.body().find("A rule &lt;was&gt; broken.") != std::string::npos);
+            if (is_page) CHECK(out.body().find("lang=\"de\"") != std::string::npos);
+            CHECK(out.find("X-RateLimit-Remaining").empty() == is_page);
+            CHECK(out.find("Access-Control-Allow-Origin") == (is_page || has_head || *path == '\0' ? "" : "*"));
+        }
+    }
+    CHECK(shop.observer.refusals == 16);
+}
+
 TEST_CASE("the observer sees every response", "[oauth]") {
     oauth_shop shop;
     shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));

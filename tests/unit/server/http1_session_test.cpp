@@ -183,6 +183,55 @@ TEST_CASE("a refusal has the request if its head arrived", "[http1_session]") {
     }
 }
 
+TEST_CASE("a refusal has what was read of the head", "[http1_session]") {
+    struct row {
+        std::string bytes;
+        std::string_view path, origin;
+    };
+    const std::string begin = "GET /en/a?b HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n";
+    const std::string slashes(limits::target_bytes_max, '/'), bytes(limits::target_bytes_max, 'a');
+    for (const auto& [sent, path, origin] :
+         {row{begin + "a b: c\r\n", "/en/a", "https://a.example"}, row{begin + "Long: " + std::string(20'000, 'x'), "/en/a", "https://a.example"},
+          row{"GET /en/a?" + bytes, "/en/a", ""}, row{"GET /en" + slashes, std::string_view{slashes}.substr(1), ""},
+          row{"GET /en/a?\"b HTTP/1.1\r\n", "/en/a", ""}, row{"GET /en/a#b HTTP/1.1\r\n", "/en/a", ""}, row{"GET /en/a\r\n", "/en/a", ""},
+          row{"GET /en/a HTTP/1.7.\r\n", "/en/a", ""}, row{"GET /en/a HTTP/1.1\r\n\r\n", "/en/a", ""},
+          row{"GET en/a HTTP/1.1\r\n", "", ""}, row{"nonsense\r\n\r\n", "", ""}, row{"CONNECT /en/a HTTP/1.1\r\n", "", ""}}) {
+        CAPTURE(sent.substr(0, 60));
+        for (const auto& before : {std::string{}, get}) {
+            session_fixture whole;
+            whole.receive(before + sent);
+            (void)whole.serve();
+            REQUIRE(whole.session.closing());
+            CHECK(whole.handler.refused.empty());
+            if (sent.find(slashes) == std::string::npos) CHECK(whole.handler.refused_part == path);
+            else CHECK(whole.handler.refused_part.starts_with("/en/////"));
+            CHECK(whole.handler.refused_origin == origin);
+            session_fixture pieces;
+            for (const char byte : before + sent) {
+                pieces.receive({&byte, 1});
+                if (pieces.serve() == http1_session::state::closing) break;
+            }
+            CHECK(pieces.handler.refused_part == whole.handler.refused_part);
+            CHECK(pieces.handler.refused_origin == origin);
+        }
+    }
+    // Too slow: refused by the host, after the message moved in its buffer.
+    session_fixture slow;
+    std::string gets;
+    while (gets.size() < 8000) gets += get;
+    slow.receive(gets + begin);
+    (void)slow.serve();
+    std::ranges::fill(slow.session.input_space(), 'x');
+    slow.session.refuse(http::status::request_timeout, "Too slow.", slow.context);
+    CHECK(slow.handler.refused_part == "/en/a");
+    CHECK(slow.handler.refused_origin == "https://a.example");
+    session_fixture idle;
+    idle.receive(get);
+    (void)idle.serve();
+    idle.session.refuse(http::status::service_unavailable, "Full.", idle.context);
+    CHECK(idle.handler.refused_part.empty());
+}
+
 TEST_CASE("the response to a HEAD request that is refused has no body", "[http1_session]") {
     const std::string head = "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n";
     struct row {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 
@@ -24,6 +25,10 @@ inline constexpr std::string_view any_origin = "*";
 /// Adds the fields that let pages of the allowed origins read this response and, for a preflight, that say what they may send. Call
 /// it after status and `Allow` are set.
 TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response);
+
+/// The same for the response to a refusal, as far as its path is known. Its `Origin` may not have been read: then only pages of any origin
+/// may read the response.
+TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const refusal& refused, response& response);
 
 }  // namespace tollgate::http
 

@@ -6,6 +6,25 @@
 
 namespace tollgate::inline v0::http {
 
+namespace detail {
+
+inline void add_exposed_fields(response& response) {
+    response.add_prepared_lines(
+        "Access-Control-Expose-Headers: X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, "
+        "X-Hook-Secret, WWW-Authenticate, Location, X-Request-Id\r\n");
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const refusal& refused, response& response) {
+    if (refused.request != nullptr) return add_cors_fields(allowed_origins, *refused.request, response);
+    if (refused.path().empty()) return;
+    if (refused.partial->fields.count(field_id::origin) != 0) return add_cors_fields(allowed_origins, *refused.partial, response);
+    if (allowed_origins.empty() || allowed_origins.front() != any_origin) return;
+    response.add_prepared_lines("Access-Control-Allow-Origin: *\r\n");
+    detail::add_exposed_fields(response);
+}
+
 TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response) {
     if (request.fields.count(field_id::origin) != 1 || allowed_origins.empty()) return;
     const auto origin = request.fields.find(field_id::origin);
@@ -17,12 +36,7 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
         if (found == allowed_origins.end()) return;
         if (const auto value = field_value::from(*found)) response.add("Access-Control-Allow-Origin", *value);
     }
-    if (!is_preflight(request)) {
-        response.add_prepared_lines(
-            "Access-Control-Expose-Headers: X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, "
-            "X-Hook-Secret, WWW-Authenticate, Location, X-Request-Id\r\n");
-        return;
-    }
+    if (!is_preflight(request)) return detail::add_exposed_fields(response);
     const std::string methods{response.find("Allow")};
     if (const auto value = field_value::from(methods)) response.add("Access-Control-Allow-Methods", *value);
     // Two hours: browsers keep it no longer.

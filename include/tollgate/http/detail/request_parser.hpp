@@ -96,6 +96,8 @@ public:
 
     /// Whether this message has a complete head without a fault, also after its body was refused.
     [[nodiscard]] bool has_head() const noexcept { return has_head_; }
+    /// Whether the request has any part of this message. After a refusal, its target and fields are what precedes the fault.
+    [[nodiscard]] bool has_begun() const noexcept { return stage_ != stage::nothing; }
 
     /// After `refused`: the status, and a message for the client with static storage.
     [[nodiscard]] status refused_status() const noexcept { return refused_status_; }
@@ -121,6 +123,7 @@ private:
                                                 field_lines& into) const noexcept;
 
     [[nodiscard]] parse_step judge_target(std::string_view text, request& into) noexcept;
+    void note_target(std::string_view text, request& into) noexcept;
     [[nodiscard]] parse_step judge_absolute_target(std::string_view text, request& into) noexcept;
     [[nodiscard]] parse_step judge_head(std::string_view bytes, request& into) noexcept;
     [[nodiscard]] bool names_good_host(const request& into) noexcept;

@@ -140,9 +140,13 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     while (end != stop && (*end == '[' || *end == ']') && bytes[at_] != '/') [[unlikely]]
         end = detail::find_target_end(end + 1, stop);
     examined_ = static_cast<std::size_t>(end - bytes.data());
-    if (examined_ == bound) return refuse("The request target is too long.", status::uri_too_long);
+    if (examined_ == bound) {
+        note_target(bytes.substr(at_, examined_ - at_), into);
+        return refuse("The request target is too long.", status::uri_too_long);
+    }
     if (examined_ == bytes.size()) return parse_step::needs_more;
     if (*end != ' ') [[unlikely]] {
+        note_target(bytes.substr(at_, examined_ - at_), into);
         if (*end == '#') return refuse("The request target contains a fragment.");
         if (*end == '\r' || *end == '\n') return refuse("The request line has no HTTP version.");
         return refuse(detail::unencoded_byte);
@@ -151,6 +155,11 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     if (text.starts_with('/') && into.method != method::connect) [[likely]] into.target = target::from_path(text);
     else if (const auto judged = judge_target(text, into); judged != parse_step::complete) return judged;
     return go_on(stage::version, examined_ + 1);
+}
+
+/// Keeps what was read of a target that is refused, so that the response suits the path.
+[[gnu::noinline]] TOLLGATE_COLD void request_parser::note_target(std::string_view text, request& into) noexcept {
+    if (text.starts_with('/')) into.target = target::from_path(text);
 }
 
 /// Checks the forms of RFC 9112 section 3.2 other than origin-form. CONNECT and its authority-form are for proxies

@@ -114,18 +114,25 @@ template <class Settings>
     return http::client_address(*refusal.request, settings.trusted_proxies, settings.client_named_by);
 }
 
+/// Reports a refusal that began with `start`.
+template <class Policies>
+[[gnu::cold]] void report_refusal(const Policies& policies, const request_start& start, const http::refusal& refusal,
+                                  const ip_address& client) {
+    if constexpr (is_observed<Policies>) {
+        const http::request none;
+        const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
+        const auto known = observed.context(policies);
+        policy(policies.observer).on_refusal({known, refusal});
+    }
+}
+
 /// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
 template <class Policies>
 [[gnu::cold]] void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client,
                                   http::response& response) {
     const auto start = start_request(policies);
-    const http::request none;
-    const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
-    http::add_request_id(response, observed.id());
-    if constexpr (is_observed<Policies>) {
-        const auto known = observed.context(policies);
-        policy(policies.observer).on_refusal({known, refusal});
-    }
+    http::add_request_id(response, refusal.request != nullptr ? http::request_id_of(*refusal.request, start.id) : start.id.view());
+    report_refusal(policies, start, refusal, client);
 }
 
 }  // namespace tollgate::pipeline

@@ -36,7 +36,7 @@ template <class Policies, class Settings>
     http::add_retry_after(response, refusal.status);
     write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
     add_rate_limit_fields(response, limit);
-    if (refusal.request != nullptr) http::add_cors_fields(settings.cors_origins, *refusal.request, response);
+    http::add_cors_fields(settings.cors_origins, refusal, response);
     finish_refusal(policies, refusal, client, response);
 }
 

@@ -144,15 +144,17 @@ TOLLGATE_DECL http1_session::state http1_session::serve(const response_context& 
 }
 
 [[gnu::noinline]] TOLLGATE_COLD void http1_session::refuse(http::status status, std::string_view reason, const response_context& context) {
-    const bool has_head = parser_.has_head();
+    const bool has_head = parser_.has_head(), has_part = parser_.has_begun();
     closing_ = needs_linger_ = true;
     suspended_ = false;
     handler_state_.clear();
     if (body_bytes_to_skip_ != 0) return;  // this request already has its response
     response_.clear();
     response_.set_status(status);
-    if (has_head) parser_.relocate(input_.data() + begin_, request_);  // input that was not parsed may have moved it
-    context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure, has_head ? &request_ : nullptr}, response_);
+    if (has_part) parser_.relocate(input_.data() + begin_, request_);  // input that was not parsed may have moved it
+    context.handler.handle(http::refusal{status, reason, request_.peer, request_.secure, has_head ? &request_ : nullptr,
+                                         has_part && !has_head ? &request_ : nullptr},
+                           response_);
     if (response_.find("Retry-After").empty()) http::add_retry_after(response_, status);
     append({.date = context.date, .keep_alive = false, .head_only = request_.method == http::method::head});
 }

@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/http/site.hpp>
@@ -208,6 +209,16 @@ public:
     }
 
     [[nodiscard]] localized_pages<Theme> in(const page_language& language) const noexcept { return {*this, language}; }
+
+    /// The page of what the server refused.
+    void respond_refusal(const http::refusal& refused, http::response& response) const {
+        const http::request unknown;
+        const auto* known = refused.request != nullptr ? refused.request : refused.partial;
+        const auto pages = in(language_of(known != nullptr ? *known : unknown));
+        http::add_retry_after(response, refused.status);
+        pages.respond_message(response, refused.status,
+                              {message_for(refused.status, pages.texts().errors).heading, refused.reason});
+    }
 
 private:
     void add_languages(const service_catalog& services) {
