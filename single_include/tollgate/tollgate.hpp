@@ -13388,6 +13388,9 @@ inline constexpr std::string_view end_session_action = "end_session";
 inline constexpr std::string_view end_others_action = "end_others";
 inline constexpr std::string_view change_password_action = "change_password";
 
+/// The query parameter, and the hidden field of forms, that names the page of a list, from 1.
+inline constexpr std::string_view page_number_name = "page";
+
 /// What settings pages are rendered from. Views: valid during the call.
 struct page_view {
     const page_texts& texts;
@@ -13397,6 +13400,7 @@ struct page_view {
     std::string_view root = {};  ///< of the pages in this language
     std::string_view done = {};  ///< the action that redirected here; empty for none
     instant now{};
+    std::size_t page_number = 1;  ///< of a list, as requested
 
     [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
 
@@ -13404,6 +13408,7 @@ struct page_view {
     [[nodiscard]] web::form_target form(std::string_view action = {},
                                         std::vector<std::pair<std::string_view, std::string>> fields = {}) const {
         if (!action.empty()) fields.emplace(fields.begin(), action_name, action);
+        if (page_number > 1) fields.emplace_back(page_number_name, std::to_string(page_number));  // to return to it
         return {.url = url, .form_token = form_token, .hidden = std::move(fields)};
     }
 };
@@ -13470,7 +13475,15 @@ public:
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), now};
+        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), now, page_number()};
+    }
+
+    /// The page of a list that the form or the query names; 1 if neither does.
+    [[nodiscard]] std::size_t page_number() const noexcept {
+        const auto in_form = form.value_of(page_number_name);
+        const auto number = parse_decimal(in_form.empty() ? query.value_of(page_number_name) : in_form);
+        constexpr std::uint64_t number_max = 1'000'000;  // longer than any list
+        return number ? static_cast<std::size_t>(std::clamp<std::uint64_t>(*number, 1, number_max)) : 1;
     }
 
     /// Tells the observer what the user did.
@@ -13500,10 +13513,13 @@ public:
         });
     }
 
-    /// After an action, so that reloading does not repeat it: to the page, or to the part of it that the query `part` names.
+    /// After an action, so that reloading does not repeat it: to the page, or to the part of it that the query `part` names; in a list,
+    /// to the page from which the form was sent.
     [[nodiscard]] result<void> redirect_to(std::string_view done, std::string_view part = {}) const {
         auto url = url_ + "?";
         if (!part.empty()) url.append(part).append("&");
+        else if (const auto number = page_number(); number > 1)
+            url.append(page_number_name).append("=").append(std::to_string(number)).append("&");
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       url.append(done_name).append("=").append(done));
     }
@@ -13688,6 +13704,31 @@ struct list_heading {
 };
 TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, const list_heading& heading);
 
+/// A page of a list. Pages are bounded, so that no response gets large, however much a user has.
+inline constexpr std::size_t list_items_max = 25;
+struct list_page {
+    std::size_t number = 1;  ///< from 1
+    std::size_t count = 1;   ///< of all pages
+    std::size_t first = 0;   ///< item, from 0
+    std::size_t size = 0;    ///< items
+};
+/// The requested page of a list with this many items; the last one if there are fewer.
+[[nodiscard]] TOLLGATE_DECL list_page choose_page(const page_view& view, std::size_t items,
+                                                  std::size_t items_max = list_items_max) noexcept;
+
+/// The items of a page.
+template <class Item>
+[[nodiscard]] std::span<const Item> items_of(std::span<const Item> all, const list_page& page) noexcept {
+    return all.subspan(page.first, page.size);
+}
+
+/// Links to the pages before and after; nothing if there is one page. `query`: further parameters of this page.
+TOLLGATE_DECL void write_page_links(html_writer& html, const page_view& view, const list_page& page, std::string_view query = {});
+
+/// The beginning of a long text, for lists: at most this many characters, the last one an ellipsis.
+inline constexpr std::size_t list_text_characters_max = 100;
+[[nodiscard]] TOLLGATE_DECL std::string shorten(std::string_view text, std::size_t characters_max = list_text_characters_max);
+
 /// Shown instead of an empty list.
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 
@@ -13751,8 +13792,8 @@ void write_long_fact(html_writer& html, std::string_view label, const Content& c
 /// `3 hours ago`, or `Never`.
 TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at);
 
-/// A link for http and https URLs; otherwise text.
-TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text);
+/// A link for http and https URLs; otherwise text. A long one is shortened.
+TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url);
 
 /// Errors that no field of the form below the list has: shown at the top, where the page begins.
 TOLLGATE_DECL void write_list_faults(html_writer& html, const page_view& view, const web::form_faults& faults);
@@ -14431,10 +14472,14 @@ template <class Call>
 namespace tollgate::inline v0::pages {
 
 inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
-/// Per delivery: 8 of a schedule and some manual ones; 2.4 MB of response bodies.
+/// On the page of one delivery: 8 of a schedule and some manual ones.
 inline constexpr std::size_t attempts_shown_max = 12;
+// In the list, the last attempts of the hook are shown with their deliveries; the page of a delivery has all of them.
+inline constexpr std::size_t attempts_read_max = 100;             ///< of the hook
+inline constexpr std::size_t attempts_listed_max = 3;             ///< of a delivery
+inline constexpr std::size_t exchanges_bytes_max = 128 * 1024;    ///< of requests and responses in the list
 
-inline constexpr std::string_view delivery_name = "delivery";
+inline constexpr std::string_view delivery_name = "delivery";  ///< query parameter: the one whose attempts are shown
 inline constexpr std::string_view since_name = "since";    ///< `hour`, `day`, `week` or `month`
 inline constexpr std::string_view state_name = "state";    ///< query parameter: deliveries in this state, as `state_text`
 inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one
@@ -14460,10 +14505,10 @@ inline constexpr bool stores_deliveries = outbox<std::remove_reference_t<decltyp
 struct hook_history {
     tollgate::hook hook;
     std::vector<delivery> deliveries = {};
-    std::vector<recorded_attempt> attempts = {};  ///< of those deliveries
+    std::vector<recorded_attempt> attempts = {};  ///< the last ones of the hook, on the first page
     bool has_newer = false, has_older = false;
     std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
-    bool has_waiting = false;                           ///< any delivery of the hook waits; only known while it is failing
+    bool has_waiting = false;                           ///< any of those deliveries waits
 };
 
 /// `Active`, `Failing` or `Disabled`.
@@ -14480,6 +14525,15 @@ TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const 
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault);
 
+/// One delivery of a hook, with its attempts, the last one first.
+struct delivery_history {
+    tollgate::hook hook;
+    tollgate::delivery delivery;
+    std::vector<recorded_attempt> attempts = {};
+};
+TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, const delivery_history& shown);
+
+/// Three store calls, as for one delivery.
 template <class Call>
 [[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before,
                                                 std::optional<delivery_state> only) {
@@ -14489,20 +14543,33 @@ template <class Call>
     if (!deliveries) return std::move(deliveries).error();
     hook_history read{*std::move(found), *std::move(deliveries)};
     read.only = only;
-    if (read.hook.failing_since) {
-        const auto waiting = call.store().deliveries_of(named.account, named.hook, 1, std::nullopt, delivery_state::waiting);
-        if (!waiting) return waiting.error();
-        read.has_waiting = !waiting->empty();
-    }
     read.has_newer = before.has_value();
     read.has_older = read.deliveries.size() > deliveries_shown_max;
     if (read.has_older) read.deliveries.pop_back();
-    for (const delivery& each : read.deliveries) {
-        auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max, each.id);
-        if (!attempts) return std::move(attempts).error();
-        std::move(attempts->begin(), attempts->end(), std::back_inserter(read.attempts));
-    }
+    read.has_waiting = std::any_of(read.deliveries.begin(), read.deliveries.end(),
+                                   [](const delivery& each) { return each.state == delivery_state::waiting; });
+    if (before || read.deliveries.empty()) return read;
+    auto attempts = call.store().attempts_of(named.account, named.hook, attempts_read_max, std::nullopt);
+    if (!attempts) return std::move(attempts).error();
+    read.attempts = *std::move(attempts);
     return read;
+}
+
+template <class Call>
+[[nodiscard]] result<void> show_one_delivery(Call& call, const named_hook& named, delivery_id which) {
+    auto found = find_hook(call, named);
+    if (!found) return std::move(found).error();
+    const auto next = delivery_id::from(which.value() + 1);  // it is the first of those that are older than the next one
+    if (!next) return not_found();
+    auto deliveries = call.store().deliveries_of(named.account, named.hook, 1, *next, std::nullopt);
+    if (!deliveries) return std::move(deliveries).error();
+    if (deliveries->empty() || deliveries->front().id != which) return not_found();
+    auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max, which);
+    if (!attempts) return std::move(attempts).error();
+    const delivery_history shown{*std::move(found), std::move(deliveries->front()), *std::move(attempts)};
+    const auto title = fill_in(call.texts().deliveries.one_title, web::moment_text(shown.delivery.created_at, call.texts().dates));
+    call.page(title, {}, [&](html_writer& html) { write_one_delivery(html, call.view(), shown); });
+    return {};
 }
 
 template <class Call>
@@ -14516,11 +14583,16 @@ template <class Call>
     return {};
 }
 
-/// The hook and the first delivery to show are in the query.
+/// The hook and the first delivery to show are in the query, or the only one.
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call) {
     const auto named = require_hook(call, call.query);
     if (!named) return named.error();
+    if (const auto* one = call.query.find(delivery_name)) {
+        const auto which = delivery_id::parse(one->value);
+        if (!which) return not_found();
+        return show_one_delivery(call, *named, *which);
+    }
     const auto text = call.query.value_of(before_name);
     const auto before = delivery_id::parse(text);
     const auto state = call.query.value_of(state_name);
@@ -14588,7 +14660,8 @@ namespace tollgate::inline v0::pages {
 struct account_hooks {
     account_ref account;
     std::string name;
-    std::vector<hook> hooks = {};
+    std::vector<hook> hooks = {};  ///< those on the page
+    std::size_t hooks_count = 0;   ///< all of them
 };
 
 /// How many accounts one page lists: each needs a store call.
@@ -14600,6 +14673,7 @@ struct hook_list {
     /// The only account whose hooks are listed; empty: as many as fit.
     std::optional<account_ref> chosen = std::nullopt;
     bool has_deliveries = false;  ///< whether the store is an outbox
+    list_page page{};             ///< of all hooks of the listed accounts
 
     [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& account) const noexcept;
     /// The account that `text` names: `service/id`, or the id alone if it is unique among the user's accounts.
@@ -14634,21 +14708,32 @@ template <class Call>
     for (const service& at : call.settings().services.services()) {
         auto accounts = call.users().accounts_of(call.session.user, at.name.view());
         if (!accounts) return std::move(accounts).error();
-        for (account& each : *accounts) list.accounts.push_back({{at.name, each.id}, std::move(each.name)});
+        for (const account& each : *accounts) list.accounts.push_back({{at.name, each.id}, shorten(each.name)});
     }
     return list;
 }
 
-/// Adds the hooks of the chosen account, or of as many accounts as fit.
+/// Adds the hooks of the chosen account, or of as many accounts as fit: those on one page, and how many there are.
 template <class Call>
 [[nodiscard]] result<void> add_hooks(Call& call, hook_list& list) {
-    std::size_t shown = 0;
-    for (account_hooks& each : list.accounts) {
-        if (list.chosen && each.account != *list.chosen) continue;
+    std::size_t shown = 0, count = 0;
+    std::vector<std::vector<hook>> found(list.accounts.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (list.chosen && list.accounts[i].account != *list.chosen) continue;
         if (shown++ == accounts_shown_max) break;
-        auto hooks = call.store().hooks_of(each.account);
+        auto hooks = call.store().hooks_of(list.accounts[i].account);
         if (!hooks) return std::move(hooks).error();
-        each.hooks = std::move(*hooks);
+        found[i] = std::move(*hooks);
+        count += found[i].size();
+    }
+    list.page = choose_page(call.view(), count);
+    std::size_t number = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        list.accounts[i].hooks_count = found[i].size();
+        for (hook& each : found[i]) {
+            if (number >= list.page.first && number - list.page.first < list.page.size) list.accounts[i].hooks.push_back(std::move(each));
+            ++number;
+        }
     }
     return {};
 }
@@ -27365,7 +27450,9 @@ TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view
 TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities) {
     const activity_texts& texts = view.texts.activity;
     begin_list_page(html, view, {.title = texts.title, .about = texts.about});
-    write_activity_table(html, view, activities);
+    const auto page = choose_page(view, activities.size());
+    write_activity_table(html, view, items_of(activities, page));
+    write_page_links(html, view, page);
 }
 
 }  // namespace tollgate::pages
@@ -27391,6 +27478,39 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, con
     if (!heading.add.empty()) html.add("<a class=\"button quiet\" href=\"#new\">{}</a>\n", heading.add);
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
     if (view.done == signed_out_done) html.add("<p class=\"caution\" role=\"status\">{}</p>\n", view.texts.forms.signed_out);
+}
+
+TOLLGATE_DECL list_page choose_page(const page_view& view, std::size_t items, std::size_t items_max) noexcept {
+    list_page page;
+    page.count = (std::max)((items + items_max - 1) / items_max, std::size_t{1});
+    page.number = std::clamp(view.page_number, std::size_t{1}, page.count);
+    page.first = (page.number - 1) * items_max;
+    page.size = (std::min)(items - page.first, items_max);
+    return page;
+}
+
+TOLLGATE_DECL void write_page_links(html_writer& html, const page_view& view, const list_page& page, std::string_view query) {
+    if (page.count == 1) return;
+    const form_texts& texts = view.texts.forms;
+    const auto url_of = [&](std::size_t number) {
+        std::string url = std::string{view.url}.append("?").append(query).append(query.empty() ? "" : "&");
+        return url.append(page_number_name).append("=").append(std::to_string(number));
+    };
+    html.add("<nav aria-label=\"{}\"><p>", texts.pages);
+    if (page.number > 1) html.add("<a rel=\"prev\" href=\"{}\">{}</a> ", url_of(page.number - 1), texts.previous_page);
+    html.add("{}", fill_in(texts.page_of, std::to_string(page.number), std::to_string(page.count)));
+    if (page.number < page.count) html.add(" <a rel=\"next\" href=\"{}\">{}</a>", url_of(page.number + 1), texts.next_page);
+    html.add("</p></nav>\n");
+}
+
+TOLLGATE_DECL std::string shorten(std::string_view text, std::size_t characters_max) {
+    std::size_t characters = 0, end = 0;  // end: of the text that stays if there is more
+    for (std::size_t at = 0; at < text.size();) {
+        if (++characters == characters_max) end = at;
+        if (characters > characters_max) return std::string{text.substr(0, end)}.append("\xe2\x80\xa6");
+        at += (std::max)(utf8_sequence_bytes(text.substr(at)), std::size_t{1});
+    }
+    return std::string{text};
 }
 
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
@@ -27435,7 +27555,8 @@ TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, cons
     else html.add("<span class=\"quiet\">{}</span>", view.texts.forms.never);
 }
 
-TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text) {
+TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url) {
+    const auto text = shorten(url);
     const auto leads_to = http::url::parse(url);
     // User information can make a URL look like that of another host.
     if (leads_to && !leads_to->has_user_info)
@@ -27591,13 +27712,15 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                             target(delete_action), view.texts.forms);
 }
 
+inline constexpr std::size_t listed_redirect_urls_max = 5;
+
 /// `refused`: the faults of its deletion; null if it was not refused.
 inline void write_application(html_writer& html, const page_view& view, const application& application,
                               const web::form_faults* refused) {
     const application_texts& texts = view.texts.applications;
     begin_item(html, application.name);
     html.add("<p>");
-    write_web_link(html, application.website, application.website);
+    write_web_link(html, application.website);
     html.add("</p>");
     if (!application.description.empty()) html.add("<p>{}</p>", application.description);
     begin_actions(html);
@@ -27613,8 +27736,13 @@ inline void write_application(html_writer& html, const page_view& view, const ap
             html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
             return;
         }
+        // All of them, and whole, are in the form to edit the application.
+        const auto count = application.redirect_urls.size();
         html.add("<ul>");
-        for (const std::string& each : application.redirect_urls) html.add("<li><code>{}</code></li>", each);
+        for (std::size_t i = 0; i < (std::min)(count, listed_redirect_urls_max); ++i)
+            html.add("<li><code>{}</code></li>", shorten(application.redirect_urls[i]));
+        if (count > listed_redirect_urls_max)
+            html.add("<li class=\"quiet\">{}</li>", fill_in(view.texts.forms.more, std::to_string(count - listed_redirect_urls_max)));
         html.add("</ul>");
     });
     end_item(html);
@@ -27687,10 +27815,12 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
     if (applications.empty()) {
         write_empty_list(html, texts.none);
     } else {
+        const auto page = choose_page(view, applications.size());
         begin_items(html, texts.title);
-        for (const application& each : applications)
+        for (const application& each : items_of(applications, page))
             detail::write_application(html, view, each, typed.deleted == each.id ? &faults : nullptr);
         end_items(html);
+        write_page_links(html, view, page);
     }
     detail::write_application_form(html, view, typed, faults);
 }
@@ -27723,11 +27853,12 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
     begin_list_page(html, view, {.title = texts.title, .about = texts.about});
     if (view.done == removal_done) write_notice(html, texts.revoked);
     if (grants.empty()) return write_empty_list(html, texts.none);
+    const auto page = choose_page(view, grants.size());
     begin_items(html, texts.title);
-    for (const grant& each : grants) {
+    for (const grant& each : items_of(grants, page)) {
         begin_item(html, each.application_name);
         html.add("<p>");
-        write_web_link(html, each.application_website, each.application_website);
+        write_web_link(html, each.application_website);
         html.add("</p>");
         begin_actions(html);
         web::write_confirmation(
@@ -27745,6 +27876,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
         end_item(html);
     }
     end_items(html);
+    write_page_links(html, view, page);
 }
 
 }  // namespace tollgate::pages
@@ -27761,12 +27893,12 @@ inline void write_owned_accounts(html_writer& html, const page_view& view, const
     if (shown.accounts.empty()) return write_empty_list(html, texts.no_accounts);
     begin_table(html, texts.accounts, {texts.account, texts.service, texts.id, texts.role}, view.texts.forms.actions);
     for (const auto& [service, each] : shown.accounts) {
-        begin_row(html, texts.account, each.name);
+        begin_row(html, texts.account, shorten(each.name));
         const auto account = account_text({service, each.id});
         write_cell(html, texts.service, service.view());
         write_cell(html, texts.id, each.id.value());
         write_cell(html, texts.role, each.admin ? texts.administrator : texts.member);
-        write_cell(html, {}, [&, &name = each.name] {
+        write_cell(html, {}, [&, name = shorten(each.name)] {
             html.add("<a href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>", view.url_of(page::webhooks), account_name,
                      percent_encode(account), texts.webhooks, name);
         });
@@ -27871,8 +28003,10 @@ inline void write_sessions(html_writer& html, const page_view& view, const std::
     }
     html.add("</div>\n<p class=\"quiet\">{}</p>\n", texts.sessions_about);
     begin_table(html, texts.sessions, {texts.browser, texts.signed_in, texts.last_seen, texts.from}, view.texts.forms.actions);
-    for (const listed_session& each : sessions) write_session_row(html, view, each);
+    const auto page = choose_page(view, sessions.size());
+    for (const listed_session& each : items_of(std::span{sessions}, page)) write_session_row(html, view, each);
     end_table(html);
+    write_page_links(html, view, page);
 }
 
 inline void write_password_form(html_writer& html, const page_view& view, std::string_view login, const web::form_faults& faults) {
@@ -28113,9 +28247,11 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     if (tokens.empty()) {
         write_empty_list(html, texts.none);
     } else {
+        const auto page = choose_page(view, tokens.size());
         begin_items(html, texts.title);
-        for (const personal_token& each : tokens) detail::write_token(html, view, each);
+        for (const personal_token& each : items_of(tokens, page)) detail::write_token(html, view, each);
         end_items(html);
+        write_page_links(html, view, page);
     }
     detail::write_token_form(html, view, typed, faults);
 }
@@ -28234,14 +28370,14 @@ inline void write_delivery_state(html_writer& html, const delivery& which, const
     }
 }
 
-inline void write_attempt(html_writer& html, const page_view& view, const attempt& attempt) {
+inline void write_attempt(html_writer& html, const page_view& view, const attempt& attempt, bool with_exchange = true) {
     const delivery_texts& texts = view.texts.deliveries;
     const auto write_line = [&] {
         html.add("<span class=\"ending\">{}</span> <span class=\"quiet\">", ending_of(attempt, texts.attempts));
         web::write_moment(html, attempt.at, view.texts.dates);
         html.add(", {}</span>", duration_of(attempt, texts));
     };
-    if (attempt.response.empty() && attempt.request.empty()) {
+    if (!with_exchange || (attempt.response.empty() && attempt.request.empty())) {
         html.add("<li><p>");
         write_line();
         html.add("</p></li>\n");
@@ -28267,31 +28403,42 @@ inline void write_send_again(html_writer& html, const page_view& view, const hoo
              web::moment_text(which.created_at, view.texts.dates), which.message_id.view());
 }
 
-inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history,
-                           const delivery& which) {
+inline void write_delivery_facts(html_writer& html, const page_view& view, const hook& hook, const delivery& which) {
+    html.add("<p class=\"quiet\"><code>{}</code>", which.message_id.view());
+    if (which.event != hook.event) html.add(" <code>{}</code>", which.event);
+    if (which.next_attempt_at)
+        html.add(" {}", fill_in(view.texts.deliveries.next_attempt, web::moment_text(*which.next_attempt_at, view.texts.dates)));
+    html.add("</p>\n");
+}
+
+/// `bytes_left`: of requests and responses that may still be shown.
+inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history, const delivery& which,
+                           std::size_t& bytes_left) {
     const delivery_texts& texts = view.texts.deliveries;
+    const hook& hook = history.hook;
     html.add("<li>\n<div class=\"heading\"><h2>");
     web::write_moment(html, which.created_at, view.texts.dates);
     html.add(" ");
     write_delivery_state(html, which, texts);
-    html.add("</h2>\n");
-    if (!history.hook.disabled) write_send_again(html, view, history.hook, which);
-    html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
-    if (which.event != history.hook.event) html.add(" <code>{}</code>", which.event);
-    if (which.next_attempt_at)
-        html.add(" {}", fill_in(texts.next_attempt, web::moment_text(*which.next_attempt_at, view.texts.dates)));
-    html.add("</p>\n");
+    html.add("</h2>\n<a class=\"button quiet\" href=\"{}?{}&amp;{}={}\">{}<span class=\"unseen\"> {} {}</span></a>\n", view.url,
+             query_of({hook.account, hook.id}), delivery_name, which.id.value(), texts.show_attempts,
+             web::moment_text(which.created_at, view.texts.dates), which.message_id.view());
+    if (!hook.disabled) write_send_again(html, view, hook, which);
+    html.add("</div>\n");
+    write_delivery_facts(html, view, hook, which);
 
     std::size_t shown = 0;
     for (const recorded_attempt& each : history.attempts) {
         if (each.delivery != which.id) continue;
         if (shown++ == 0) html.add("<ul class=\"attempts\">\n");
-        write_attempt(html, view, each.attempt);
+        const std::size_t bytes = each.attempt.request.size() + each.attempt.response.size();
+        const bool with_exchange = bytes <= bytes_left;
+        write_attempt(html, view, each.attempt, with_exchange);
+        if (with_exchange) bytes_left -= bytes;
+        if (shown == attempts_listed_max) break;
     }
     if (shown != 0) html.add("</ul>\n");
-    if (shown == attempts_shown_max)
-        html.add("<p class=\"quiet\">{}</p>\n", fill_in(texts.last_attempts, std::to_string(shown)));
-    else if (shown == 0 && which.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", texts.no_attempt);
+    else if (which.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", texts.no_attempt);
     html.add("</li>\n");
 }
 
@@ -28383,6 +28530,26 @@ TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept
     return std::nullopt;
 }
 
+TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, const delivery_history& shown) {
+    const delivery_texts& texts = view.texts.deliveries;
+    const auto& [hook, delivery, attempts] = shown;
+    html.add("<p><a href=\"{}?{}\">{}</a></p>\n<div class=\"heading\">\n<h1>{}</h1>\n", view.url, query_of({hook.account, hook.id}),
+             texts.back_to_all, fill_in(texts.one_title, web::moment_text(delivery.created_at, view.texts.dates)));
+    if (!hook.disabled) detail::write_send_again(html, view, hook, delivery);
+    html.add("</div>\n<p class=\"lead\"><code>{}</code> ", hook.target_url);
+    detail::write_delivery_state(html, delivery, texts);
+    html.add("</p>\n");
+    detail::write_delivery_facts(html, view, hook, delivery);
+    if (!attempts.empty()) {
+        html.add("<ul class=\"attempts\">\n");
+        for (const recorded_attempt& each : attempts) detail::write_attempt(html, view, each.attempt);
+        html.add("</ul>\n");
+    }
+    if (attempts.size() == attempts_shown_max)
+        html.add("<p class=\"quiet\">{}</p>\n", fill_in(texts.last_attempts, std::to_string(attempts.size())));
+    else if (attempts.empty() && delivery.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", texts.no_attempt);
+}
+
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault) {
     const delivery_texts& texts = view.texts.deliveries;
@@ -28404,7 +28571,8 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
         html.add("<p class=\"quiet\">{}</p>\n", texts.none_older);
     } else {
         html.add("<ol class=\"deliveries\">\n");
-        for (const delivery& each : history.deliveries) detail::write_delivery(html, view, history, each);
+        std::size_t bytes_left = exchanges_bytes_max;
+        for (const delivery& each : history.deliveries) detail::write_delivery(html, view, history, each, bytes_left);
         html.add("</ol>\n");
     }
     detail::write_paging(html, view, history);
@@ -28486,10 +28654,12 @@ inline void write_hook_fields(html_writer& html, const page_view& view, const se
 
 inline void write_hook(html_writer& html, const page_view& view, const hook& hook, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
-    const auto about = hook.event + " " + hook.target_url;
+    // The whole URL is in the form to edit the webhook.
+    const auto url = shorten(hook.target_url);
+    const auto about = hook.event + " " + url;
     const auto target = [&](std::string_view action) { return hook_action(view, action, hook); };
     begin_item(html, hook.event, true);
-    html.add("<p><code>{}</code></p>", hook.target_url);
+    html.add("<p><code>{}</code></p>", url);
     begin_actions(html);
     if (has_deliveries)
         html.add("<a class=\"button quiet\" href=\"{}?{}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
@@ -28499,13 +28669,13 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = about,
-                             .warning = fill_in(texts.renew_warning, hook.target_url),
+                             .warning = fill_in(texts.renew_warning, url),
                              .button = texts.renew_button},
                             target(new_secret_action), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
-                             .warning = fill_in(texts.remove_warning, hook.target_url),
+                             .warning = fill_in(texts.remove_warning, url),
                              .button = texts.remove_button,
                              .is_removal = true},
                             target(delete_action), view.texts.forms);
@@ -28530,16 +28700,25 @@ inline void write_account_hooks(html_writer& html, const page_view& view, const 
 }
 
 /// The user's accounts, grouped by service. Views of `list` and `values`.
+inline constexpr std::size_t account_choices_max = 500;  // further accounts are reached by the URL of their page
+
 [[nodiscard]] inline std::vector<web::choice_group> account_choices(const hook_list& list,
                                                                     std::span<const std::string> values,
                                                                     std::string_view chosen) {
     std::vector<web::choice_group> groups;
-    for (std::size_t i = 0; i < list.accounts.size(); ++i) {
+    for (std::size_t i = 0; i < (std::min)(list.accounts.size(), account_choices_max); ++i) {
         const auto service = list.accounts[i].account.service.view();
         if (groups.empty() || groups.back().heading != service) groups.push_back({service, {}});
         groups.back().choices.push_back({values[i], list.accounts[i].name, values[i] == chosen});
     }
     return groups;
+}
+
+/// How many accounts a selection leaves out.
+inline void write_more_accounts(html_writer& html, const page_view& view, const hook_list& list) {
+    if (list.accounts.size() > account_choices_max)
+        html.add("<p class=\"hint\">{}</p>\n",
+                 fill_in(view.texts.forms.more, std::to_string(list.accounts.size() - account_choices_max)));
 }
 
 /// The account that the form of a new hook is for: the typed one, the chosen one, or the only one.
@@ -28558,6 +28737,7 @@ inline void write_account_step(html_writer& html, const page_view& view, const h
     html.add("<form action=\"{}#new\">\n", view.url);
     web::write_select(html, {.name = account_name, .label = texts.account}, account_choices(list, values, {}), faults,
                       view.texts.forms);
+    write_more_accounts(html, view, list);
     html.add("<button>{}</button>\n</form>\n", texts.next_step);
 }
 
@@ -28588,12 +28768,15 @@ inline void write_account_chooser(html_writer& html, const page_view& view, cons
         "<form class=\"chooser\" action=\"{}\">\n<p>{}</p>\n<label for=\"shown\">{}</label>\n<select id=\"shown\" "
         "name=\"account\">\n",
         view.url, texts.choose_about, texts.choose);
-    for (const account_hooks& each : list.accounts) {
+    for (std::size_t i = 0; i < (std::min)(list.accounts.size(), account_choices_max); ++i) {
+        const account_hooks& each = list.accounts[i];
         html.add("<option value=\"{}\"", account_text(each.account));
         if (list.chosen == each.account) html.add(" selected");
         html.add(">{} ({})</option>\n", each.name, each.account.service.view());
     }
-    html.add("</select>\n<button class=\"quiet\">{}</button>\n</form>\n", texts.choose_button);
+    html.add("</select>\n<button class=\"quiet\">{}</button>\n", texts.choose_button);
+    write_more_accounts(html, view, list);
+    html.add("</form>\n");
 }
 
 }  // namespace detail
@@ -28603,7 +28786,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
                                const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     const bool any = std::any_of(list.accounts.begin(), list.accounts.end(),
-                                 [](const account_hooks& each) { return !each.hooks.empty(); });
+                                 [](const account_hooks& each) { return each.hooks_count != 0; });
     begin_list_page(html, view, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
     if (view.done == removal_done) write_notice(html, texts.removed);
     if (view.done == edit_done) write_notice(html, texts.edited);
@@ -28618,6 +28801,9 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     for (const account_hooks& each : list.accounts)
         if (!each.hooks.empty() || each.account == list.chosen)
             detail::write_account_hooks(html, view, each, list.has_deliveries);
+    std::string chosen;
+    if (list.chosen) chosen.append(account_name).append("=").append(percent_encode(account_text(*list.chosen)));
+    write_page_links(html, view, list.page, chosen);
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 

@@ -73,6 +73,12 @@ class Deliveries(Case):
         result = self.wait_for("Active")
         self.assertIn("Delivered", result.text)
         self.assertIn("HTTP status 500", result.text, "the history stays")
+        link, = [each for each in result.all("a") if each.text.startswith("Attempts")]
+        url = urllib.parse.urljoin(result.url, link.get("href"))
+        alone = self.visitor.get(url)
+        for text in ("HTTP status 204", "HTTP status 500", "<script>alert(1)</script>\\x1b[31m", "Delivered"):
+            self.assertIn(text, alone.text)
+        self.assertEqual(404, signed_in(self.server, "other-user", "a password").get(url).status)
         first, second = self.receiver.wait(2)
         self.assertEqual(first.id, second.id, "a delivery sent again is the same one")
         self.assertIn(first.id, result.text)

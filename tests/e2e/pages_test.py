@@ -316,6 +316,12 @@ class OtherUsers(Case):
         form = visitor.get(TOKENS).form_with("description", "scopes")
         statuses = [visitor.submit(form, {"description": f"n{i}", "scopes": ["user:balance"]}).status for i in range(101)]
         self.assertEqual([200] * 100 + [422], statuses)
+        pages = [visitor.get(f"{TOKENS}?page={number}") for number in range(1, 6)]
+        self.assertEqual([25] * 5, [len([form for form in page.forms if form.named("token") and form.named("action")]) // 2 for page in pages])
+        self.assertEqual(["n99", "n99"], [max(re.findall(r"n\d\d", page.text)) for page in pages[3:]], "there are four pages")
+        self.assertLess(max(len(page.body) for page in pages), 200_000)
+        form = next(form for form in pages[3].forms if form.named("token") and form.value("action") == "revoke")
+        self.assertIn("page=4", visitor.submit(form, follow=False).location)
 
 
 class PathPrefix(Case):

@@ -276,7 +276,7 @@ TEST_CASE("a failing webhook shows since when, and later why it was disabled") {
     CHECK(has(shop.get(shop.place()), "2.5 s"));
     CHECK(has(shop.get("/de" + shop.place().substr(3)), "2,5 s"));
     CHECK(has(shop.get(shop.place()), "Pending deliveries are retried at increasing intervals."));
-    CHECK(has(shop.get(shop.place() + "&state=failed"), "Pending deliveries are retried"));
+    CHECK_FALSE(has(shop.get(shop.place() + "&state=failed"), "Pending deliveries are retried"));  // none of them is listed
     const auto since = shop.now;
     shop.now += seconds{86400};
     shop.worker.send(ended(attempt_end::timed_out), delivery_outcome::retry, since);
@@ -337,29 +337,106 @@ TEST_CASE("the list is bounded, and the next page has older deliveries") {
     CHECK(to_number(shop.get(place, "bob").status()) == 404);
 }
 
-TEST_CASE("each listed delivery has its attempts") {
+TEST_CASE("each listed delivery has its last attempts, and a page with more of them") {
     hook_shop shop;
     shop.worker.report(anns_site, "site.created");
     shop.worker.send(answered(418), delivery_outcome::given_up);
     const auto first = shop.store.deliveries_of(anns_site, shop.hook, 1)->front().id;
-    for (int i = 0; i < 30; ++i) {
+    for (int i = 0; i < 10; ++i) {
         shop.worker.report(anns_site, "site.created");
         for (int n = 0; n < 8; ++n, shop.now += seconds{300})
             shop.worker.send(answered(503), delivery_outcome::retry);
         shop.worker.send(answered(200), delivery_outcome::delivered);
     }
     const auto page = shop.get(shop.place());
-    CHECK(count_of(std::string{page.body()}, "HTTP status 503") == 240);
+    CHECK(count_of(std::string{page.body()}, "HTTP status 200") == 10);
+    CHECK(count_of(std::string{page.body()}, "HTTP status 503") == 20);
     CHECK(has(page, "HTTP status 418"));
-    CHECK_FALSE(has(page, "The last 12 attempts."));
+    const auto place = [&](delivery_id id) { return shop.place() + "&delivery=" + std::to_string(id.value()); };
+    CHECK(has(page, "&amp;delivery=" + std::to_string(first.value()) + "\">Attempts<span class=\"unseen\"> "));
+    const auto last = shop.store.deliveries_of(anns_site, shop.hook, 1)->front();
+    const auto one = shop.get(place(last.id));
+    CHECK(count_of(std::string{one.body()}, "HTTP status 503") == 8);
+    CHECK(count_of(std::string{one.body()}, "HTTP status 200") == 1);
+    CHECK_FALSE(has(one, "HTTP status 418"));
+    CHECK(has(one, "<h1>Delivery of " + web::moment_text(last.created_at, {})));
+    CHECK(has(one, "<span class=\"state good\">Delivered</span>"));
+    CHECK(has(one, std::string{last.message_id.view()}));
+    CHECK_FALSE(has(one, "The last 12 attempts."));
 
     for (std::size_t i = 1; i < pages::attempts_shown_max + 2; ++i) {
         REQUIRE(*shop.store.resend(anns_site, first, shop.now));
         shop.worker.send(answered(418), delivery_outcome::given_up);
     }
-    const auto full = shop.get(shop.place());
+    const auto full = shop.get(place(first));
     CHECK(count_of(std::string{full.body()}, "HTTP status 418") == pages::attempts_shown_max);
     CHECK(has(full, "The last 12 attempts."));
+    CHECK(count_of(std::string{shop.get(shop.place()).body()}, "HTTP status 418") == pages::attempts_listed_max);
+    const auto sent = shop.post(path, "action=send_again&" + shop.fields() + "&delivery=" + std::to_string(first.value()));
+    CHECK(sent.find("Location") == shop.place() + "&done=sent_again");
+
+    for (const auto* odd : {"", "0", "x", "01", "999999", "9223372036854775807"})
+        CHECK(to_number(shop.get(shop.place() + "&delivery=" + odd).status()) == 404);
+    CHECK(to_number(shop.get(place(first), "bob").status()) == 404);
+    // Of another webhook of the same account.
+    const auto other = pages::query_of({anns_site, shop.add_hook(anns_site)});
+    CHECK(to_number(shop.get(path + "?" + other + "&delivery=" + std::to_string(first.value())).status()) == 404);
+}
+
+TEST_CASE("neither many nor large attempts make a large page") {
+    hook_shop shop;
+    auto failed = answered(500, std::string(limits::attempt_response_bytes_max, '&'));
+    failed.request = std::string(limits::attempt_request_bytes_max, '"');
+    for (std::size_t i = 0; i < pages::deliveries_shown_max; ++i) {
+        shop.worker.report(anns_site, "site.created");
+        for (int n = 0; n < 2; ++n, shop.now += seconds{300}) shop.worker.send(failed, delivery_outcome::retry);
+        shop.worker.send(failed, delivery_outcome::given_up);
+    }
+    const auto page = shop.get(shop.place());
+    CHECK(count_of(std::string{page.body()}, "HTTP status 500") == pages::attempts_read_max);
+    CHECK(count_of(std::string{page.body()}, "<details") == pages::exchanges_bytes_max / (8 * 1024));
+    CHECK(page.body().size() < 1'000'000);
+    for (int n = 0; n < 20; ++n) {
+        REQUIRE(*shop.store.resend(anns_site, shop.store.deliveries_of(anns_site, shop.hook, 1)->front().id, shop.now));
+        shop.worker.send(failed, delivery_outcome::given_up);
+    }
+    const auto one = shop.get(shop.place() + "&delivery=" + shop.last_delivery());
+    CHECK(count_of(std::string{one.body()}, "<details") == pages::attempts_shown_max);
+    CHECK(one.body().size() < 1'000'000);
+}
+
+TEST_CASE("the page of deliveries makes three store calls at the most") {
+    struct counting_store : memory_store {
+        int calls = 0;
+        auto hooks_of(const account_ref& account) { return ++calls, memory_store::hooks_of(account); }
+        auto deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> before = {},
+                           std::optional<delivery_state> state = {}) {
+            return ++calls, memory_store::deliveries_of(account, hook, rows_max, before, state);
+        }
+        auto attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> which = {}) {
+            return ++calls, memory_store::attempts_of(account, hook, rows_max, which);
+        }
+    };
+    page_shop shop;
+    counting_store store;
+    account_pages all_pages{page_shop_settings(), shop.users, store, shop.sessions,
+                            default_policies().with_clock(fake_clock{&shop.now})};
+    const auto hook = issue_hook(store, page_shop_settings().services, {anns_site, "site.created", "https://a.example/", hook_source::api},
+                                 shop.now)
+                          ->id;
+    scripted_worker worker{store, shop.now};
+    for (int i = 0; i < 60; ++i) worker.report(anns_site, "site.created");
+    worker.send(answered(500), delivery_outcome::retry);  // the webhook is failing
+    const auto place = path + "?" + pages::query_of({anns_site, hook});
+    const auto last = store.deliveries_of(anns_site, hook, 1)->front().id.value();
+    for (const auto& target : {place, place + "&state=failed", place + "&before=" + std::to_string(last), place + "&delivery=" + std::to_string(last)}) {
+        CAPTURE(target);
+        store.calls = 0;
+        test_request request{http::method::get, target};
+        request.field("Cookie", "who=ann");
+        CHECK(to_number(all_pages.handle(request.view()).status()) == 200);
+        CHECK(store.calls <= 3);
+    }
 }
 
 TEST_CASE("an attempt shows its request beside its response") {

@@ -72,7 +72,9 @@ TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view
 TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities) {
     const activity_texts& texts = view.texts.activity;
     begin_list_page(html, view, {.title = texts.title, .about = texts.about});
-    write_activity_table(html, view, activities);
+    const auto page = choose_page(view, activities.size());
+    write_activity_table(html, view, items_of(activities, page));
+    write_page_links(html, view, page);
 }
 
 }  // namespace tollgate::pages

@@ -109,13 +109,15 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                             target(delete_action), view.texts.forms);
 }
 
+inline constexpr std::size_t listed_redirect_urls_max = 5;
+
 /// `refused`: the faults of its deletion; null if it was not refused.
 inline void write_application(html_writer& html, const page_view& view, const application& application,
                               const web::form_faults* refused) {
     const application_texts& texts = view.texts.applications;
     begin_item(html, application.name);
     html.add("<p>");
-    write_web_link(html, application.website, application.website);
+    write_web_link(html, application.website);
     html.add("</p>");
     if (!application.description.empty()) html.add("<p>{}</p>", application.description);
     begin_actions(html);
@@ -131,8 +133,13 @@ inline void write_application(html_writer& html, const page_view& view, const ap
             html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
             return;
         }
+        // All of them, and whole, are in the form to edit the application.
+        const auto count = application.redirect_urls.size();
         html.add("<ul>");
-        for (const std::string& each : application.redirect_urls) html.add("<li><code>{}</code></li>", each);
+        for (std::size_t i = 0; i < (std::min)(count, listed_redirect_urls_max); ++i)
+            html.add("<li><code>{}</code></li>", shorten(application.redirect_urls[i]));
+        if (count > listed_redirect_urls_max)
+            html.add("<li class=\"quiet\">{}</li>", fill_in(view.texts.forms.more, std::to_string(count - listed_redirect_urls_max)));
         html.add("</ul>");
     });
     end_item(html);
@@ -205,10 +212,12 @@ TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
     if (applications.empty()) {
         write_empty_list(html, texts.none);
     } else {
+        const auto page = choose_page(view, applications.size());
         begin_items(html, texts.title);
-        for (const application& each : applications)
+        for (const application& each : items_of(applications, page))
             detail::write_application(html, view, each, typed.deleted == each.id ? &faults : nullptr);
         end_items(html);
+        write_page_links(html, view, page);
     }
     detail::write_application_form(html, view, typed, faults);
 }

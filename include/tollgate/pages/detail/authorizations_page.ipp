@@ -10,11 +10,12 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
     begin_list_page(html, view, {.title = texts.title, .about = texts.about});
     if (view.done == removal_done) write_notice(html, texts.revoked);
     if (grants.empty()) return write_empty_list(html, texts.none);
+    const auto page = choose_page(view, grants.size());
     begin_items(html, texts.title);
-    for (const grant& each : grants) {
+    for (const grant& each : items_of(grants, page)) {
         begin_item(html, each.application_name);
         html.add("<p>");
-        write_web_link(html, each.application_website, each.application_website);
+        write_web_link(html, each.application_website);
         html.add("</p>");
         begin_actions(html);
         web::write_confirmation(
@@ -32,6 +33,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
         end_item(html);
     }
     end_items(html);
+    write_page_links(html, view, page);
 }
 
 }  // namespace tollgate::pages

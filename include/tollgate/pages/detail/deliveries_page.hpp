@@ -13,8 +13,8 @@
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/web/detail/html_writer.hpp>
 
+#include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,10 +69,14 @@ template <class Call>
 namespace tollgate::inline v0::pages {
 
 inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
-/// Per delivery: 8 of a schedule and some manual ones; 2.4 MB of response bodies.
+/// On the page of one delivery: 8 of a schedule and some manual ones.
 inline constexpr std::size_t attempts_shown_max = 12;
+// In the list, the last attempts of the hook are shown with their deliveries; the page of a delivery has all of them.
+inline constexpr std::size_t attempts_read_max = 100;             ///< of the hook
+inline constexpr std::size_t attempts_listed_max = 3;             ///< of a delivery
+inline constexpr std::size_t exchanges_bytes_max = 128 * 1024;    ///< of requests and responses in the list
 
-inline constexpr std::string_view delivery_name = "delivery";
+inline constexpr std::string_view delivery_name = "delivery";  ///< query parameter: the one whose attempts are shown
 inline constexpr std::string_view since_name = "since";    ///< `hour`, `day`, `week` or `month`
 inline constexpr std::string_view state_name = "state";    ///< query parameter: deliveries in this state, as `state_text`
 inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one
@@ -98,10 +102,10 @@ inline constexpr bool stores_deliveries = outbox<std::remove_reference_t<decltyp
 struct hook_history {
     tollgate::hook hook;
     std::vector<delivery> deliveries = {};
-    std::vector<recorded_attempt> attempts = {};  ///< of those deliveries
+    std::vector<recorded_attempt> attempts = {};  ///< the last ones of the hook, on the first page
     bool has_newer = false, has_older = false;
     std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
-    bool has_waiting = false;                           ///< any delivery of the hook waits; only known while it is failing
+    bool has_waiting = false;                           ///< any of those deliveries waits
 };
 
 /// `Active`, `Failing` or `Disabled`.
@@ -118,6 +122,15 @@ TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const 
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault);
 
+/// One delivery of a hook, with its attempts, the last one first.
+struct delivery_history {
+    tollgate::hook hook;
+    tollgate::delivery delivery;
+    std::vector<recorded_attempt> attempts = {};
+};
+TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, const delivery_history& shown);
+
+/// Three store calls, as for one delivery.
 template <class Call>
 [[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before,
                                                 std::optional<delivery_state> only) {
@@ -127,20 +140,33 @@ template <class Call>
     if (!deliveries) return std::move(deliveries).error();
     hook_history read{*std::move(found), *std::move(deliveries)};
     read.only = only;
-    if (read.hook.failing_since) {
-        const auto waiting = call.store().deliveries_of(named.account, named.hook, 1, std::nullopt, delivery_state::waiting);
-        if (!waiting) return waiting.error();
-        read.has_waiting = !waiting->empty();
-    }
     read.has_newer = before.has_value();
     read.has_older = read.deliveries.size() > deliveries_shown_max;
     if (read.has_older) read.deliveries.pop_back();
-    for (const delivery& each : read.deliveries) {
-        auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max, each.id);
-        if (!attempts) return std::move(attempts).error();
-        std::move(attempts->begin(), attempts->end(), std::back_inserter(read.attempts));
-    }
+    read.has_waiting = std::any_of(read.deliveries.begin(), read.deliveries.end(),
+                                   [](const delivery& each) { return each.state == delivery_state::waiting; });
+    if (before || read.deliveries.empty()) return read;
+    auto attempts = call.store().attempts_of(named.account, named.hook, attempts_read_max, std::nullopt);
+    if (!attempts) return std::move(attempts).error();
+    read.attempts = *std::move(attempts);
     return read;
+}
+
+template <class Call>
+[[nodiscard]] result<void> show_one_delivery(Call& call, const named_hook& named, delivery_id which) {
+    auto found = find_hook(call, named);
+    if (!found) return std::move(found).error();
+    const auto next = delivery_id::from(which.value() + 1);  // it is the first of those that are older than the next one
+    if (!next) return not_found();
+    auto deliveries = call.store().deliveries_of(named.account, named.hook, 1, *next, std::nullopt);
+    if (!deliveries) return std::move(deliveries).error();
+    if (deliveries->empty() || deliveries->front().id != which) return not_found();
+    auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max, which);
+    if (!attempts) return std::move(attempts).error();
+    const delivery_history shown{*std::move(found), std::move(deliveries->front()), *std::move(attempts)};
+    const auto title = fill_in(call.texts().deliveries.one_title, web::moment_text(shown.delivery.created_at, call.texts().dates));
+    call.page(title, {}, [&](html_writer& html) { write_one_delivery(html, call.view(), shown); });
+    return {};
 }
 
 template <class Call>
@@ -154,11 +180,16 @@ template <class Call>
     return {};
 }
 
-/// The hook and the first delivery to show are in the query.
+/// The hook and the first delivery to show are in the query, or the only one.
 template <class Call>
 [[nodiscard]] result<void> show_deliveries(Call& call) {
     const auto named = require_hook(call, call.query);
     if (!named) return named.error();
+    if (const auto* one = call.query.find(delivery_name)) {
+        const auto which = delivery_id::parse(one->value);
+        if (!which) return not_found();
+        return show_one_delivery(call, *named, *which);
+    }
     const auto text = call.query.value_of(before_name);
     const auto before = delivery_id::parse(text);
     const auto state = call.query.value_of(state_name);

@@ -120,14 +120,14 @@ inline void write_delivery_state(html_writer& html, const delivery& which, const
     }
 }
 
-inline void write_attempt(html_writer& html, const page_view& view, const attempt& attempt) {
+inline void write_attempt(html_writer& html, const page_view& view, const attempt& attempt, bool with_exchange = true) {
     const delivery_texts& texts = view.texts.deliveries;
     const auto write_line = [&] {
         html.add("<span class=\"ending\">{}</span> <span class=\"quiet\">", ending_of(attempt, texts.attempts));
         web::write_moment(html, attempt.at, view.texts.dates);
         html.add(", {}</span>", duration_of(attempt, texts));
     };
-    if (attempt.response.empty() && attempt.request.empty()) {
+    if (!with_exchange || (attempt.response.empty() && attempt.request.empty())) {
         html.add("<li><p>");
         write_line();
         html.add("</p></li>\n");
@@ -153,31 +153,42 @@ inline void write_send_again(html_writer& html, const page_view& view, const hoo
              web::moment_text(which.created_at, view.texts.dates), which.message_id.view());
 }
 
-inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history,
-                           const delivery& which) {
+inline void write_delivery_facts(html_writer& html, const page_view& view, const hook& hook, const delivery& which) {
+    html.add("<p class=\"quiet\"><code>{}</code>", which.message_id.view());
+    if (which.event != hook.event) html.add(" <code>{}</code>", which.event);
+    if (which.next_attempt_at)
+        html.add(" {}", fill_in(view.texts.deliveries.next_attempt, web::moment_text(*which.next_attempt_at, view.texts.dates)));
+    html.add("</p>\n");
+}
+
+/// `bytes_left`: of requests and responses that may still be shown.
+inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history, const delivery& which,
+                           std::size_t& bytes_left) {
     const delivery_texts& texts = view.texts.deliveries;
+    const hook& hook = history.hook;
     html.add("<li>\n<div class=\"heading\"><h2>");
     web::write_moment(html, which.created_at, view.texts.dates);
     html.add(" ");
     write_delivery_state(html, which, texts);
-    html.add("</h2>\n");
-    if (!history.hook.disabled) write_send_again(html, view, history.hook, which);
-    html.add("</div>\n<p class=\"quiet\"><code>{}</code>", which.message_id.view());
-    if (which.event != history.hook.event) html.add(" <code>{}</code>", which.event);
-    if (which.next_attempt_at)
-        html.add(" {}", fill_in(texts.next_attempt, web::moment_text(*which.next_attempt_at, view.texts.dates)));
-    html.add("</p>\n");
+    html.add("</h2>\n<a class=\"button quiet\" href=\"{}?{}&amp;{}={}\">{}<span class=\"unseen\"> {} {}</span></a>\n", view.url,
+             query_of({hook.account, hook.id}), delivery_name, which.id.value(), texts.show_attempts,
+             web::moment_text(which.created_at, view.texts.dates), which.message_id.view());
+    if (!hook.disabled) write_send_again(html, view, hook, which);
+    html.add("</div>\n");
+    write_delivery_facts(html, view, hook, which);
 
     std::size_t shown = 0;
     for (const recorded_attempt& each : history.attempts) {
         if (each.delivery != which.id) continue;
         if (shown++ == 0) html.add("<ul class=\"attempts\">\n");
-        write_attempt(html, view, each.attempt);
+        const std::size_t bytes = each.attempt.request.size() + each.attempt.response.size();
+        const bool with_exchange = bytes <= bytes_left;
+        write_attempt(html, view, each.attempt, with_exchange);
+        if (with_exchange) bytes_left -= bytes;
+        if (shown == attempts_listed_max) break;
     }
     if (shown != 0) html.add("</ul>\n");
-    if (shown == attempts_shown_max)
-        html.add("<p class=\"quiet\">{}</p>\n", fill_in(texts.last_attempts, std::to_string(shown)));
-    else if (shown == 0 && which.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", texts.no_attempt);
+    else if (which.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", texts.no_attempt);
     html.add("</li>\n");
 }
 
@@ -269,6 +280,26 @@ TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept
     return std::nullopt;
 }
 
+TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, const delivery_history& shown) {
+    const delivery_texts& texts = view.texts.deliveries;
+    const auto& [hook, delivery, attempts] = shown;
+    html.add("<p><a href=\"{}?{}\">{}</a></p>\n<div class=\"heading\">\n<h1>{}</h1>\n", view.url, query_of({hook.account, hook.id}),
+             texts.back_to_all, fill_in(texts.one_title, web::moment_text(delivery.created_at, view.texts.dates)));
+    if (!hook.disabled) detail::write_send_again(html, view, hook, delivery);
+    html.add("</div>\n<p class=\"lead\"><code>{}</code> ", hook.target_url);
+    detail::write_delivery_state(html, delivery, texts);
+    html.add("</p>\n");
+    detail::write_delivery_facts(html, view, hook, delivery);
+    if (!attempts.empty()) {
+        html.add("<ul class=\"attempts\">\n");
+        for (const recorded_attempt& each : attempts) detail::write_attempt(html, view, each.attempt);
+        html.add("</ul>\n");
+    }
+    if (attempts.size() == attempts_shown_max)
+        html.add("<p class=\"quiet\">{}</p>\n", fill_in(texts.last_attempts, std::to_string(attempts.size())));
+    else if (attempts.empty() && delivery.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", texts.no_attempt);
+}
+
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault) {
     const delivery_texts& texts = view.texts.deliveries;
@@ -290,7 +321,8 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
         html.add("<p class=\"quiet\">{}</p>\n", texts.none_older);
     } else {
         html.add("<ol class=\"deliveries\">\n");
-        for (const delivery& each : history.deliveries) detail::write_delivery(html, view, history, each);
+        std::size_t bytes_left = exchanges_bytes_max;
+        for (const delivery& each : history.deliveries) detail::write_delivery(html, view, history, each, bytes_left);
         html.add("</ol>\n");
     }
     detail::write_paging(html, view, history);

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,31 @@ struct list_heading {
     std::string_view add = {};  ///< links to the form below a list; empty if there is no list
 };
 TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, const list_heading& heading);
+
+/// A page of a list. Pages are bounded, so that no response gets large, however much a user has.
+inline constexpr std::size_t list_items_max = 25;
+struct list_page {
+    std::size_t number = 1;  ///< from 1
+    std::size_t count = 1;   ///< of all pages
+    std::size_t first = 0;   ///< item, from 0
+    std::size_t size = 0;    ///< items
+};
+/// The requested page of a list with this many items; the last one if there are fewer.
+[[nodiscard]] TOLLGATE_DECL list_page choose_page(const page_view& view, std::size_t items,
+                                                  std::size_t items_max = list_items_max) noexcept;
+
+/// The items of a page.
+template <class Item>
+[[nodiscard]] std::span<const Item> items_of(std::span<const Item> all, const list_page& page) noexcept {
+    return all.subspan(page.first, page.size);
+}
+
+/// Links to the pages before and after; nothing if there is one page. `query`: further parameters of this page.
+TOLLGATE_DECL void write_page_links(html_writer& html, const page_view& view, const list_page& page, std::string_view query = {});
+
+/// The beginning of a long text, for lists: at most this many characters, the last one an ellipsis.
+inline constexpr std::size_t list_text_characters_max = 100;
+[[nodiscard]] TOLLGATE_DECL std::string shorten(std::string_view text, std::size_t characters_max = list_text_characters_max);
 
 /// Shown instead of an empty list.
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
@@ -97,8 +123,8 @@ void write_long_fact(html_writer& html, std::string_view label, const Content& c
 /// `3 hours ago`, or `Never`.
 TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at);
 
-/// A link for http and https URLs; otherwise text.
-TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text);
+/// A link for http and https URLs; otherwise text. A long one is shortened.
+TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url);
 
 /// Errors that no field of the form below the list has: shown at the top, where the page begins.
 TOLLGATE_DECL void write_list_faults(html_writer& html, const page_view& view, const web::form_faults& faults);

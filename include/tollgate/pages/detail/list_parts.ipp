@@ -28,6 +28,39 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, con
     if (view.done == signed_out_done) html.add("<p class=\"caution\" role=\"status\">{}</p>\n", view.texts.forms.signed_out);
 }
 
+TOLLGATE_DECL list_page choose_page(const page_view& view, std::size_t items, std::size_t items_max) noexcept {
+    list_page page;
+    page.count = (std::max)((items + items_max - 1) / items_max, std::size_t{1});
+    page.number = std::clamp(view.page_number, std::size_t{1}, page.count);
+    page.first = (page.number - 1) * items_max;
+    page.size = (std::min)(items - page.first, items_max);
+    return page;
+}
+
+TOLLGATE_DECL void write_page_links(html_writer& html, const page_view& view, const list_page& page, std::string_view query) {
+    if (page.count == 1) return;
+    const form_texts& texts = view.texts.forms;
+    const auto url_of = [&](std::size_t number) {
+        std::string url = std::string{view.url}.append("?").append(query).append(query.empty() ? "" : "&");
+        return url.append(page_number_name).append("=").append(std::to_string(number));
+    };
+    html.add("<nav aria-label=\"{}\"><p>", texts.pages);
+    if (page.number > 1) html.add("<a rel=\"prev\" href=\"{}\">{}</a> ", url_of(page.number - 1), texts.previous_page);
+    html.add("{}", fill_in(texts.page_of, std::to_string(page.number), std::to_string(page.count)));
+    if (page.number < page.count) html.add(" <a rel=\"next\" href=\"{}\">{}</a>", url_of(page.number + 1), texts.next_page);
+    html.add("</p></nav>\n");
+}
+
+TOLLGATE_DECL std::string shorten(std::string_view text, std::size_t characters_max) {
+    std::size_t characters = 0, end = 0;  // end: of the text that stays if there is more
+    for (std::size_t at = 0; at < text.size();) {
+        if (++characters == characters_max) end = at;
+        if (characters > characters_max) return std::string{text.substr(0, end)}.append("\xe2\x80\xa6");
+        at += (std::max)(utf8_sequence_bytes(text.substr(at)), std::size_t{1});
+    }
+    return std::string{text};
+}
+
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
     html.add("<p class=\"nothing\">{}</p>\n", text);
 }
@@ -70,7 +103,8 @@ TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, cons
     else html.add("<span class=\"quiet\">{}</span>", view.texts.forms.never);
 }
 
-TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url, std::string_view text) {
+TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url) {
+    const auto text = shorten(url);
     const auto leads_to = http::url::parse(url);
     // User information can make a URL look like that of another host.
     if (leads_to && !leads_to->has_user_info)

@@ -15,12 +15,12 @@ inline void write_owned_accounts(html_writer& html, const page_view& view, const
     if (shown.accounts.empty()) return write_empty_list(html, texts.no_accounts);
     begin_table(html, texts.accounts, {texts.account, texts.service, texts.id, texts.role}, view.texts.forms.actions);
     for (const auto& [service, each] : shown.accounts) {
-        begin_row(html, texts.account, each.name);
+        begin_row(html, texts.account, shorten(each.name));
         const auto account = account_text({service, each.id});
         write_cell(html, texts.service, service.view());
         write_cell(html, texts.id, each.id.value());
         write_cell(html, texts.role, each.admin ? texts.administrator : texts.member);
-        write_cell(html, {}, [&, &name = each.name] {
+        write_cell(html, {}, [&, name = shorten(each.name)] {
             html.add("<a href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>", view.url_of(page::webhooks), account_name,
                      percent_encode(account), texts.webhooks, name);
         });

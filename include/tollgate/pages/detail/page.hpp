@@ -22,7 +22,9 @@
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/page_theme.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -113,6 +115,9 @@ inline constexpr std::string_view end_session_action = "end_session";
 inline constexpr std::string_view end_others_action = "end_others";
 inline constexpr std::string_view change_password_action = "change_password";
 
+/// The query parameter, and the hidden field of forms, that names the page of a list, from 1.
+inline constexpr std::string_view page_number_name = "page";
+
 /// What settings pages are rendered from. Views: valid during the call.
 struct page_view {
     const page_texts& texts;
@@ -122,6 +127,7 @@ struct page_view {
     std::string_view root = {};  ///< of the pages in this language
     std::string_view done = {};  ///< the action that redirected here; empty for none
     instant now{};
+    std::size_t page_number = 1;  ///< of a list, as requested
 
     [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
 
@@ -129,6 +135,7 @@ struct page_view {
     [[nodiscard]] web::form_target form(std::string_view action = {},
                                         std::vector<std::pair<std::string_view, std::string>> fields = {}) const {
         if (!action.empty()) fields.emplace(fields.begin(), action_name, action);
+        if (page_number > 1) fields.emplace_back(page_number_name, std::to_string(page_number));  // to return to it
         return {.url = url, .form_token = form_token, .hidden = std::move(fields)};
     }
 };
@@ -195,7 +202,15 @@ public:
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), now};
+        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), now, page_number()};
+    }
+
+    /// The page of a list that the form or the query names; 1 if neither does.
+    [[nodiscard]] std::size_t page_number() const noexcept {
+        const auto in_form = form.value_of(page_number_name);
+        const auto number = parse_decimal(in_form.empty() ? query.value_of(page_number_name) : in_form);
+        constexpr std::uint64_t number_max = 1'000'000;  // longer than any list
+        return number ? static_cast<std::size_t>(std::clamp<std::uint64_t>(*number, 1, number_max)) : 1;
     }
 
     /// Tells the observer what the user did.
@@ -225,10 +240,13 @@ public:
         });
     }
 
-    /// After an action, so that reloading does not repeat it: to the page, or to the part of it that the query `part` names.
+    /// After an action, so that reloading does not repeat it: to the page, or to the part of it that the query `part` names; in a list,
+    /// to the page from which the form was sent.
     [[nodiscard]] result<void> redirect_to(std::string_view done, std::string_view part = {}) const {
         auto url = url_ + "?";
         if (!part.empty()) url.append(part).append("&");
+        else if (const auto number = page_number(); number > 1)
+            url.append(page_number_name).append("=").append(std::to_string(number)).append("&");
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       url.append(done_name).append("=").append(done));
     }

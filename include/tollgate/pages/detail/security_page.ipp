@@ -58,8 +58,10 @@ inline void write_sessions(html_writer& html, const page_view& view, const std::
     }
     html.add("</div>\n<p class=\"quiet\">{}</p>\n", texts.sessions_about);
     begin_table(html, texts.sessions, {texts.browser, texts.signed_in, texts.last_seen, texts.from}, view.texts.forms.actions);
-    for (const listed_session& each : sessions) write_session_row(html, view, each);
+    const auto page = choose_page(view, sessions.size());
+    for (const listed_session& each : items_of(std::span{sessions}, page)) write_session_row(html, view, each);
     end_table(html);
+    write_page_links(html, view, page);
 }
 
 inline void write_password_form(html_writer& html, const page_view& view, std::string_view login, const web::form_faults& faults) {

@@ -135,9 +135,11 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     if (tokens.empty()) {
         write_empty_list(html, texts.none);
     } else {
+        const auto page = choose_page(view, tokens.size());
         begin_items(html, texts.title);
-        for (const personal_token& each : tokens) detail::write_token(html, view, each);
+        for (const personal_token& each : items_of(tokens, page)) detail::write_token(html, view, each);
         end_items(html);
+        write_page_links(html, view, page);
     }
     detail::write_token_form(html, view, typed, faults);
 }

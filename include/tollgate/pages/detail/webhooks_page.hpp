@@ -25,7 +25,8 @@ namespace tollgate::inline v0::pages {
 struct account_hooks {
     account_ref account;
     std::string name;
-    std::vector<hook> hooks = {};
+    std::vector<hook> hooks = {};  ///< those on the page
+    std::size_t hooks_count = 0;   ///< all of them
 };
 
 /// How many accounts one page lists: each needs a store call.
@@ -37,6 +38,7 @@ struct hook_list {
     /// The only account whose hooks are listed; empty: as many as fit.
     std::optional<account_ref> chosen = std::nullopt;
     bool has_deliveries = false;  ///< whether the store is an outbox
+    list_page page{};             ///< of all hooks of the listed accounts
 
     [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& account) const noexcept;
     /// The account that `text` names: `service/id`, or the id alone if it is unique among the user's accounts.
@@ -71,21 +73,32 @@ template <class Call>
     for (const service& at : call.settings().services.services()) {
         auto accounts = call.users().accounts_of(call.session.user, at.name.view());
         if (!accounts) return std::move(accounts).error();
-        for (account& each : *accounts) list.accounts.push_back({{at.name, each.id}, std::move(each.name)});
+        for (const account& each : *accounts) list.accounts.push_back({{at.name, each.id}, shorten(each.name)});
     }
     return list;
 }
 
-/// Adds the hooks of the chosen account, or of as many accounts as fit.
+/// Adds the hooks of the chosen account, or of as many accounts as fit: those on one page, and how many there are.
 template <class Call>
 [[nodiscard]] result<void> add_hooks(Call& call, hook_list& list) {
-    std::size_t shown = 0;
-    for (account_hooks& each : list.accounts) {
-        if (list.chosen && each.account != *list.chosen) continue;
+    std::size_t shown = 0, count = 0;
+    std::vector<std::vector<hook>> found(list.accounts.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (list.chosen && list.accounts[i].account != *list.chosen) continue;
         if (shown++ == accounts_shown_max) break;
-        auto hooks = call.store().hooks_of(each.account);
+        auto hooks = call.store().hooks_of(list.accounts[i].account);
         if (!hooks) return std::move(hooks).error();
-        each.hooks = std::move(*hooks);
+        found[i] = std::move(*hooks);
+        count += found[i].size();
+    }
+    list.page = choose_page(call.view(), count);
+    std::size_t number = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        list.accounts[i].hooks_count = found[i].size();
+        for (hook& each : found[i]) {
+            if (number >= list.page.first && number - list.page.first < list.page.size) list.accounts[i].hooks.push_back(std::move(each));
+            ++number;
+        }
     }
     return {};
 }

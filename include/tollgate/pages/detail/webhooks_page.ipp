@@ -78,10 +78,12 @@ inline void write_hook_fields(html_writer& html, const page_view& view, const se
 
 inline void write_hook(html_writer& html, const page_view& view, const hook& hook, bool has_deliveries) {
     const webhook_texts& texts = view.texts.webhooks;
-    const auto about = hook.event + " " + hook.target_url;
+    // The whole URL is in the form to edit the webhook.
+    const auto url = shorten(hook.target_url);
+    const auto about = hook.event + " " + url;
     const auto target = [&](std::string_view action) { return hook_action(view, action, hook); };
     begin_item(html, hook.event, true);
-    html.add("<p><code>{}</code></p>", hook.target_url);
+    html.add("<p><code>{}</code></p>", url);
     begin_actions(html);
     if (has_deliveries)
         html.add("<a class=\"button quiet\" href=\"{}?{}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url,
@@ -91,13 +93,13 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
     web::write_confirmation(html,
                             {.label = texts.renew,
                              .about = about,
-                             .warning = fill_in(texts.renew_warning, hook.target_url),
+                             .warning = fill_in(texts.renew_warning, url),
                              .button = texts.renew_button},
                             target(new_secret_action), view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
-                             .warning = fill_in(texts.remove_warning, hook.target_url),
+                             .warning = fill_in(texts.remove_warning, url),
                              .button = texts.remove_button,
                              .is_removal = true},
                             target(delete_action), view.texts.forms);
@@ -122,16 +124,25 @@ inline void write_account_hooks(html_writer& html, const page_view& view, const 
 }
 
 /// The user's accounts, grouped by service. Views of `list` and `values`.
+inline constexpr std::size_t account_choices_max = 500;  // further accounts are reached by the URL of their page
+
 [[nodiscard]] inline std::vector<web::choice_group> account_choices(const hook_list& list,
                                                                     std::span<const std::string> values,
                                                                     std::string_view chosen) {
     std::vector<web::choice_group> groups;
-    for (std::size_t i = 0; i < list.accounts.size(); ++i) {
+    for (std::size_t i = 0; i < (std::min)(list.accounts.size(), account_choices_max); ++i) {
         const auto service = list.accounts[i].account.service.view();
         if (groups.empty() || groups.back().heading != service) groups.push_back({service, {}});
         groups.back().choices.push_back({values[i], list.accounts[i].name, values[i] == chosen});
     }
     return groups;
+}
+
+/// How many accounts a selection leaves out.
+inline void write_more_accounts(html_writer& html, const page_view& view, const hook_list& list) {
+    if (list.accounts.size() > account_choices_max)
+        html.add("<p class=\"hint\">{}</p>\n",
+                 fill_in(view.texts.forms.more, std::to_string(list.accounts.size() - account_choices_max)));
 }
 
 /// The account that the form of a new hook is for: the typed one, the chosen one, or the only one.
@@ -150,6 +161,7 @@ inline void write_account_step(html_writer& html, const page_view& view, const h
     html.add("<form action=\"{}#new\">\n", view.url);
     web::write_select(html, {.name = account_name, .label = texts.account}, account_choices(list, values, {}), faults,
                       view.texts.forms);
+    write_more_accounts(html, view, list);
     html.add("<button>{}</button>\n</form>\n", texts.next_step);
 }
 
@@ -180,12 +192,15 @@ inline void write_account_chooser(html_writer& html, const page_view& view, cons
         "<form class=\"chooser\" action=\"{}\">\n<p>{}</p>\n<label for=\"shown\">{}</label>\n<select id=\"shown\" "
         "name=\"account\">\n",
         view.url, texts.choose_about, texts.choose);
-    for (const account_hooks& each : list.accounts) {
+    for (std::size_t i = 0; i < (std::min)(list.accounts.size(), account_choices_max); ++i) {
+        const account_hooks& each = list.accounts[i];
         html.add("<option value=\"{}\"", account_text(each.account));
         if (list.chosen == each.account) html.add(" selected");
         html.add(">{} ({})</option>\n", each.name, each.account.service.view());
     }
-    html.add("</select>\n<button class=\"quiet\">{}</button>\n</form>\n", texts.choose_button);
+    html.add("</select>\n<button class=\"quiet\">{}</button>\n", texts.choose_button);
+    write_more_accounts(html, view, list);
+    html.add("</form>\n");
 }
 
 }  // namespace detail
@@ -195,7 +210,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
                                const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     const bool any = std::any_of(list.accounts.begin(), list.accounts.end(),
-                                 [](const account_hooks& each) { return !each.hooks.empty(); });
+                                 [](const account_hooks& each) { return each.hooks_count != 0; });
     begin_list_page(html, view, {.title = texts.title, .about = texts.about, .add = any ? texts.add : std::string_view{}});
     if (view.done == removal_done) write_notice(html, texts.removed);
     if (view.done == edit_done) write_notice(html, texts.edited);
@@ -210,6 +225,9 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
     for (const account_hooks& each : list.accounts)
         if (!each.hooks.empty() || each.account == list.chosen)
             detail::write_account_hooks(html, view, each, list.has_deliveries);
+    std::string chosen;
+    if (list.chosen) chosen.append(account_name).append("=").append(percent_encode(account_text(*list.chosen)));
+    write_page_links(html, view, list.page, chosen);
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
 
