@@ -4,9 +4,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
 add_library(tollgate_own_code INTERFACE)
 target_compile_options(tollgate_own_code INTERFACE
-    -Wall -Wextra -Wconversion -Wpedantic
-    # Files that are compiled as one may use a name for a local variable and for a function of another file.
-    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
+    -Wall -Wextra -Wshadow -Wconversion -Wpedantic
     $<$<BOOL:${TOLLGATE_WARNINGS_AS_ERRORS}>:-Werror>)
 # An integrator may use what Asio deprecates in the same program; we ourselves must not need it.
 # GCC collects garbage above 2 GB only, not from 128 MB on: a sixth less time, but too much memory for small servers that build a release.

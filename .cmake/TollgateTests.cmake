@@ -2,7 +2,7 @@
 
 set(TOLLGATE_TEST_PREFIX "" CACHE STRING "Put before each name in ctest, to tell build directories apart")
 option(TOLLGATE_TEST_FULL "Include the tests that take long and seldom fail" ON)
-option(TOLLGATE_TEST_UNITY "Compile several files of tests and of tollgate-server at once: a third of the time for all, more for one" OFF)
+option(TOLLGATE_TEST_UNITY "Compile several test files at once: a third of the time for all, more for one" OFF)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 # Sets `variable` to what is compiled for the test files: with TOLLGATE_TEST_UNITY, the units that support/test_units.py writes.

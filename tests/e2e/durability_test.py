@@ -88,7 +88,7 @@ class SystemFaults(Case):
 
     @contextlib.contextmanager
     def server(self, *flags):
-        library = pathlib.Path(harness.program).parent / "libsystem_faults.so"
+        library = harness.preloaded_library("system_faults")
         self.assertTrue(library.exists())
         with temporary_directory() as faults:
             server = Server(*HIGH_LIMITS, *flags, environment={"LD_PRELOAD": str(library), "TOLLGATE_TEST_FAULTS": str(faults)})

@@ -32,6 +32,8 @@ DEADLINE_SECONDS = 60  # generous: sanitizers and busy machines are slow, and a 
 ALL_SCOPES = "user:balance,sitesmaker:read,sitesmaker,itemplatform:read,itemplatform"
 HIGH_LIMITS = ["--anonymous-limit", "1000000/day", "--user-limit", "1000000/day"]
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
 program = None  # the path of tollgate-server, set by main()
 postgres = None  # the default store of servers; None: a SQLite file
 on_postgres = os.environ.get("TOLLGATE_E2E_STORE") == "postgres"
@@ -165,10 +167,20 @@ def encode(method, path, fields=(), body=None):
     return head + b"\r\n" + (body or b"")
 
 
+def preloaded_library(name):
+    """A library of tests/support that replaces functions of the server. It is built with the unit tests."""
+    return ROOT / "build" / "dev" / "bin" / f"lib{name}.so"
+
+
+def release_folder():
+    """The copy of the tracked files in which the server was built."""
+    return pathlib.Path(program).parents[3]
+
+
 def environment_of(quick_hashes, more=None):
     """The environment of a server. With quick hashes its passwords cost almost nothing, if the tests were built with that library."""
     environment = {**os.environ, **(more or {})}
-    library = pathlib.Path(program).parent / "libquick_scrypt.so"
+    library = preloaded_library("quick_scrypt")
     if quick_hashes and library.exists():
         environment["LD_PRELOAD"] = ":".join(filter(None, [str(library), environment.get("LD_PRELOAD")]))
     return environment

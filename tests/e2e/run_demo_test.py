@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The demo that `examples/run` starts: the lines that it prints work when pasted, and one signal stops everything."""
+"""`examples/run` and the demo that it starts: the lines that it prints work when pasted, and one signal stops everything."""
 
 import json
 import pathlib
@@ -11,13 +11,13 @@ import sys
 import harness
 from harness import DEADLINE_SECONDS, Case, main, temporary_directory
 
-RUN_DEMO = pathlib.Path(__file__).resolve().parents[2] / "examples" / "reference_server" / "run_demo.py"
-
 
 class RunDemo(Case):
-    def start(self, data, *flags):
-        command = [sys.executable, RUN_DEMO, harness.program, "--data", data, "--listen", "127.0.0.1:0", "--log", "off"]
-        process = subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, text=True)
+    def start(self, data, *flags, command=None):
+        """Starts the script that `examples/run` calls at its end, or another command."""
+        script = harness.release_folder() / "examples" / "reference_server" / "run_demo.py"
+        process = subprocess.Popen([*(command or (sys.executable, script, harness.program)), "--data", data,
+                                    "--listen", "127.0.0.1:0", "--log", "off", *flags], stdout=subprocess.PIPE, text=True)
         self.addCleanup(self.stop, process)
         return process
 
@@ -30,7 +30,7 @@ class RunDemo(Case):
     def test_the_printed_lines_work_as_pasted(self):
         for flags in ((), ("--plain",)):
             with self.subTest(flags=flags), temporary_directory() as data:
-                process = self.start(data, *flags)
+                process = self.start(data, *flags, command=[harness.release_folder() / "examples" / "run"])
                 self.assertTrue(json.loads(process.stdout.readline())["ready"])
                 responses, signed_in_at = [], None
                 for line in process.stdout:

@@ -1,4 +1,8 @@
-"""Starts the cluster on free ports, runs the printed commands, kills parts, upgrades with and without success, and stops it."""
+#!/usr/bin/env python3
+"""Starts the cluster on free ports, runs the printed commands, kills parts, upgrades with and without success, and stops it.
+
+    cluster_example_test.py path/to/tollgate-server    in the copy of the tracked files in which it was built
+"""
 
 import os
 import pathlib
@@ -14,35 +18,38 @@ import threading
 import time
 
 SECONDS = 60  # a passing test takes a few seconds; the machine may be busy
+SERVER = pathlib.Path(sys.argv[1]).resolve()
+EXAMPLE = SERVER.parents[3] / "examples" / "cluster"
 
 
 def main():
     with tempfile.TemporaryDirectory(prefix="tollgate-cluster-") as folder:
         program = pathlib.Path(folder) / "tollgate-server"  # a link that the test can remove
-        program.symlink_to(pathlib.Path(sys.argv[1]).resolve())
+        program.symlink_to(SERVER)
         pathlib.Path(folder).chmod(0o711)  # like a home folder: PostgreSQL runs as another user
-        check_port_in_use(program, folder)
-        check(program, folder)
-        check(program, folder)  # with the data of the first start
+        command_of_users = [EXAMPLE / "run"]
+        check_port_in_use(command_of_users, folder)
+        check(command_of_users, folder)
+        # With the data of the first start. The first command would build the program that this test removes.
+        check([sys.executable, EXAMPLE / "run_cluster.py", program], folder, removable=program)
 
 
-def start(program, folder, *flags):
-    script = pathlib.Path(__file__).with_name("run_cluster.py")
-    return subprocess.Popen([sys.executable, script, program, "--data", f"{folder}/data", *flags],
+def start(command, folder, *flags):
+    return subprocess.Popen([*command, "--data", f"{folder}/data", *flags],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def check_port_in_use(program, folder):
+def check_port_in_use(command, folder):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        process = start(program, folder, "--first-port", "0", "--port", str(port))
+        process = start(command, folder, "--first-port", "0", "--port", str(port))
         errors = process.communicate(timeout=SECONDS)[1]
     if process.returncode != 1 or f"port {port}: Address already in use" not in errors or "Traceback" in errors:
         sys.exit(f"a port in use: {process.returncode}, {errors}")
 
 
-def check(program, folder):
-    process = start(program, folder, "--first-port", "0", "--port", "0")
+def check(command, folder, removable=None):
+    process = start(command, folder, "--first-port", "0", "--port", "0")
     lines = queue.Queue()
     threading.Thread(target=lambda: [lines.put(line) for line in process.stdout] + [lines.put("")], daemon=True).start()
     output = []
@@ -90,21 +97,21 @@ def check(program, folder):
             pids.append(int(wait_for(f"# node{number} is process").split()[-2]))
             run_printed(balance_request)
 
-        # An upgrade that fails because the program is missing: the node is started again later.
-        target = program.readlink()
-        program.unlink()
-        process.send_signal(signal.SIGUSR1)
-        wait_for("cannot be started")
-        run_printed(balance_request)
-        if "DRAIN" in run_printed(state_command):
-            sys.exit("an upgrade that failed leaves a node drained")
-        program.symlink_to(target)
-        pids.append(int(wait_for("is process").split()[-2]))
-        deadline = time.monotonic() + SECONDS
-        while run_printed(state_command).count(" UP\n") != 3:
-            if time.monotonic() > deadline:
-                sys.exit(f"after an upgrade that failed: {run_printed(state_command)}")
-            time.sleep(0.1)
+        if removable:
+            # An upgrade that fails because the program is missing: the node is started again later.
+            removable.unlink()
+            process.send_signal(signal.SIGUSR1)
+            wait_for("cannot be started")
+            run_printed(balance_request)
+            if "DRAIN" in run_printed(state_command):
+                sys.exit("an upgrade that failed leaves a node drained")
+            removable.symlink_to(SERVER)
+            pids.append(int(wait_for("is process").split()[-2]))
+            deadline = time.monotonic() + SECONDS
+            while run_printed(state_command).count(" UP\n") != 3:
+                if time.monotonic() > deadline:
+                    sys.exit(f"after an upgrade that failed: {run_printed(state_command)}")
+                time.sleep(0.1)
         process.send_signal(signal.SIGTERM)
         if process.wait(SECONDS) != 0:
             sys.exit(f"ended with {process.returncode}: {process.stderr.read()}")
