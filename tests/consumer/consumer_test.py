@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds and runs a program that uses the library through find_package, add_subdirectory, FetchContent, or pkg-config.
 
-Without a build system: examples/single_header."""
+The commands and CMake snippets are those of README.md and docs/installing.md. Everything is built as a release."""
 
 import argparse
 import collections
@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import runpy
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,12 @@ import types
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import documents  # noqa: E402
+from release_build import COPY, refresh  # noqa: E402
+
+RELEASE = "-DCMAKE_BUILD_TYPE=Release"
+INSTALLING = "docs/installing.md"
 
 
 def run(*command):
@@ -38,7 +45,7 @@ def expect_failure(*command):
 
 
 def configure(source, build, compiler, *definitions):
-    run("cmake", "-G", "Ninja", "-S", source, "-B", build, f"-DCMAKE_CXX_COMPILER={compiler}", *definitions)
+    run("cmake", "-G", "Ninja", "-S", source, "-B", build, f"-DCMAKE_CXX_COMPILER={compiler}", RELEASE, *definitions)
 
 
 def build_and_run(method, scratch, compiler, *definitions):
@@ -50,16 +57,48 @@ def build_and_run(method, scratch, compiler, *definitions):
         print(program.name + ":", run(program).strip())
 
 
-def find_package(scratch, compiler, build):
-    """Installs the library of the test build, because the compiled library takes long to compile."""
-    run("cmake", "--install", build, "--component", "library", "--prefix", scratch / "installed")
+def block(page, language, start):
+    """The block of a document that starts with these words."""
+    (found,) = [each.text for each in documents.blocks(page, language) if each.text.startswith(start)]
+    return found
+
+
+def paste(text, folder, compiler, replacements=None):
+    """Runs the commands of a shell block in a folder."""
+    for shown, real in {"g++": compiler, **(replacements or {})}.items():
+        text = text.replace(shown, str(real))
+    run("bash", "-c", f"set -eu -o pipefail\ncd {shlex.quote(str(folder))}\n{text}")
+
+
+def build_snippet(snippet, scratch, compiler, library, before="", sources=HERE / "each_dependency.cpp", definitions=()):
+    """Builds and runs a program whose CMakeLists.txt has a snippet of a document."""
+    project = scratch / "snippet"
+    project.mkdir(exist_ok=True)
+    (project / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.25)\nproject(snippet LANGUAGES CXX)\n{before}\n"
+        f'add_executable(shop "{sources}")\nadd_executable(other "{sources}")\n{snippet}\n'
+        f"target_link_libraries(other PRIVATE {library})\n")
+    configure(project, project / "build", compiler, *definitions)
+    run("cmake", "--build", project / "build", "--parallel", "1")
+    return project / "build"
+
+
+def find_package(scratch, compiler):
+    """Installs the library from the release that users build."""
+    install = block(INSTALLING, "sh", "cmake -S . -B build/install -D TOLLGATE_BUILD_COMPILED=ON")
+    # The compiled library takes long to compile: the build is the one that tests/run made with the same settings.
+    paste(install, COPY, compiler, {"build/install": "build/release", "/usr/local": scratch / "installed"})
     # The installation must work without its sources, and in another folder.
     moved = scratch / "moved"
     shutil.move(scratch / "installed", moved)
     for file in [*moved.rglob("*.cmake"), *moved.rglob("*.pc")]:
-        for other in (ROOT, build, scratch):
+        for other in (ROOT, scratch):
             assert str(other) not in file.read_text(), f"{file} names {other}"
     build_and_run("find_package", scratch, compiler, f"-DCMAKE_PREFIX_PATH={moved}")
+
+    snippets = {block(page, "cmake", "find_package(") for page in ("README.md", INSTALLING)}
+    assert len({each.split("#")[0].rstrip() for each in snippets}) == 1, f"the documents show two ways: {snippets}"
+    build_snippet(snippets.pop(), scratch, compiler, "tollgate::tollgate", definitions=[f"-DCMAKE_PREFIX_PATH={moved}"])
 
 
 OPTIONAL = ("SQLite3", "PostgreSQL", "Hiredis", "Boost", "Catch2", "CLI11")
@@ -67,8 +106,11 @@ OPTIONAL = ("SQLite3", "PostgreSQL", "Hiredis", "Boost", "Catch2", "CLI11")
 
 def install_plainly(scratch, *definitions):
     """Installs by the two commands of docs/installing.md, as on a machine without optional dependencies."""
-    run("cmake", "-S", ROOT, "-B", scratch / "plain", *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in OPTIONAL), *definitions)
-    run("cmake", "--install", scratch / "plain", "--prefix", scratch / "installed")
+    folder = scratch / "tracked files"
+    refresh(folder)
+    options = [*(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in OPTIONAL), *definitions]
+    paste(block(INSTALLING, "sh", "cmake -S . -B build/install\n"), folder, "g++",
+          {"build/install\n": f"build/install {shlex.join(options)}\n", "/usr/local": scratch / "installed"})
     return scratch / "installed"
 
 
@@ -82,10 +124,19 @@ def plain_install(scratch, compiler):
     moved = scratch / "moved"
     shutil.move(installed, moved)
     os.environ["PKG_CONFIG_PATH"] = str(moved / "share/pkgconfig")
-    flags = run("pkg-config", "--cflags", "--libs", "tollgate").split()
-    program = scratch / "program"
-    run(compiler, "-std=c++20", HERE / "each_dependency.cpp", "-o", program, *flags)
-    assert run("pkg-config", "--modversion", "tollgate").strip() in run(program)
+    version_of_package = run("pkg-config", "--modversion", "tollgate").strip()
+    project = scratch / "project"
+    project.mkdir()
+    shutil.copy(HERE / "each_dependency.cpp", project / "main.cpp")
+    commands = [each.text for each in documents.shell_blocks(INSTALLING) if "pkg-config" in each.text]
+    assert len(commands) == 2
+    lines = "".join(commands).strip().splitlines()
+    assert len(lines) == 4
+    for line in lines:
+        paste(line, project, compiler)
+        if line.startswith("g++"):
+            assert version_of_package in run(project / "a.out")
+            (project / "a.out").unlink()
 
     # Errors name a component that is missing, and a missing dependency of a component.
     for component, message in (("sqlite", "no component 'sqlite'"), ("compiled_redis", "no component 'compiled_redis'"),
@@ -188,12 +239,25 @@ def vcpkg(scratch, compiler):
 
 
 def add_subdirectory(scratch, compiler):
-    build_and_run("add_subdirectory", scratch, compiler, f"-DTOLLGATE_SOURCE={ROOT}", "-DLIBRARY=tollgate::compiled")
+    refresh(scratch / "snippet" / "third_party" / "tollgate")
+    built = build_snippet(block(INSTALLING, "cmake", "add_subdirectory("), scratch, compiler, "tollgate::tollgate")
+    for program in ("shop", "other"):
+        assert version() in run(built / program)
 
 
 def fetch_content(scratch, compiler):
-    build_and_run("fetch_content", scratch, compiler, f"-DTOLLGATE_SOURCE={ROOT}",
-                  "-DFETCHCONTENT_FULLY_DISCONNECTED=ON")
+    """CMake fetches a commit of a Git repository that has the tracked files."""
+    repository = scratch / "repository"
+    refresh(repository)
+    for words in (("init", "-q"), ("add", "-A"), ("-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-q", "-m", "All")):
+        run("git", "-C", repository, *words)
+    commit = run("git", "-C", repository, "rev-parse", "HEAD").strip()
+    snippet = block(INSTALLING, "cmake", "include(FetchContent)")
+    shown = re.search(r"GIT_REPOSITORY (\S+) GIT_TAG (\w+)", snippet)
+    snippet = snippet.replace(shown[1], f"file://{repository}").replace(shown[2], commit)
+    built = build_snippet(snippet, scratch, compiler, "tollgate::compiled")
+    for program in ("shop", "other"):
+        assert version() in run(built / program)
 
 
 def fetch_dependencies(scratch, compiler):
@@ -218,12 +282,10 @@ def main():
     parser.add_argument("method", choices=METHODS)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--scratch", required=True, type=pathlib.Path, help="emptied first")
-    parser.add_argument("--build", type=pathlib.Path, help="for find_package: the build directory of the library, with its compiled targets")
     arguments = parser.parse_args()
     shutil.rmtree(arguments.scratch, ignore_errors=True)
     arguments.scratch.mkdir(parents=True)
-    built = [arguments.build] if arguments.build else []
-    METHODS[arguments.method](arguments.scratch, arguments.compiler, *built)
+    METHODS[arguments.method](arguments.scratch, arguments.compiler)
 
 
 if __name__ == "__main__":
