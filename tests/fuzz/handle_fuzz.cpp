@@ -86,7 +86,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         while (step == http::parse_step::head_complete) step = parser.step(left, request);
         if (step == http::parse_step::needs_more) return 0;
         if (step == http::parse_step::refused) {
-            at.shop.api.handle(http::refusal{parser.refused_status(), parser.refused_reason(), request.peer}, out);
+            const http::refusal refused{parser.refused_status(), parser.refused_reason(), request.peer, false,
+                                        parser.has_head() ? &request : nullptr, parser.has_head() ? nullptr : &request};
+            at.shop.api.handle(refused, out);
             check_answer(out);
             return 0;
         }
