@@ -288,7 +288,7 @@ TEST_CASE("browsers may send an authenticator's own field from other origins", "
         });
         return all;
     };
-    const std::string standard = "Authorization, Content-Type, X-Request-Id, traceparent\n";
+    const std::string standard = "Authorization, Content-Type, User-Agent, X-Requested-With, X-Request-Id, traceparent\n";
     CHECK(allowed_by(with_key, "GET") == standard + "X-Api-Key\n");
     CHECK(allowed_by(with_key, nullptr).empty());
     CHECK(allowed_by(shop.api, "GET") == standard);

@@ -78,6 +78,13 @@ TEST_CASE("a response names the allowed origin and the exposed fields", "[cors]"
     }
 }
 
+TEST_CASE("a preflight allows the fields that are read, and those that browsers and libraries add", "[cors]") {
+    const auto allowed = ", " + std::string{with_cors(any, preflight_from("https://a.example")).find("Access-Control-Allow-Headers")} + ",";
+    for (const std::string name : {"Authorization", "Content-Type", "User-Agent", "X-Requested-With", "X-Request-Id", "traceparent"})
+        CHECK(allowed.find(", " + name + ",") != std::string::npos);
+    for (const std::string name : {"Cookie", "X-Forwarded-For", "Forwarded", "*"}) CHECK(allowed.find(", " + name + ",") == std::string::npos);
+}
+
 TEST_CASE("two Origin fields are ignored", "[cors]") {
     auto request = from_origin("https://a.example");
     request.fields.add("Origin", "https://a.example");

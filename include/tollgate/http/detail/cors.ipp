@@ -39,8 +39,10 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
     if (!is_preflight(request)) return detail::add_exposed_fields(response);
     const std::string methods{response.find("Allow")};
     if (const auto value = field_value::from(methods)) response.add("Access-Control-Allow-Methods", *value);
+    // What is read here, and X-Requested-With, which some libraries send with each request. Firefox asks about User-Agent.
     // Two hours: browsers keep it no longer.
-    response.add_prepared_lines("Access-Control-Allow-Headers: Authorization, Content-Type, X-Request-Id, traceparent\r\n"
+    response.add_prepared_lines("Access-Control-Allow-Headers: Authorization, Content-Type, User-Agent, X-Requested-With, "
+                                "X-Request-Id, traceparent\r\n"
                                 "Access-Control-Max-Age: 7200\r\n");
 }
 
