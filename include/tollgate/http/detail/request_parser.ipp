@@ -16,6 +16,10 @@ namespace detail {
 // The longest registered method has 17; longer ones are not supported.
 inline constexpr std::size_t method_bytes_max = 32;
 
+/// Browsers send these in a query as they are (WHATWG URL Standard, "query percent-encode set"), although RFC 3986 section 3.4 does not
+/// allow them. In a path, programs may read them as something else: browsers read `\` as `/`.
+inline constexpr byte_set unencoded_in_query = make_byte_set("[]{}|\\^`");
+
 inline constexpr std::string_view unencoded_byte = "The request target contains a byte that must be percent-encoded.";
 
 /// Whether `text` is at this offset. Compared in pieces of constant size, which compilers turn into word comparisons; a
@@ -136,9 +140,14 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     const std::size_t bound = at_ + settings_.target_bytes_max + 1;
     const char* const stop = bytes.data() + (std::min)(bytes.size(), bound);
     const char* end = detail::find_target_end(bytes.data() + examined_, stop);
-    // Brackets enclose an IPv6 address in the host of an absolute target, and are nowhere else.
-    while (end != stop && (*end == '[' || *end == ']') && bytes[at_] != '/') [[unlikely]]
+    bool in_query = false;  // whether there is a `?` before `end`
+    for (const char* from = bytes.data() + at_; end != stop && holds(detail::unencoded_in_query, *end);) [[unlikely]] {
+        in_query = in_query || std::string_view{from, static_cast<std::size_t>(end - from)}.find('?') != std::string_view::npos;
+        // Brackets also enclose an IPv6 address in the host of an absolute target.
+        if (!in_query && ((*end != '[' && *end != ']') || bytes[at_] == '/')) break;
+        from = end;
         end = detail::find_target_end(end + 1, stop);
+    }
     examined_ = static_cast<std::size_t>(end - bytes.data());
     if (examined_ == bound) {
         note_target(bytes.substr(at_, examined_ - at_), into);
@@ -185,7 +194,7 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
     into.target = target::from(text);
     const std::string_view authority = into.target.authority;
     if (!is_authority(authority)) return refuse("The request target does not name a valid host.");
-    if (text.substr(colon + 3 + authority.size()).find_first_of("[]") != std::string_view::npos) return refuse(detail::unencoded_byte);
+    if (into.target.path.find_first_of("[]") != std::string_view::npos) return refuse(detail::unencoded_byte);
     return parse_step::complete;
 }
 

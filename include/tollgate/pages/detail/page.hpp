@@ -371,9 +371,8 @@ inline page_match find_page(std::string_view path) noexcept {
 inline bool is_local_target(std::string_view text) noexcept {
     // Browsers read `//host` and `/\host` as another host, and drop some characters that are not visible ASCII.
     if (text.size() > limits::target_bytes_max || !text.starts_with('/') || text.starts_with("//")) return false;
-    for (char c : text)
-        if (!is_visible_ascii(c) || c == '\\') return false;
-    return true;
+    return text.substr(0, text.find('?')).find('\\') == std::string_view::npos &&
+           std::all_of(text.begin(), text.end(), is_visible_ascii);
 }
 
 }  // namespace tollgate::pages
