@@ -3228,7 +3228,7 @@ struct application {
     std::string name;
     std::string website;
     std::string description;                 ///< may be empty
-    std::vector<std::string> redirect_urls;  ///< compared byte for byte
+    std::vector<std::string> redirect_urls;  ///< as registered; a redirect_uri may also be their normalized form
     instant created_at;
     client_type type = client_type::confidential;
     std::optional<digest> older_secret_digest = {};  ///< of the previous secret, which stays valid until it is removed
@@ -6500,8 +6500,9 @@ struct application_request {
     std::string name;                              ///< shown on the consent page: a visible line, not empty
     std::string website;                           ///< an absolute http or https URL without user information
     std::string description = {};                  ///< may be empty; a visible line
-    /// At most `limits::redirect_urls_max`; each as `website`, and without a fragment (RFC 6749 section 3.1.2). A public
-    /// client may also have URLs with a private-use scheme (RFC 8252 section 7.1): `com.example.app:/back`.
+    /// At most `limits::redirect_urls_max`; each as `website`, and without a fragment (RFC 6749 section 3.1.2) or a query parameter that
+    /// a response adds, such as `code` (section 3.1). A public client may also have URLs with a private-use scheme (RFC 8252 section
+    /// 7.1): `com.example.app:/back`.
     std::vector<std::string> redirect_urls = {};
     client_type type = client_type::confidential;
 };
@@ -6512,6 +6513,7 @@ enum class field_error : std::uint8_t {
     too_many,   ///< more redirect URLs than `limits::redirect_urls_max`
     insecure,   ///< http to a host that is not a loopback address
     not_ascii,  ///< an international domain name that is not in its ASCII form, or other characters beyond ASCII
+    reserved_parameter,  ///< a redirect URL with a query parameter that a response adds
 };
 
 /// An error in one field.
@@ -6524,13 +6526,20 @@ struct field_fault {
 
 namespace detail {
 
-/// A URL as URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. A
-/// redirect_uri is compared byte for byte, and applications send what such a library returns. Precondition: the URL is
-/// valid.
+/// A URL as URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. Other text, and a URL
+/// with user information, is returned unchanged.
 [[nodiscard]] TOLLGATE_DECL std::string normalized_url(std::string_view text);
 
-/// Redirect URLs as they are stored, in the same order; of several equal ones, only the first. Precondition: they are valid.
-[[nodiscard]] TOLLGATE_DECL std::vector<std::string> normalized_redirect_urls(const std::vector<std::string>& texts);
+/// The same for a redirect URL, which may have a private-use scheme. Applications send either the registered spelling or what a URL
+/// library makes of it.
+[[nodiscard]] TOLLGATE_DECL std::string normalized_redirect_url(std::string_view text);
+
+/// Redirect URLs as they are stored: in their spelling and order, without those that an earlier one stands for.
+[[nodiscard]] TOLLGATE_DECL std::vector<std::string> distinct_redirect_urls(const std::vector<std::string>& texts);
+
+/// Whether the query of a redirect URL has a parameter that an authorization response adds. It would be there twice (RFC 6749 section
+/// 3.1).
+[[nodiscard]] TOLLGATE_DECL bool has_response_parameter(std::string_view url);
 
 }  // namespace detail
 
@@ -6554,7 +6563,7 @@ template <application_store Store, random_source Random = system_random>
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
     request.website = detail::normalized_url(request.website);
-    request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
+    request.redirect_urls = detail::distinct_redirect_urls(request.redirect_urls);
     const bool is_public = request.type == client_type::public_client;
     const auto secret = is_public ? std::optional{secret_text{}} : new_secret(secret_kind::client_secret, random);
     const auto client_id = new_public_id(public_id_kind::client_id, random);
@@ -6583,7 +6592,7 @@ template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
-    request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
+    request.redirect_urls = detail::distinct_redirect_urls(request.redirect_urls);
     return store.update_application(request.owner, id,
                                     {.name = std::move(request.name),
                                      .website = detail::normalized_url(request.website),
@@ -9679,6 +9688,11 @@ struct consent_texts {
         "Redirect URL not registered",
         "The redirect_uri of this request is not registered for the application. The link may be wrong, or it may be an attempt "
         "to deceive you. No access was granted."};
+    std::string_view received_redirect = "The request has this redirect_uri:";
+    std::string_view compare_redirect =
+        "If you develop this application, compare it with the registered redirect URLs, character by character. Only the port of "
+        "http://127.0.0.1 and http://[::1] may differ. If there is no registered redirect URL, compare scheme, host and port with those "
+        "of the application's website.";
     message_texts missing_redirect{
         "Missing redirect_uri",
         "The application does not have exactly one registered redirect URL, so each request must contain a redirect_uri. No "
@@ -9894,6 +9908,8 @@ struct form_texts {
     std::string_view insecure_url = "Use https. http is allowed only for loopback addresses, such as http://127.0.0.1.";
     std::string_view url_not_ascii =
         "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
+    std::string_view reserved_parameter =
+        "The query must not have parameters named code, state, iss, error or error_description: the server adds them.";
     std::string_view unknown_choice = "Choose one of the listed options.";
     std::string_view signed_out =
         "You were not signed in when you submitted the form, so nothing was changed. Fill it in and submit it again.";
@@ -11137,11 +11153,19 @@ public:
     /// An error page. The frame, except for the title and shape, is the caller's.
     void respond_message(http::response& response, http::status status, const message_texts& message,
                          page_frame frame = {}) const {
+        respond_message(response, status, message, frame, [](html_writer&) {});
+    }
+
+    /// The same, with what `write_details(html)` adds to the message.
+    template <class WriteDetails>
+    void respond_message(http::response& response, http::status status, const message_texts& message, page_frame frame,
+                         WriteDetails write_details) const {
         frame.title = message.heading;
         frame.shape = page_shape::narrow;
         response.set_status(status);
         respond(response, frame, [&](html_writer& html) {
             write_message(html, message);
+            write_details(html);
             html.add("<p><a href=\"{}\">{}</a></p>\n", url("/"), texts().errors.home);
         });
     }
@@ -11514,6 +11538,9 @@ enum class decision : std::uint8_t { allow, deny, other_user, none };
 /// The error page of a failure.
 [[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept;
 
+/// The redirect_uri of a request that was refused because of it, and what to compare it with.
+TOLLGATE_DECL void write_received_redirect(html_writer& html, const consent_texts& texts, std::string_view redirect_uri);
+
 /// The purposes of consent forms, for their form tokens.
 inline constexpr std::string_view consent_purpose = "oauth/consent";
 inline constexpr std::string_view sign_in_purpose = "oauth/sign_in";
@@ -11571,12 +11598,15 @@ namespace tollgate::inline v0::oauth {
 /// 3.1.2), so that a query can be appended.
 [[nodiscard]] TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept;
 
-/// Whether `redirect_uri` is the registered one: byte for byte (RFC 6749 section 3.1.2.3, RFC 9700 section 2.1), except
-/// for the port of `http://127.0.0.1` and `http://[::1]` (RFC 8252 section 7.3).
+/// Whether `redirect_uri` is the registered one, as it was registered or in its normalized form, byte for byte (RFC 6749 section
+/// 3.1.2.3, RFC 9700 section 2.1).
+[[nodiscard]] TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri);
+
+/// The same, except for the port of `http` to the address 127.0.0.1 or ::1 (RFC 8252 section 7.3).
 [[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);
 
-/// Whether an application without a registered redirect URL may use `redirect_uri`: an absolute URL without user info
-/// and fragment, with the origin of the application's website.
+/// Whether an application without a registered redirect URL may use `redirect_uri`: an absolute URL without user info, fragment and
+/// response parameters, with the origin of the application's website.
 [[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
 
 /// The URL to redirect to: `redirect_uri` if the application allows it, or the only registered one if the request has none.
@@ -11893,7 +11923,7 @@ struct authorization_page {
         auto judged = judge_request(sent, store, settings.services);
         if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged))
-            return pages.respond_message(response, http::status::bad_request, texts_for(*failure, pages.texts().consent));
+            return respond_page_failure(*failure, sent, response);
         if (auto* failed = std::get_if<redirect_failure>(&*judged))
             return respond_redirect_failure(request, sent, context, response, *failed);
 
@@ -11903,6 +11933,16 @@ struct authorization_page {
     }
 
 private:
+    /// The redirect_uri is shown as text, never as a link: it may be part of an attack.
+    void respond_page_failure(page_failure failed, const parameters& sent, http::response& response) const {
+        const auto& texts = pages.texts().consent;
+        const auto& message = texts_for(failed, texts);
+        const auto received = sent.find("redirect_uri");
+        pages.respond_message(response, http::status::bad_request, message, {}, [&](html_writer& html) {
+            if (failed == page_failure::unregistered_redirect && received) write_received_redirect(html, texts, *received);
+        });
+    }
+
     /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
     /// and links of this site must not redirect strangers to other sites. The exception is `prompt=none`, which forbids to show
     /// anything (RFC 9700 section 4.11.2).
@@ -11999,11 +12039,12 @@ private:
     /// Only for the redirect URLs that the owner registered: another port of a loopback address, or another page of a
     /// website, may belong to someone else, and any program can pose as a public client (RFC 8252 section 8.6). HEAD must
     /// not create codes.
-    [[nodiscard]] static bool may_skip_consent(const authorization_call& call) noexcept {
+    [[nodiscard]] static bool may_skip_consent(const authorization_call& call) {
         const application& client = call.authorization.client;
-        const auto& registered = client.redirect_urls;
         return call.request.method == http::method::get && client.type == client_type::confidential &&
-               std::find(registered.begin(), registered.end(), call.authorization.redirect) != registered.end();
+               std::any_of(client.redirect_urls.begin(), client.redirect_urls.end(), [&](const std::string& each) {
+                   return equals_registered(each, call.authorization.redirect);
+               });
     }
 
     void request_sign_in(const authorization_call& call) const {
@@ -22889,6 +22930,7 @@ namespace detail {
 
 TOLLGATE_DECL std::string normalized_url(std::string_view text) {
     const auto url = http::url::parse(text);
+    if (!url || url->has_user_info) return std::string{text};
     const auto fragment = text.find('#');
     auto normalized = url->origin() + url->request_target();
     if (fragment != std::string_view::npos) normalized.append(text.substr(fragment));
@@ -22910,20 +22952,33 @@ TOLLGATE_DECL std::string normalized_url(std::string_view text) {
            std::all_of(rest.begin(), rest.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
 }
 
-/// A redirect URL as it is stored. Precondition: it is valid.
-[[nodiscard]] inline std::string normalized_redirect_url(std::string_view text) {
+TOLLGATE_DECL std::string normalized_redirect_url(std::string_view text) {
     if (!is_private_use_url(text)) return normalized_url(text);
     std::string normalized{text};
     for (std::size_t i = 0; normalized[i] != ':'; ++i) normalized[i] = ascii_lower(normalized[i]);
     return normalized;
 }
 
-TOLLGATE_DECL std::vector<std::string> normalized_redirect_urls(const std::vector<std::string>& texts) {
+TOLLGATE_DECL std::vector<std::string> distinct_redirect_urls(const std::vector<std::string>& texts) {
     std::vector<std::string> urls;
-    for (const std::string& each : texts)
-        if (auto url = normalized_redirect_url(each); std::find(urls.begin(), urls.end(), url) == urls.end())
-            urls.push_back(std::move(url));
+    for (const std::string& text : texts) {
+        const auto stands_for_text = [&](const std::string& each) { return each == text || normalized_redirect_url(each) == text; };
+        if (std::none_of(urls.begin(), urls.end(), stands_for_text)) urls.push_back(text);
+    }
     return urls;
+}
+
+TOLLGATE_DECL bool has_response_parameter(std::string_view url) {
+    const auto mark = url.find('?');
+    if (mark == std::string_view::npos) return false;
+    constexpr std::string_view added[] = {"code", "state", "iss", "error", "error_description"};
+    for (auto query = url.substr(mark + 1); !query.empty();) {
+        const auto piece = query.substr(0, query.find('&'));
+        const auto name = percent_decode(piece.substr(0, piece.find('=')), plus_sign::space);
+        if (name && std::find(std::begin(added), std::end(added), *name) != std::end(added)) return true;
+        query.remove_prefix((std::min)(piece.size() + 1, query.size()));
+    }
+    return false;
 }
 
 }  // namespace detail
@@ -22949,6 +23004,13 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
         if (url->has_user_info) add(" must not contain a username or password.");
         else if (url->has_fragment && is_redirect) add(" must not have a fragment (#).");
     };
+    const auto check_redirect = [&](std::string_view text, std::size_t index) {
+        const auto before = faults.size();
+        if (!is_public || !detail::is_private_use_url(text)) check_url("redirect_url", text, index);
+        if (faults.size() == before && detail::has_response_parameter(text))
+            faults.push_back({"redirect_url", "redirect_url must not have a query parameter code, state, iss, error or error_description.",
+                              field_error::reserved_parameter, index});
+    };
     if (!is_visible_line(request.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
                                       " bytes without control or invisible characters."});
@@ -22963,10 +23025,7 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
                           field_error::too_many});
         return faults;
     }
-    for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
-        const std::string& each = request.redirect_urls[i];
-        if (!is_public || !detail::is_private_use_url(each)) check_url("redirect_url", each, i);
-    }
+    for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) check_redirect(request.redirect_urls[i], i);
     return faults;
 }
 
@@ -24788,6 +24847,7 @@ TOLLGATE_DECL page_texts german_texts() {
                       "Verwenden Sie https. http ist nur für Loopback-Adressen wie http://127.0.0.1 erlaubt.",
                   .url_not_ascii = "Verwenden Sie nur ASCII-Zeichen. Schreiben Sie internationale Domainnamen in ihrer "
                                    "ASCII-Form, zum Beispiel xn--bcher-kva.example.",
+                  .reserved_parameter = "Die Query darf code, state, iss, error und error_description nicht enthalten.",
                   .unknown_choice = "Wählen Sie eine der angezeigten Optionen.",
                   .signed_out = "Sie waren beim Absenden des Formulars nicht angemeldet, daher wurde nichts geändert. Füllen "
                                 "Sie es erneut aus und senden Sie es ab.",
@@ -24860,6 +24920,10 @@ TOLLGATE_DECL page_texts german_texts() {
                                        "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
                                        "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
                                        "gewährt."},
+             .received_redirect = "Die Anfrage enthält diese redirect_uri:",
+             .compare_redirect = "Als Entwickler vergleichen Sie sie Zeichen für Zeichen mit den registrierten Weiterleitungs-URLs. Nur "
+                                 "der Port von http://127.0.0.1 und http://[::1] darf abweichen. Ist keine Weiterleitungs-URL registriert, "
+                                 "vergleichen Sie Schema, Host und Port mit denen der Website der Anwendung.",
              .missing_redirect = {"redirect_uri fehlt",
                                   "Für die Anwendung ist nicht genau eine Weiterleitungs-URL registriert, daher muss jede "
                                   "Anfrage eine redirect_uri enthalten. Es wurde kein Zugriff gewährt."},
@@ -26729,6 +26793,15 @@ TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const htt
     return std::get<parameters>(std::move(query));
 }
 
+TOLLGATE_DECL void write_received_redirect(html_writer& html, const consent_texts& texts, std::string_view redirect_uri) {
+    // Percent-encoded, other bytes change neither the order of the text nor what it looks like.
+    std::string visible;
+    for (const char c : redirect_uri.substr(0, limits::target_url_bytes_max))
+        visible.append(is_visible_ascii(c) ? std::string(1, c) : percent_encode({&c, 1}));
+    if (redirect_uri.size() > limits::target_url_bytes_max) visible.append(" ...");
+    html.add("<p>{}</p>\n<pre>\n{}</pre>\n<p class=\"hint\">{}</p>\n", texts.received_redirect, visible, texts.compare_redirect);
+}
+
 TOLLGATE_DECL decision read_decision(const parameters& sent) {
     const auto value = sent.find(decision_name);
     if (!value || sent.is_repeated(decision_name)) return decision::none;
@@ -26758,18 +26831,14 @@ namespace detail {
 /// `text` without the port of its loopback address; empty for other hosts. Only `http`, and only addresses: the name
 /// `localhost` may resolve to another host (RFC 8252 section 8.3).
 inline std::optional<std::string> without_loopback_port(std::string_view text) {
-    for (const std::string_view origin : {"http://127.0.0.1", "http://[::1]"}) {
-        if (!text.starts_with(origin)) continue;
-        auto rest = text.substr(origin.size());
-        if (rest.starts_with(':')) {
-            rest.remove_prefix(1);
-            while (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') rest.remove_prefix(1);
-        }
-        // The host and port must end here: `127.0.0.1.example` is a name.
-        if (!rest.empty() && rest.front() != '/' && rest.front() != '?') return std::nullopt;
-        return std::string{origin}.append(rest);
-    }
-    return std::nullopt;
+    const auto url = http::url::parse(text);
+    if (!url || url->scheme != http::url_scheme::http || url->has_user_info || url->has_fragment) return std::nullopt;
+    if (!url->address || (url->host != "127.0.0.1" && url->host != "::1")) return std::nullopt;
+    const auto authority = text.find("//") + 2;
+    const auto end = (std::min)(text.find_first_of("/?", authority), text.size());
+    const auto colon = text.substr(0, end).rfind(':');
+    const bool has_port = colon >= authority && text.substr(colon, end - colon).find(']') == std::string_view::npos;
+    return std::string{text.substr(0, has_port ? colon : end)}.append(text.substr(end));
 }
 
 }  // namespace detail
@@ -26778,17 +26847,22 @@ TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
 }
 
+TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri) {
+    return registered == redirect_uri || tollgate::detail::normalized_redirect_url(registered) == redirect_uri;
+}
+
 TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {
-    if (registered == redirect_uri) return true;
-    const auto known = detail::without_loopback_port(registered);
-    return known && known == detail::without_loopback_port(redirect_uri) && http::url::parse(redirect_uri);
+    if (equals_registered(registered, redirect_uri)) return true;
+    const auto sent = detail::without_loopback_port(redirect_uri);
+    return sent && (detail::without_loopback_port(registered) == sent ||
+                    detail::without_loopback_port(tollgate::detail::normalized_redirect_url(registered)) == sent);
 }
 
 TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri) {
     const auto site = http::url::parse(website);
     const auto sent = http::url::parse(redirect_uri);
     return site && sent && site->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment &&
-           !sent->has_final_dot;
+           !sent->has_final_dot && !tollgate::detail::has_response_parameter(redirect_uri);
 }
 
 TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
@@ -27655,6 +27729,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
             case field_error::malformed: return add(malformed);
             case field_error::insecure: return add(texts.forms.insecure_url);
             case field_error::not_ascii: return add(texts.forms.url_not_ascii);
+            case field_error::reserved_parameter: return add(texts.forms.reserved_parameter);
         }
     };
     // `faults_of` decides what is wrong; this maps it to the page's texts.

@@ -5,7 +5,7 @@ import time
 import urllib.parse
 
 from application import AUTHORIZE, ITEMPLATFORM_AUTHORIZE, REDIRECT_URL, Application, call
-from harness import ALL_SCOPES, HIGH_LIMITS, Case, Server, basic, main, over_every_transport
+from harness import ALL_SCOPES, HIGH_LIMITS, Case, Server, basic, main, over_every_transport, run_command
 from visitor import Visitor, query_of, signed_in
 
 
@@ -196,6 +196,34 @@ class Requests(OAuthCase):
             with self.subTest(uri=uri):
                 self.assert_page(self.app.authorization_url(redirect_uri=uri))
 
+    def test_a_registered_redirect_is_accepted_as_registered_and_normalized(self):
+        """Item 27, also across the exchange."""
+        for registered, normalized in (("http://localhost:8080", "http://localhost:8080/"),
+                                       ("https://App.example?x=1", "https://app.example/?x=1"),
+                                       ("https://app.example:443/b", "https://app.example/b"), ("http://127.1/b", "http://127.0.0.1:9/b")):
+            app = Application(self.server, 1, redirect_url=registered)
+            for uri in (registered, normalized):
+                with self.subTest(uri=uri):
+                    self.assertEqual(200, app.exchange(app.code(self.visitor, redirect_uri=uri), redirect_uri=uri).status)
+        page = self.assert_page(self.app.authorization_url(redirect_uri="https://evil.example/<b>"))
+        self.assertIn("https://evil.example/&lt;b&gt;", page.body)
+        self.assertEqual([], [link for link in page.all("a") if "evil" in link.get("href")])
+
+    def test_a_redirect_with_a_parameter_of_the_response_is_not_registered(self):
+        for name in ("code", "state", "iss", "error"):
+            result = run_command("app", "register", "--user", 1, "--name", "A", "--website", "https://app.example",
+                                 "--redirect-url", f"https://app.example/b?{name}=x", *self.server.store_flags)
+            self.assertNotEqual(0, result.returncode)
+            self.assertIn("redirect_url", result.stderr)
+
+    def test_a_query_as_browsers_send_it(self):
+        """They leave some characters unencoded."""
+        url = self.app.authorization_url() + "&state={[a]}|^`\\"
+        page = self.visitor.get(url)
+        if page.status == 200:
+            page = self.visitor.submit(page.form_with("decision"), button=("decision", "allow"), follow=False)
+        self.assertEqual("{[a]}|^`\\", query_of(page.location)["state"])
+
     def test_not_redirected_to_an_application_before_sign_in(self):
         signed_out = Visitor(self.server)
         for parameters in ({"client_id": "nobody"}, {"redirect_uri": "https://evil.example/"}):
@@ -293,7 +321,7 @@ class Requests(OAuthCase):
         self.assertNotIn("state=", Application(self.server, 1).decide(self.visitor, state=""), "RFC 6749 section 3.1")
 
     def test_a_query_in_the_redirect_is_kept(self):
-        for query in ("a=b", "a=b&c=%20d", "a", "code=mine"):
+        for query in ("a=b", "a=b&c=%20d", "a", "mine=code"):
             app = Application(self.server, 1, redirect_url=f"{REDIRECT_URL}?{query}")
             for decision in ("deny", "allow"):
                 location = app.decide(self.visitor, decision, "sitesmaker")

@@ -38,7 +38,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto known = http::url::parse(registered);
     if (known && !known->has_fragment && oauth::matches_registered(registered, requested) && registered != requested) {
         const auto parsed = http::url::parse(requested);
-        require(parsed.has_value(), "another port is accepted for valid URLs only");
+        require(parsed.has_value(), "another port or spelling is accepted for valid URLs only");
+        require(parsed->scheme == known->scheme && parsed->host == known->host, "another spelling names the same host");
+        require(parsed->has_user_info == known->has_user_info, "user information is not ignored");
+        if (parsed->port == known->port) require(known->request_target() == parsed->request_target(), "the rest is the same");
+        if (parsed->port == known->port) return 0;
         require(parsed->address && parsed->address == known->address, "another port is accepted for one address only");
         require(*host_of(requested) == "127.0.0.1" || *host_of(requested) == "::1", "another port is accepted for loopback addresses only");
         require(known->request_target() == parsed->request_target(), "another port is the only difference");

@@ -24,8 +24,9 @@ struct application_request {
     std::string name;                              ///< shown on the consent page: a visible line, not empty
     std::string website;                           ///< an absolute http or https URL without user information
     std::string description = {};                  ///< may be empty; a visible line
-    /// At most `limits::redirect_urls_max`; each as `website`, and without a fragment (RFC 6749 section 3.1.2). A public
-    /// client may also have URLs with a private-use scheme (RFC 8252 section 7.1): `com.example.app:/back`.
+    /// At most `limits::redirect_urls_max`; each as `website`, and without a fragment (RFC 6749 section 3.1.2) or a query parameter that
+    /// a response adds, such as `code` (section 3.1). A public client may also have URLs with a private-use scheme (RFC 8252 section
+    /// 7.1): `com.example.app:/back`.
     std::vector<std::string> redirect_urls = {};
     client_type type = client_type::confidential;
 };
@@ -36,6 +37,7 @@ enum class field_error : std::uint8_t {
     too_many,   ///< more redirect URLs than `limits::redirect_urls_max`
     insecure,   ///< http to a host that is not a loopback address
     not_ascii,  ///< an international domain name that is not in its ASCII form, or other characters beyond ASCII
+    reserved_parameter,  ///< a redirect URL with a query parameter that a response adds
 };
 
 /// An error in one field.
@@ -48,13 +50,20 @@ struct field_fault {
 
 namespace detail {
 
-/// A URL as URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. A
-/// redirect_uri is compared byte for byte, and applications send what such a library returns. Precondition: the URL is
-/// valid.
+/// A URL as URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. Other text, and a URL
+/// with user information, is returned unchanged.
 [[nodiscard]] TOLLGATE_DECL std::string normalized_url(std::string_view text);
 
-/// Redirect URLs as they are stored, in the same order; of several equal ones, only the first. Precondition: they are valid.
-[[nodiscard]] TOLLGATE_DECL std::vector<std::string> normalized_redirect_urls(const std::vector<std::string>& texts);
+/// The same for a redirect URL, which may have a private-use scheme. Applications send either the registered spelling or what a URL
+/// library makes of it.
+[[nodiscard]] TOLLGATE_DECL std::string normalized_redirect_url(std::string_view text);
+
+/// Redirect URLs as they are stored: in their spelling and order, without those that an earlier one stands for.
+[[nodiscard]] TOLLGATE_DECL std::vector<std::string> distinct_redirect_urls(const std::vector<std::string>& texts);
+
+/// Whether the query of a redirect URL has a parameter that an authorization response adds. It would be there twice (RFC 6749 section
+/// 3.1).
+[[nodiscard]] TOLLGATE_DECL bool has_response_parameter(std::string_view url);
 
 }  // namespace detail
 
@@ -78,7 +87,7 @@ template <application_store Store, random_source Random = system_random>
     std::size_t applications_per_user_max = limits::applications_per_user_max) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
     request.website = detail::normalized_url(request.website);
-    request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
+    request.redirect_urls = detail::distinct_redirect_urls(request.redirect_urls);
     const bool is_public = request.type == client_type::public_client;
     const auto secret = is_public ? std::optional{secret_text{}} : new_secret(secret_kind::client_secret, random);
     const auto client_id = new_public_id(public_id_kind::client_id, random);
@@ -107,7 +116,7 @@ template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
-    request.redirect_urls = detail::normalized_redirect_urls(request.redirect_urls);
+    request.redirect_urls = detail::distinct_redirect_urls(request.redirect_urls);
     return store.update_application(request.owner, id,
                                     {.name = std::move(request.name),
                                      .website = detail::normalized_url(request.website),

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <tollgate/account/register_application.hpp>
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/url.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -29,6 +31,7 @@ namespace detail {
 
 TOLLGATE_DECL std::string normalized_url(std::string_view text) {
     const auto url = http::url::parse(text);
+    if (!url || url->has_user_info) return std::string{text};
     const auto fragment = text.find('#');
     auto normalized = url->origin() + url->request_target();
     if (fragment != std::string_view::npos) normalized.append(text.substr(fragment));
@@ -50,20 +53,33 @@ TOLLGATE_DECL std::string normalized_url(std::string_view text) {
            std::all_of(rest.begin(), rest.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
 }
 
-/// A redirect URL as it is stored. Precondition: it is valid.
-[[nodiscard]] inline std::string normalized_redirect_url(std::string_view text) {
+TOLLGATE_DECL std::string normalized_redirect_url(std::string_view text) {
     if (!is_private_use_url(text)) return normalized_url(text);
     std::string normalized{text};
     for (std::size_t i = 0; normalized[i] != ':'; ++i) normalized[i] = ascii_lower(normalized[i]);
     return normalized;
 }
 
-TOLLGATE_DECL std::vector<std::string> normalized_redirect_urls(const std::vector<std::string>& texts) {
+TOLLGATE_DECL std::vector<std::string> distinct_redirect_urls(const std::vector<std::string>& texts) {
     std::vector<std::string> urls;
-    for (const std::string& each : texts)
-        if (auto url = normalized_redirect_url(each); std::find(urls.begin(), urls.end(), url) == urls.end())
-            urls.push_back(std::move(url));
+    for (const std::string& text : texts) {
+        const auto stands_for_text = [&](const std::string& each) { return each == text || normalized_redirect_url(each) == text; };
+        if (std::none_of(urls.begin(), urls.end(), stands_for_text)) urls.push_back(text);
+    }
     return urls;
+}
+
+TOLLGATE_DECL bool has_response_parameter(std::string_view url) {
+    const auto mark = url.find('?');
+    if (mark == std::string_view::npos) return false;
+    constexpr std::string_view added[] = {"code", "state", "iss", "error", "error_description"};
+    for (auto query = url.substr(mark + 1); !query.empty();) {
+        const auto piece = query.substr(0, query.find('&'));
+        const auto name = percent_decode(piece.substr(0, piece.find('=')), plus_sign::space);
+        if (name && std::find(std::begin(added), std::end(added), *name) != std::end(added)) return true;
+        query.remove_prefix((std::min)(piece.size() + 1, query.size()));
+    }
+    return false;
 }
 
 }  // namespace detail
@@ -89,6 +105,13 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
         if (url->has_user_info) add(" must not contain a username or password.");
         else if (url->has_fragment && is_redirect) add(" must not have a fragment (#).");
     };
+    const auto check_redirect = [&](std::string_view text, std::size_t index) {
+        const auto before = faults.size();
+        if (!is_public || !detail::is_private_use_url(text)) check_url("redirect_url", text, index);
+        if (faults.size() == before && detail::has_response_parameter(text))
+            faults.push_back({"redirect_url", "redirect_url must not have a query parameter code, state, iss, error or error_description.",
+                              field_error::reserved_parameter, index});
+    };
     if (!is_visible_line(request.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
                                       " bytes without control or invisible characters."});
@@ -103,10 +126,7 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
                           field_error::too_many});
         return faults;
     }
-    for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) {
-        const std::string& each = request.redirect_urls[i];
-        if (!is_public || !detail::is_private_use_url(each)) check_url("redirect_url", each, i);
-    }
+    for (std::size_t i = 0; i < request.redirect_urls.size(); ++i) check_redirect(request.redirect_urls[i], i);
     return faults;
 }
 

@@ -43,7 +43,7 @@ struct application {
     std::string name;
     std::string website;
     std::string description;                 ///< may be empty
-    std::vector<std::string> redirect_urls;  ///< compared byte for byte
+    std::vector<std::string> redirect_urls;  ///< as registered; a redirect_uri may also be their normalized form
     instant created_at;
     client_type type = client_type::confidential;
     std::optional<digest> older_secret_digest = {};  ///< of the previous secret, which stays valid until it is removed

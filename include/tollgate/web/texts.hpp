@@ -48,6 +48,8 @@ struct form_texts {
     std::string_view insecure_url = "Use https. http is allowed only for loopback addresses, such as http://127.0.0.1.";
     std::string_view url_not_ascii =
         "Use ASCII characters only. Write an international domain name in its ASCII form, such as xn--bcher-kva.example.";
+    std::string_view reserved_parameter =
+        "The query must not have parameters named code, state, iss, error or error_description: the server adds them.";
     std::string_view unknown_choice = "Choose one of the listed options.";
     std::string_view signed_out =
         "You were not signed in when you submitted the form, so nothing was changed. Fill it in and submit it again.";

@@ -60,6 +60,7 @@ TOLLGATE_DECL page_texts german_texts() {
                       "Verwenden Sie https. http ist nur für Loopback-Adressen wie http://127.0.0.1 erlaubt.",
                   .url_not_ascii = "Verwenden Sie nur ASCII-Zeichen. Schreiben Sie internationale Domainnamen in ihrer "
                                    "ASCII-Form, zum Beispiel xn--bcher-kva.example.",
+                  .reserved_parameter = "Die Query darf code, state, iss, error und error_description nicht enthalten.",
                   .unknown_choice = "Wählen Sie eine der angezeigten Optionen.",
                   .signed_out = "Sie waren beim Absenden des Formulars nicht angemeldet, daher wurde nichts geändert. Füllen "
                                 "Sie es erneut aus und senden Sie es ab.",
@@ -132,6 +133,10 @@ TOLLGATE_DECL page_texts german_texts() {
                                        "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
                                        "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
                                        "gewährt."},
+             .received_redirect = "Die Anfrage enthält diese redirect_uri:",
+             .compare_redirect = "Als Entwickler vergleichen Sie sie Zeichen für Zeichen mit den registrierten Weiterleitungs-URLs. Nur "
+                                 "der Port von http://127.0.0.1 und http://[::1] darf abweichen. Ist keine Weiterleitungs-URL registriert, "
+                                 "vergleichen Sie Schema, Host und Port mit denen der Website der Anwendung.",
              .missing_redirect = {"redirect_uri fehlt",
                                   "Für die Anwendung ist nicht genau eine Weiterleitungs-URL registriert, daher muss jede "
                                   "Anfrage eine redirect_uri enthalten. Es wurde kein Zugriff gewährt."},

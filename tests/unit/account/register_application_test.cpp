@@ -88,7 +88,7 @@ TEST_CASE("a public client has no secret, and may come back to an application of
     CHECK(one.store.created[0].type == client_type::public_client);
     CHECK(one.store.created[0].secret_digest == digest{});
     CHECK(one.store.created[0].redirect_urls ==
-          std::vector<std::string>{"com.example.app:/back", "http://127.0.0.1/back", "https://acme.example/"});
+          std::vector<std::string>{"com.Example.app:/back", "http://127.0.0.1/back", "https://acme.example"});
 
     for (const char* url : {"com.example.app://back", "com.example.app:/", "a.b:/c?d=e"}) {
         CAPTURE(url);
@@ -116,13 +116,36 @@ TEST_CASE("a public client has no secret, and may come back to an application of
     CHECK(faulty_field(request) == "redirect_url");
 }
 
-TEST_CASE("redirect URLs that are equal once normalized are stored once", "[register_application]") {
+TEST_CASE("redirect URLs that an earlier one stands for are not stored", "[register_application]") {
     registry one;
     auto request = sample_request();
-    request.redirect_urls = {"https://acme.example/1", "https://ACME.example:443/1", "https://acme.example/2", "https://acme.example/1"};
+    request.redirect_urls = {"https://ACME.example:443/1", "https://acme.example/1", "https://acme.example/2", "https://acme.example/2",
+                             "https://Acme.example/2"};
     REQUIRE(one.add(request));
     CHECK(one.store.created[0].redirect_urls ==
-          std::vector<std::string>{"https://acme.example/1", "https://acme.example/2"});
+          std::vector<std::string>{"https://ACME.example:443/1", "https://acme.example/2", "https://Acme.example/2"});
+}
+
+TEST_CASE("a redirect URL has no parameter that a response adds", "[register_application]") {
+    auto request = sample_request();
+    request.type = client_type::public_client;
+    for (const std::string base : {"https://acme.example/", "com.example.app:/", "http://127.0.0.1"}) {
+        for (const char* query : {"?code=x", "?a=b&state", "?iss=", "?error=x&a", "?error_description=x", "?c%6fde=x", "?state=%ff"}) {
+            request.redirect_urls = {base + query};
+            CAPTURE(request.redirect_urls[0]);
+            REQUIRE(faults_of(request).size() == 1);
+            CHECK(faults_of(request)[0].kind == field_error::reserved_parameter);
+            CHECK(faults_of(request)[0].field == "redirect_url");
+        }
+        for (const char* query : {"?", "?codes=x", "?a=code", "?CODE=x", "?a=%26code=x", "/code?a"}) {
+            request.redirect_urls = {base + query};
+            CAPTURE(request.redirect_urls[0]);
+            CHECK(faults_of(request).empty());
+        }
+    }
+    request.redirect_urls = {};
+    request.website = "https://acme.example/?code=x";
+    CHECK(faults_of(request).empty());
 }
 
 TEST_CASE("an application has some redirect URLs, and not any number", "[register_application]") {
@@ -227,7 +250,7 @@ TEST_CASE("http is for loopback addresses, and texts beyond ASCII are refused wi
     CHECK(faults_of(request).front().message.find("ASCII form (xn--...)") != std::string::npos);
 }
 
-TEST_CASE("URLs are normalized at registration, as URL libraries write them", "[register_application]") {
+TEST_CASE("URLs are normalized as URL libraries write them; redirect URLs are stored as they were entered", "[register_application]") {
     for (const auto& [url, normalized] : {std::pair{"https://acme.example", "https://acme.example/"},
                                           {"HTTPS://ACME.Example/Back?A=%2F", "https://acme.example/Back?A=%2F"},
                                           {"https://acme.example:443/back", "https://acme.example/back"},
@@ -241,8 +264,12 @@ TEST_CASE("URLs are normalized at registration, as URL libraries write them", "[
         request.website = request.redirect_urls.emplace_back(url);
         REQUIRE(one.add(request));
         CHECK(one.store.created[0].website == normalized);
-        CHECK(one.store.created[0].redirect_urls == std::vector<std::string>{normalized});
+        CHECK(detail::normalized_redirect_url(url) == normalized);
+        CHECK(one.store.created[0].redirect_urls == std::vector<std::string>{url});
     }
+    for (const auto& [url, normalized] : {std::pair{"com.Example.App:/Cb", "com.example.app:/Cb"}, {"no URL", "no URL"}, {"", ""}, {":", ":"},
+                                          {"https://u@Acme.example", "https://u@Acme.example"}})
+        CHECK(detail::normalized_redirect_url(url) == normalized);
     registry one;
     auto request = sample_request();
     request.website = "https://Acme.example/#about";

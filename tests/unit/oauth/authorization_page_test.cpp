@@ -403,6 +403,33 @@ TEST_CASE("consent is skipped only for the registered redirect URL itself, and o
     }
 }
 
+TEST_CASE("a redirect URL is accepted as it was registered and in its normalized form", "[oauth][page]") {
+    struct row {
+        const char* registered;
+        const char* normalized;
+        const char* neither;
+    };
+    oauth_shop shop;
+    for (const row& each : {row{"http://localhost:8080", "http://localhost:8080/", "http://localhost:8080//"},
+                            row{"https://app.example.com?x=1", "https://app.example.com/?x=1", "https://app.example.com/?x=2"},
+                            row{"https://App.example:443/cb", "https://app.example/cb", "https://app.example:443/cb"}}) {
+        shop.app = shop.register_client("App", each.registered);
+        for (const char* sent : {each.registered, each.normalized}) {
+            CAPTURE(sent);
+            const auto parameters = with(shop.parameters(), {{"redirect_uri", sent}});
+            const auto code = shop.consent(parameters);
+            REQUIRE_FALSE(code.empty());
+            CHECK(shop.open(parameters).find("Location").starts_with(sent));  // consent is skipped
+            const auto exchange = shop.exchange_of(code);
+            const char* other = sent == each.registered ? each.normalized : each.registered;
+            CHECK(shop.post("/user/oauth_token/", with(exchange, {{"redirect_uri", other}})).status() == status::bad_request);
+            CHECK(shop.post("/user/oauth_token/", with(exchange, {{"redirect_uri", sent}})).status() == status::ok);
+        }
+        check_page(shop.open(with(shop.parameters(), {{"redirect_uri", each.neither}})), status::bad_request);
+        CHECK(shop.open(shop.parameters()).find("Location").starts_with(each.registered));
+    }
+}
+
 TEST_CASE("the error page for a missing redirect_uri names it", "[oauth][page]") {
     oauth_shop shop;
     const auto plain = shop.register_client("Bare", std::nullopt);
@@ -412,6 +439,14 @@ TEST_CASE("the error page for a missing redirect_uri names it", "[oauth][page]")
     const auto other = shop.open(with(shop.parameters(), {{"client_id", plain.client_id}, {"redirect_uri", "https://evil.example/"}}));
     check_page(other, status::bad_request);
     CHECK(other.body().find("<h1>Redirect URL not registered</h1>") != std::string::npos);
+    CHECK(other.body().find("<pre>\nhttps://evil.example/</pre>") != std::string::npos);
+    CHECK(other.body().find("href=\"https://evil.example") == std::string::npos);
+    for (const auto& [sent, shown] : {std::pair{std::string{"javascript:'<b>\n\xe2\x80\xae"}, std::string{"javascript:&#39;&lt;b&gt;%0A%E2%80%AE"}},
+                                      {std::string(2049, 'x'), std::string(2048, 'x') + " ..."}}) {
+        const auto refused = shop.open(with(shop.parameters(), {{"redirect_uri", sent}}));
+        check_page(refused, status::bad_request);
+        CHECK(refused.body().find("<pre>\n" + shown + "</pre>") != std::string::npos);
+    }
 
     // A public client without one can only use the device flow, whatever the request contains.
     const auto open = shop.register_client("Open", std::nullopt, "https://app.example/", client_type::public_client);

@@ -55,6 +55,41 @@ TEST_CASE("a redirect URL equals the registered one byte for byte, except for a 
         {"http://[::1]/cb", "http://[0:0:0:0:0:0:0:1]:49152/cb", false},
         {"http://[::1]/cb", "http://[::1%25eth0]:49152/cb", false},
         {"http://127.0.0.1/cb", "http://127.0.0.1:49152/cb#x", false},
+        // What is registered is accepted as it is, and as a URL library writes it.
+        {"http://localhost:8080", "http://localhost:8080", true},
+        {"http://localhost:8080", "http://localhost:8080/", true},
+        {"http://localhost:8080", "http://LOCALHOST:8080", false},
+        {"https://app.example.com?x=1", "https://app.example.com?x=1", true},
+        {"https://app.example.com?x=1", "https://app.example.com/?x=1", true},
+        {"https://app.example:443/cb", "https://app.example:443/cb", true},
+        {"https://app.example:443/cb", "https://app.example/cb", true},
+        {"https://app.example:443/cb", "https://app.example:0443/cb", false},
+        {"HTTPS://App.Example/Cb", "HTTPS://App.Example/Cb", true},
+        {"HTTPS://App.Example/Cb", "https://app.example/Cb", true},
+        {"HTTPS://App.Example/Cb", "https://App.Example/Cb", false},
+        {"HTTPS://App.Example/Cb", "https://app.example/cb", false},
+        {"http://127.1/cb", "http://127.1/cb", true},
+        {"http://127.1/cb", "http://127.0.0.1/cb", true},
+        {"http://127.1/cb", "http://127.1:49152/cb", true},
+        {"http://127.1/cb", "http://127.0.0.1:49152/cb", true},
+        {"http://127.1/cb", "http://127.0.1:49152/cb", false},
+        {"http://127.1", "http://127.1:49152", true},
+        {"http://127.1", "http://127.0.0.1:49152/", true},
+        {"http://127.1", "http://127.0.0.1:49152", false},
+        {"http://127.1?x", "http://127.1:49152?x", true},
+        {"http://[0:0:0:0:0:0:0:1]/cb", "http://[0:0:0:0:0:0:0:1]/cb", true},
+        {"http://[0:0:0:0:0:0:0:1]/cb", "http://[0:0:0:0:0:0:0:1]:49152/cb", true},
+        {"http://[0:0:0:0:0:0:0:1]/cb", "http://[::1]:49152/cb", true},
+        {"http://[0:0:0:0:0:0:0:1]:80/cb", "http://[::1]/cb", true},
+        {"http://[0:0:0:0:0:0:0:1]/cb", "http://[0::1]:49152/cb", false},
+        {"http://[2001:DB8:0::1]/cb", "http://[2001:DB8:0::1]/cb", true},
+        {"http://[2001:DB8:0::1]/cb", "http://[2001:db8::1]:49152/cb", false},
+        {"com.Example.App:/cb", "com.Example.App:/cb", true},
+        {"com.Example.App:/cb", "com.example.app:/cb", true},
+        {"com.Example.App:/cb", "COM.Example.App:/cb", false},
+        {"com.Example.App:/cb", "com.example.app:/CB", false},
+        {"https://u@app.example/cb", "https://app.example/cb", false},
+        {"no URL", "no URL", true},
     }));
     CAPTURE(each.registered, each.requested);
     CHECK(oauth::matches_registered(each.registered, each.requested) == each.matches);
@@ -66,7 +101,7 @@ TEST_CASE("without a registered redirect URL, the origin must be the website's",
     for (const char* requested : {"http://app.example/cb", "https://app.example:444/cb", "https://www.app.example/cb", "https://app.example.evil/",
                                   "https://app.example/cb#x", "https://u@app.example/cb", "https://app.example./cb",
                                   "https://app.example.:443/cb", "https://app.example.?x", "https://app.example%2e/cb",
-                                  "//app.example/cb", "/cb", ""})
+                                  "https://app.example/cb?code=x", "https://app.example/cb?x=1&st%61te=", "//app.example/cb", "/cb", ""})
         CHECK_FALSE(oauth::matches_website("https://app.example/about", requested));
 }
 

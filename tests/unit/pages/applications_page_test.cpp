@@ -116,9 +116,13 @@ TEST_CASE("an application has several redirect URLs, one a line") {
     const auto body = good + "&redirect_url=" + percent_encode(" https://a.example/1 \r\n\r\nhttps://a.example/2\nhttps://a.example");
     CHECK(to_number(shop.post(path, body).status()) == 200);
     CHECK(applications_of(shop, ann).front().redirect_urls ==
-          std::vector<std::string>{"https://a.example/1", "https://a.example/2", "https://a.example/"});
+          std::vector<std::string>{"https://a.example/1", "https://a.example/2", "https://a.example"});
     const auto list = shop.get(path);
     CHECK(has(list, "<li><code>https://a.example/1</code></li><li><code>https://a.example/2</code></li>"));
+
+    const auto refused = shop.post(path, good + "&redirect_url=" + percent_encode("https://a.example/1\nhttps://a.example/?code=x"));
+    CHECK(to_number(refused.status()) == 422);
+    CHECK(has(refused, "https://a.example/?code=x: The query must not have parameters named code"));
 }
 
 TEST_CASE("a public client has no secret to show or to renew") {
@@ -236,7 +240,7 @@ TEST_CASE("the owner can edit everything of an application but its client_id") {
     CHECK(changed.name == "Numbers");
     CHECK(changed.website == "https://numbers.example/");
     CHECK(changed.description == "d");
-    CHECK(changed.redirect_urls == std::vector<std::string>{"https://b.example/"});
+    CHECK(changed.redirect_urls == std::vector<std::string>{"https://b.example"});
     CHECK(changed.acts_for_owner);
     CHECK(has(shop.get(path + "?edit=" + id), "checked"));
 

@@ -54,7 +54,7 @@ struct authorization_page {
         auto judged = judge_request(sent, store, settings.services);
         if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged))
-            return pages.respond_message(response, http::status::bad_request, texts_for(*failure, pages.texts().consent));
+            return respond_page_failure(*failure, sent, response);
         if (auto* failed = std::get_if<redirect_failure>(&*judged))
             return respond_redirect_failure(request, sent, context, response, *failed);
 
@@ -64,6 +64,16 @@ struct authorization_page {
     }
 
 private:
+    /// The redirect_uri is shown as text, never as a link: it may be part of an attack.
+    void respond_page_failure(page_failure failed, const parameters& sent, http::response& response) const {
+        const auto& texts = pages.texts().consent;
+        const auto& message = texts_for(failed, texts);
+        const auto received = sent.find("redirect_uri");
+        pages.respond_message(response, http::status::bad_request, message, {}, [&](html_writer& html) {
+            if (failed == page_failure::unregistered_redirect && received) write_received_redirect(html, texts, *received);
+        });
+    }
+
     /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
     /// and links of this site must not redirect strangers to other sites. The exception is `prompt=none`, which forbids to show
     /// anything (RFC 9700 section 4.11.2).
@@ -160,11 +170,12 @@ private:
     /// Only for the redirect URLs that the owner registered: another port of a loopback address, or another page of a
     /// website, may belong to someone else, and any program can pose as a public client (RFC 8252 section 8.6). HEAD must
     /// not create codes.
-    [[nodiscard]] static bool may_skip_consent(const authorization_call& call) noexcept {
+    [[nodiscard]] static bool may_skip_consent(const authorization_call& call) {
         const application& client = call.authorization.client;
-        const auto& registered = client.redirect_urls;
         return call.request.method == http::method::get && client.type == client_type::confidential &&
-               std::find(registered.begin(), registered.end(), call.authorization.redirect) != registered.end();
+               std::any_of(client.redirect_urls.begin(), client.redirect_urls.end(), [&](const std::string& each) {
+                   return equals_registered(each, call.authorization.redirect);
+               });
     }
 
     void request_sign_in(const authorization_call& call) const {

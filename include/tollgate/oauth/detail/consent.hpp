@@ -72,6 +72,9 @@ enum class decision : std::uint8_t { allow, deny, other_user, none };
 /// The error page of a failure.
 [[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept;
 
+/// The redirect_uri of a request that was refused because of it, and what to compare it with.
+TOLLGATE_DECL void write_received_redirect(html_writer& html, const consent_texts& texts, std::string_view redirect_uri);
+
 /// The purposes of consent forms, for their form tokens.
 inline constexpr std::string_view consent_purpose = "oauth/consent";
 inline constexpr std::string_view sign_in_purpose = "oauth/sign_in";

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/oauth/detail/consent.hpp>
 #include <tollgate/web/detail/form.hpp>
@@ -95,6 +97,15 @@ TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const htt
     auto query = parameters::from_form(request.target.query);
     if (std::holds_alternative<failure>(query)) return http::status::bad_request;
     return std::get<parameters>(std::move(query));
+}
+
+TOLLGATE_DECL void write_received_redirect(html_writer& html, const consent_texts& texts, std::string_view redirect_uri) {
+    // Percent-encoded, other bytes change neither the order of the text nor what it looks like.
+    std::string visible;
+    for (const char c : redirect_uri.substr(0, limits::target_url_bytes_max))
+        visible.append(is_visible_ascii(c) ? std::string(1, c) : percent_encode({&c, 1}));
+    if (redirect_uri.size() > limits::target_url_bytes_max) visible.append(" ...");
+    html.add("<p>{}</p>\n<pre>\n{}</pre>\n<p class=\"hint\">{}</p>\n", texts.received_redirect, visible, texts.compare_redirect);
 }
 
 TOLLGATE_DECL decision read_decision(const parameters& sent) {

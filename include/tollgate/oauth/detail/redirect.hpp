@@ -15,12 +15,15 @@ namespace tollgate::inline v0::oauth {
 /// 3.1.2), so that a query can be appended.
 [[nodiscard]] TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept;
 
-/// Whether `redirect_uri` is the registered one: byte for byte (RFC 6749 section 3.1.2.3, RFC 9700 section 2.1), except
-/// for the port of `http://127.0.0.1` and `http://[::1]` (RFC 8252 section 7.3).
+/// Whether `redirect_uri` is the registered one, as it was registered or in its normalized form, byte for byte (RFC 6749 section
+/// 3.1.2.3, RFC 9700 section 2.1).
+[[nodiscard]] TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri);
+
+/// The same, except for the port of `http` to the address 127.0.0.1 or ::1 (RFC 8252 section 7.3).
 [[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);
 
-/// Whether an application without a registered redirect URL may use `redirect_uri`: an absolute URL without user info
-/// and fragment, with the origin of the application's website.
+/// Whether an application without a registered redirect URL may use `redirect_uri`: an absolute URL without user info, fragment and
+/// response parameters, with the origin of the application's website.
 [[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
 
 /// The URL to redirect to: `redirect_uri` if the application allows it, or the only registered one if the request has none.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/account/register_application.hpp>
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/url.hpp>
@@ -15,18 +16,14 @@ namespace detail {
 /// `text` without the port of its loopback address; empty for other hosts. Only `http`, and only addresses: the name
 /// `localhost` may resolve to another host (RFC 8252 section 8.3).
 inline std::optional<std::string> without_loopback_port(std::string_view text) {
-    for (const std::string_view origin : {"http://127.0.0.1", "http://[::1]"}) {
-        if (!text.starts_with(origin)) continue;
-        auto rest = text.substr(origin.size());
-        if (rest.starts_with(':')) {
-            rest.remove_prefix(1);
-            while (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') rest.remove_prefix(1);
-        }
-        // The host and port must end here: `127.0.0.1.example` is a name.
-        if (!rest.empty() && rest.front() != '/' && rest.front() != '?') return std::nullopt;
-        return std::string{origin}.append(rest);
-    }
-    return std::nullopt;
+    const auto url = http::url::parse(text);
+    if (!url || url->scheme != http::url_scheme::http || url->has_user_info || url->has_fragment) return std::nullopt;
+    if (!url->address || (url->host != "127.0.0.1" && url->host != "::1")) return std::nullopt;
+    const auto authority = text.find("//") + 2;
+    const auto end = (std::min)(text.find_first_of("/?", authority), text.size());
+    const auto colon = text.substr(0, end).rfind(':');
+    const bool has_port = colon >= authority && text.substr(colon, end - colon).find(']') == std::string_view::npos;
+    return std::string{text.substr(0, has_port ? colon : end)}.append(text.substr(end));
 }
 
 }  // namespace detail
@@ -35,17 +32,22 @@ TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
 }
 
+TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri) {
+    return registered == redirect_uri || tollgate::detail::normalized_redirect_url(registered) == redirect_uri;
+}
+
 TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {
-    if (registered == redirect_uri) return true;
-    const auto known = detail::without_loopback_port(registered);
-    return known && known == detail::without_loopback_port(redirect_uri) && http::url::parse(redirect_uri);
+    if (equals_registered(registered, redirect_uri)) return true;
+    const auto sent = detail::without_loopback_port(redirect_uri);
+    return sent && (detail::without_loopback_port(registered) == sent ||
+                    detail::without_loopback_port(tollgate::detail::normalized_redirect_url(registered)) == sent);
 }
 
 TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri) {
     const auto site = http::url::parse(website);
     const auto sent = http::url::parse(redirect_uri);
     return site && sent && site->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment &&
-           !sent->has_final_dot;
+           !sent->has_final_dot && !tollgate::detail::has_response_parameter(redirect_uri);
 }
 
 TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,

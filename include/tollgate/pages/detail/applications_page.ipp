@@ -51,6 +51,7 @@ TOLLGATE_DECL web::form_faults application_form::faults(const application_reques
             case field_error::malformed: return add(malformed);
             case field_error::insecure: return add(texts.forms.insecure_url);
             case field_error::not_ascii: return add(texts.forms.url_not_ascii);
+            case field_error::reserved_parameter: return add(texts.forms.reserved_parameter);
         }
     };
     // `faults_of` decides what is wrong; this maps it to the page's texts.

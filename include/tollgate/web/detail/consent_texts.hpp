@@ -55,6 +55,11 @@ struct consent_texts {
         "Redirect URL not registered",
         "The redirect_uri of this request is not registered for the application. The link may be wrong, or it may be an attempt "
         "to deceive you. No access was granted."};
+    std::string_view received_redirect = "The request has this redirect_uri:";
+    std::string_view compare_redirect =
+        "If you develop this application, compare it with the registered redirect URLs, character by character. Only the port of "
+        "http://127.0.0.1 and http://[::1] may differ. If there is no registered redirect URL, compare scheme, host and port with those "
+        "of the application's website.";
     message_texts missing_redirect{
         "Missing redirect_uri",
         "The application does not have exactly one registered redirect URL, so each request must contain a redirect_uri. No "

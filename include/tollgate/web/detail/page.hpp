@@ -308,11 +308,19 @@ public:
     /// An error page. The frame, except for the title and shape, is the caller's.
     void respond_message(http::response& response, http::status status, const message_texts& message,
                          page_frame frame = {}) const {
+        respond_message(response, status, message, frame, [](html_writer&) {});
+    }
+
+    /// The same, with what `write_details(html)` adds to the message.
+    template <class WriteDetails>
+    void respond_message(http::response& response, http::status status, const message_texts& message, page_frame frame,
+                         WriteDetails write_details) const {
         frame.title = message.heading;
         frame.shape = page_shape::narrow;
         response.set_status(status);
         respond(response, frame, [&](html_writer& html) {
             write_message(html, message);
+            write_details(html);
             html.add("<p><a href=\"{}\">{}</a></p>\n", url("/"), texts().errors.home);
         });
     }
