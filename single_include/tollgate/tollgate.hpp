@@ -25994,6 +25994,9 @@ inline std::optional<failure> find_fault(const application& client, const parame
     if (!response_type) return missing_parameter("response_type");
     if (*response_type != "code") return failure{error_code::unsupported_response_type, "response_type must be code."};
 
+    if (sent.find("response_mode").value_or("query") != "query")
+        return failure{error_code::invalid_request, "response_mode must be query."};
+
     const auto challenge = sent.find("code_challenge");
     const auto method = sent.find("code_challenge_method");
     if (challenge && method != challenge_method)

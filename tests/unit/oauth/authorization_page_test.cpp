@@ -346,6 +346,9 @@ TEST_CASE("other errors are redirected to the application, with its state", "[oa
              {{{"code_challenge", challenge + "="}, {"code_challenge_method", "S256"}}, "invalid_request"},
              {{{"code_challenge", "short"}, {"code_challenge_method", "S256"}}, "invalid_request"},
              {{{"code_challenge_method", "S256"}}, "invalid_request"},
+             {{{"response_mode", "fragment"}}, "invalid_request"},
+             {{{"response_mode", "form_post"}}, "invalid_request"},
+             {{{"response_mode", "Query"}}, "invalid_request"},
          }) {
         CAPTURE(to_form(changes).substr(0, 100));
         const auto response = shop.open(with(shop.parameters(), changes));
