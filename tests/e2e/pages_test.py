@@ -334,7 +334,8 @@ class PathPrefix(Case):
             page = visitor.submit(page.form_with("login"), {"login": server.demo["login"], "password": server.demo["password"]})
             self.assertEqual((200, site + OVERVIEW), (page.status, page.url))
             self.assertEqual(404, server.request("GET", "/en/user/sign_in/").status)
-            for path in ("/.well-known/oauth-authorization-server/account", "/account/.well-known/oauth-authorization-server"):
+            for path in ("/.well-known/oauth-authorization-server/account", "/account/.well-known/oauth-authorization-server",
+                         "/.well-known/oauth-authorization-server/account/", "/account//.well-known/oauth-authorization-server"):
                 self.assertEqual(site, server.request("GET", path).json()["issuer"])
             self.assertEqual(405, server.request("GET", "/account/user/oauth_token/").status)
             self.assertEqual(200, server.request("GET", "/account/docs/").status)

@@ -157,7 +157,8 @@ TEST_CASE("metadata lists all endpoints", "[oauth][metadata]") {
 TEST_CASE("an auth_url may have a path and a trailing slash", "[oauth]") {
     for (const char* url : {"https://shop.example/account", "https://shop.example/account/", "https://shop.example/account//"}) {
         oauth_shop shop{test_oauth_settings(url)};
-        for (const char* path : {"/account/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/account"}) {
+        for (const char* path : {"/account/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/account",
+                                 "/account//.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/account/"}) {
             const auto response = shop.handle(test_request{method::get, path});
             CHECK(member(response, "issuer") == "https://shop.example/account");
             CHECK(member(response, "token_endpoint") == "https://shop.example/account/user/oauth_token/");
@@ -219,7 +220,7 @@ TEST_CASE("a quota without a window throws, and one without requests or with a w
 TEST_CASE("it provides its mounts for a site", "[oauth]") {
     oauth_shop shop;
     auto mounts = shop.oauth.mounts();
-    REQUIRE(mounts.size() == 17);
+    REQUIRE(mounts.size() == 18);
     for (const auto& [path, type] : {std::pair{"/favicon.ico", "image/svg+xml"}, {"/en/icon-", "image/svg+xml"},
                                      {"/en/style-", "text/css; charset=utf-8"}, {"/en/copy-", "text/javascript; charset=utf-8"}}) {
         CHECK(mounts.back().starts_with(path));
@@ -232,20 +233,27 @@ TEST_CASE("it provides its mounts for a site", "[oauth]") {
         mounts.pop_back();
     }
     std::sort(mounts.begin(), mounts.end());
-    CHECK(mounts == std::vector<std::string>{"/.well-known/oauth-authorization-server", "/de/itemplatform/oauth", "/de/user/device", "/de/user/oauth",
+    CHECK(mounts == std::vector<std::string>{"/.well-known/oauth-authorization-server", "//.well-known/oauth-authorization-server",
+                                             "/de/itemplatform/oauth", "/de/user/device", "/de/user/oauth",
                                              "/en/itemplatform/oauth", "/en/user/device", "/en/user/oauth", "/user/device",
                                              "/user/oauth", "/user/oauth_device", "/user/oauth_introspect", "/user/oauth_revoke",
                                              "/user/oauth_token"});
     http::site site{http::mounted(shop.oauth)};
     http::response out;
-    site.handle(test_request{method::get, "/.well-known/oauth-authorization-server"}.view(), out);
-    CHECK(out.status() == status::ok);
+    // The issuer may have a final slash.
+    for (const char* path : {"/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/",
+                             "//.well-known/oauth-authorization-server"}) {
+        site.handle(test_request{method::get, path}.view(), out);
+        CHECK(out.status() == status::ok);
+        out.clear();
+    }
 }
 
 TEST_CASE("an unknown path is a 404, as a page for browsers", "[oauth]") {
     oauth_shop shop;
     for (const char* path : {"/", "/user/oauth_token/x", "/user/oauth_token//", "/user/Oauth_token/", "/user/%6fauth_token/", "/user//oauth_token/",
-                             "/user/x/../oauth_token/", "/.well-known/oauth-authorization-server/x", "/user/oauth_token%2F"}) {
+                             "/user/x/../oauth_token/", "/.well-known/oauth-authorization-server/x", "/user/oauth_token%2F",
+                             "///.well-known/oauth-authorization-server", "//user/oauth_token/"}) {
         CAPTURE(path);
         const auto response = shop.handle(test_request{method::get, path});
         CHECK(response.status() == status::not_found);
