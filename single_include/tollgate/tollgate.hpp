@@ -12356,34 +12356,53 @@ struct client_credentials {
     friend bool operator==(const client_credentials&, const client_credentials&) = default;
 };
 
+/// A request that cannot be read, and the status of its response.
+struct refused_request {
+    failure reason;
+    http::status status = http::status::bad_request;
+};
+
 /// Reads the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both are
-/// accepted if they are equal. Empty if they are missing or malformed.
-[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
+/// accepted if they are equal. Refuses a request without a client_id, and says where it should be.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_credentials(
     const http::request& request, const parameters& sent);
 
 /// Whether the Authorization field is repeated or is not Basic, so that the request fails whatever its body says. Other credentials
 /// in it may contradict those in the body, which is another error.
 [[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
 
-/// Whether they can be valid: other texts are refused without a lookup.
+/// Whether they can be valid.
 [[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
-/// The application with these credentials, if any: of a confidential client with its secret, of a public one without any.
+/// Why a client is not authenticated. Only `wrong_secret` may be a guess, so only it is counted.
+enum class client_fault : std::uint8_t {
+    unknown_client,  ///< no secret was sent, and there is no such application
+    missing_secret,  ///< the application has a secret
+    needless_secret,  ///< a public client sent a secret
+    needs_secret,  ///< a public client, at an endpoint for clients with a secret
+    wrong_secret,  ///< or there is no such application, which is not revealed to those who sent a secret
+};
+[[nodiscard]] TOLLGATE_DECL failure to_failure(client_fault fault);
+
+/// The application with these credentials: of a confidential client with its secret, of a public one without any.
 template <application_store Applications>
-[[nodiscard]] result<std::optional<application>> authenticate_client(const client_credentials& credentials,
-                                                                     Applications& applications) {
-    if (!are_well_formed(credentials)) return std::optional<application>{};
-    auto found = applications.find_application(credentials.client_id);
-    if (!found || !*found) return found;
+[[nodiscard]] result<std::variant<application, client_fault>> authenticate_client(const client_credentials& credentials,
+                                                                                  Applications& applications) {
     const bool has_secret = !credentials.client_secret.empty();
-    const application& client = **found;
-    const auto is_secret = [&] {
-        const auto presented = digest_of(credentials.client_secret);
-        return client.secret_digest == presented || client.older_secret_digest == presented;
-    };
-    const bool proved = client.type == client_type::public_client ? !has_secret : has_secret && is_secret();
-    if (!proved) return std::optional<application>{};
-    return found;
+    const auto unknown = has_secret ? client_fault::wrong_secret : client_fault::unknown_client;
+    if (!is_client_id_text(credentials.client_id)) return unknown;
+    auto found = applications.find_application(credentials.client_id);
+    if (!found) return std::move(found).error();
+    if (!*found) return unknown;
+    application& client = **found;
+    if (client.type == client_type::public_client) {
+        if (has_secret) return client_fault::needless_secret;
+        return std::move(client);
+    }
+    if (!has_secret) return client_fault::missing_secret;
+    const auto presented = digest_of(credentials.client_secret);
+    if (client.secret_digest != presented && client.older_secret_digest != presented) return client_fault::wrong_secret;
+    return std::move(client);
 }
 
 /// A request to an endpoint for applications, parsed but not authenticated.
@@ -12392,22 +12411,19 @@ struct client_request {
     client_credentials credentials;
 };
 
-/// A request that cannot be read, and the status of its response.
-struct refused_request {
-    failure reason;
-    http::status status = http::status::bad_request;
-};
-
-/// Refuses a malformed body, a repeated parameter, and contradictory credentials.
+/// Refuses a malformed body, a repeated parameter, and credentials that are missing, malformed or contradictory.
 [[nodiscard]] TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request);
 
 /// Whether this is a refresh with a well-formed token.
 [[nodiscard]] TOLLGATE_DECL bool is_refresh(const parameters& sent);
 
-/// 401, or 429 if the address has used up its window (RFC 6749 section 5.2). The challenge is sent only to clients that
-/// used the Authorization field.
-TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
+/// 401, or 429 if the request was counted and the address has used up its window (RFC 6749 section 5.2). The challenge is sent only
+/// to clients that used the Authorization field.
+TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context, client_fault fault,
                                           http::response& response, std::string_view documentation_url);
+
+/// The challenge of a 401 (RFC 6749 section 5.2).
+TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response);
 
 TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description);
@@ -12602,26 +12618,32 @@ private:
         auto read = read_client_request(request);
         if (const auto* refused = std::get_if<refused_request>(&read)) {
             if (refused->status == http::status::unsupported_media_type) pipeline::add_accepted_coding(request, response);
+            if (refused->status == http::status::unauthorized) add_client_challenge(request, response);
             fail(refused->reason, response, refused->status);
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
-        auto client = authenticate_client(credentials, store);
-        if (!client) {
-            respond_error(client.error(), response);
+        auto found = authenticate_client(credentials, store);
+        if (!found) {
+            respond_error(found.error(), response);
             return std::nullopt;
         }
+        auto* const client = std::get_if<application>(&*found);
         // A public client is not authenticated, so it gets no information about tokens.
-        if (*client && endpoint == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
-        if (!*client) {
-            context.window =
-                policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now());
-            if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
-                fail(invalid_refresh_token(), response);
-            else respond_invalid_client(request, context, response, documentation_url);
+        if (client != nullptr && endpoint == endpoint::introspection && client->type == client_type::public_client) {
+            respond_invalid_client(request, context, client_fault::needs_secret, response, documentation_url);
             return std::nullopt;
         }
-        return authenticated{std::move(sent), std::move(**client)};
+        if (client != nullptr) return authenticated{std::move(sent), std::move(*client)};
+
+        const auto fault = std::get<client_fault>(*found);
+        if (fault == client_fault::wrong_secret)
+            context.window = policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now());
+        const bool is_admitted = !context.window || context.window->admitted;
+        if (is_admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
+            fail(invalid_refresh_token(), response);
+        else respond_invalid_client(request, context, fault, response, documentation_url);
+        return std::nullopt;
     }
 
     void fail(const failure& failed, http::response& response, http::status status = http::status::bad_request) const {
@@ -25887,6 +25909,9 @@ TOLLGATE_DECL std::optional<failure> parameters::check_head(const http::request&
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
     if (auto refused = check_head(request)) return std::move(*refused);
     if (ascii_iequals(http::detail::media_type_of(request.fields), detail::json_type)) return from_json(request.body);
+    // The name of no parameter begins with a brace.
+    if (trim_ows(request.body).starts_with('{'))
+        return failure{error_code::invalid_request, "The body is JSON, but its Content-Type is application/x-www-form-urlencoded."};
     return from_form(request.body);
 }
 
@@ -27145,6 +27170,16 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
+inline refused_request refuse_request(std::string_view reason) { return {{error_code::invalid_request, std::string{reason}}}; }
+
+/// Why there is no client_id: what is usually wrong with such a request.
+inline refused_request missing_client_id(const http::request& request) {
+    const auto query = http::parse_form(request.target.query);
+    if (query && query->find("client_id") != nullptr) return refuse_request("Send the parameters in the body, not in the query.");
+    if (request.body.empty()) return refuse_request("The body is empty. Send client_id and the other parameters in it.");
+    return refuse_request("client_id is missing. Send it in the body, or in an Authorization header with Basic.");
+}
+
 /// `Basic` with both parts form-encoded before they are joined (RFC 6749 section 2.3.1).
 inline std::optional<client_credentials> read_basic(std::string_view authorization) {
     const auto credentials = http::detail::credentials_of(authorization, "Basic");
@@ -27160,20 +27195,40 @@ inline std::optional<client_credentials> read_basic(std::string_view authorizati
 
 }  // namespace detail
 
-TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(const http::request& request,
-                                                                                const parameters& sent) {
+TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_credentials(const http::request& request,
+                                                                                        const parameters& sent) {
     const auto client_id = sent.find("client_id");
     const auto client_secret = sent.find("client_secret");
     const auto lines = request.fields.count(http::field_id::authorization);
-    if (lines > 1) return failure{error_code::invalid_request, "Send exactly one Authorization header."};
-    if (lines == 0) return client_credentials{client_id.value_or(""), client_secret.value_or("")};
-
-    auto basic = detail::read_basic(request.fields.find(http::field_id::authorization));
-    if (!basic) return client_credentials{};
+    if (lines > 1) return detail::refuse_request("Send exactly one Authorization header.");
+    if (lines == 0) {
+        if (!client_id) return detail::missing_client_id(request);
+        return client_credentials{*client_id, client_secret.value_or("")};
+    }
+    const auto authorization = request.fields.find(http::field_id::authorization);
+    auto basic = detail::read_basic(authorization);
+    if (!basic && !http::detail::credentials_of(authorization, "Basic"))
+        return detail::refuse_request("The Authorization header must use Basic. Omit it to send client_id and client_secret in the body.");
+    if (!basic)
+        return refused_request{{error_code::invalid_client,
+                                "The Authorization header must be Basic with the base64 of client_id, a colon and client_secret."},
+                               http::status::unauthorized};
     if ((client_id && *client_id != basic->client_id) || (client_secret && *client_secret != basic->client_secret))
-        return failure{error_code::invalid_request,
-                       "The Authorization header and the body name different credentials."};
+        return detail::refuse_request("The Authorization header and the body name different credentials.");
+    if (basic->client_id.empty()) return detail::refuse_request("client_id is missing: the Authorization header has only a secret.");
     return std::move(*basic);
+}
+
+TOLLGATE_DECL failure to_failure(client_fault fault) {
+    const auto refuse = [](const char* description) { return failure{error_code::invalid_client, description}; };
+    switch (fault) {
+        case client_fault::unknown_client: return refuse("There is no application with this client_id.");
+        case client_fault::missing_secret: return refuse("client_secret is missing. This application has one.");
+        case client_fault::needless_secret: return refuse("This application has no secret. Omit client_secret.");
+        case client_fault::needs_secret: return refuse("Only an application with a secret can use this endpoint.");
+        case client_fault::wrong_secret: break;
+    }
+    return refuse("client_id or client_secret is invalid.");
 }
 
 TOLLGATE_DECL bool has_unusable_authorization(const http::request& request) {
@@ -27194,9 +27249,7 @@ TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(
     // The body may not have arrived.
     if (has_unusable_authorization(request)) {
         const parameters none{http::form_fields{{}}};
-        auto credentials = read_client_credentials(request, none);
-        if (auto* error = std::get_if<failure>(&credentials)) return refused_request{std::move(*error)};
-        return client_request{none, {}};
+        return std::get<refused_request>(read_client_credentials(request, none));
     }
     auto read = parameters::from_body(request);
     if (auto* error = std::get_if<failure>(&read)) {
@@ -27206,7 +27259,7 @@ TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(
     auto& sent = std::get<parameters>(read);
     if (auto repeated = sent.repeated()) return refused_request{std::move(*repeated)};
     auto credentials = read_client_credentials(request, sent);
-    if (auto* error = std::get_if<failure>(&credentials)) return refused_request{std::move(*error)};
+    if (auto* refused = std::get_if<refused_request>(&credentials)) return std::move(*refused);
     return client_request{std::move(sent), std::get<client_credentials>(std::move(credentials))};
 }
 
@@ -27215,9 +27268,14 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
            is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
 }
 
-TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
+TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response) {
+    if (request.fields.count(http::field_id::authorization) != 0)
+        response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
+}
+
+TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context, client_fault fault,
                                           http::response& response, std::string_view documentation_url) {
-    if (!context.window->admitted) {
+    if (context.window && !context.window->admitted) {
         http::add_retry_after(response, context.window->resets_at - context.now());
         const failure error{error_code::invalid_client,
                             "API rate limit exceeded by requests with a wrong client_id or "
@@ -27227,9 +27285,8 @@ TOLLGATE_DECL void respond_invalid_client(const http::request& request, const re
                                         .documentation_url = documentation_url,
                                         .about = pipeline::about_rate_limits});
     }
-    if (request.fields.count(http::field_id::authorization) != 0)
-        response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
-    const failure error{error_code::invalid_client, "client_id or client_secret is invalid."};
+    add_client_challenge(request, response);
+    const auto error = to_failure(fault);
     write_failure(response, {.status = http::status::unauthorized, .failure = error, .documentation_url = documentation_url});
 }
 

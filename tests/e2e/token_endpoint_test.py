@@ -102,15 +102,13 @@ class Bodies(TokenCase):
     def test_bodies_that_are_invalid(self):
         for kind, bodies in (("application/json", (b"", b"[]", b"{", b'"x"', b"[" * 5000)),
                              ("application/x-www-form-urlencoded", (b"%zz=1", b"a=\xff")),
+                             ("application/x-www-form-urlencoded", (b"", b"&" * 500, b'{"grant_type": "refresh_token"}')),
                              ("text/plain", (b"grant_type=x",)), (None, (b"x",)), ("multipart/form-data; boundary=x", (b"--x--",))):
             for body in bodies:
                 with self.subTest(kind=kind, body=body[:20]):
                     self.assert_failure(self.server.request("POST", TOKEN, {"Content-Type": kind}, body), "invalid_request")
-        for kind, body in (("application/json", b'{"grant_type": 1}'), ("application/x-www-form-urlencoded", b""),
-                           ("application/x-www-form-urlencoded", b"&" * 500)):
-            with self.subTest(kind=kind, body=body[:20]):
-                response = self.server.request("POST", TOKEN, {"Content-Type": kind}, body)
-                self.assert_failure(response, "invalid_client", 401)
+        response = self.server.request("POST", TOKEN, {"Content-Type": "application/json"}, b'{"grant_type": 1}')
+        self.assertIn("client_id is missing", self.assert_failure(response, "invalid_request").json()["message"])
 
     def test_a_body_that_is_too_large(self):
         response = self.server.request("POST", TOKEN, FORM, b"a=" + b"b" * 70_000)
@@ -128,11 +126,11 @@ class Bodies(TokenCase):
         response = self.app.post(TOKEN.rstrip("/"), {"grant_type": "authorization_code", "code": code})
         self.assertEqual(200, response.status, response)
 
-    def test_parameters_in_the_query_are_ignored(self):
+    def test_parameters_in_the_query_are_refused(self):
         query = encode_form({"client_id": self.app.id, "client_secret": self.app.secret, "grant_type": "authorization_code",
                              "code": self.app.code(self.visitor)}).decode()
         response = self.server.request("POST", f"{TOKEN}?{query}", FORM, b"")
-        self.assert_failure(response, "invalid_client", 401)
+        self.assertIn("not in the query", self.assert_failure(response, "invalid_request").json()["message"])
 
     def test_grant_types(self):
         for grant_type in ("password", "implicit", "Authorization_Code"):
@@ -167,14 +165,30 @@ class Clients(TokenCase):
         self.assertEqual(200, self.app.exchange(code).status)
 
     def test_missing_client_credentials(self):
-        for sent in ({}, {"client_id": self.app.id}, {"client_secret": self.app.secret}, {"client_id": "", "client_secret": ""},
-                     {"client_id": "nobody", "client_secret": self.app.secret}):
+        """Item 34: they are named, and count only if a secret is tested."""
+        def remaining(response):
+            return int(response.get("X-RateLimit-Remaining"))
+
+        before = remaining(self.server.request("OPTIONS", TOKEN))
+        for sent, error, status, text in (
+                ({}, "invalid_request", 400, "client_id is missing"),
+                ({"client_secret": self.app.secret}, "invalid_request", 400, "client_id is missing"),
+                ({"client_id": "", "client_secret": ""}, "invalid_request", 400, "client_id is missing"),
+                ({"client_id": self.app.id}, "invalid_client", 401, "client_secret is missing"),
+                ({"client_id": "nobody"}, "invalid_client", 401, "no application with this client_id")):
             response = self.server.request("POST", TOKEN, FORM, encode_form({"grant_type": "authorization_code", "code": "x", **sent}))
-            self.assert_failure(response, "invalid_client", 401)
-        for value in ("Basic", "Basic !!!", "Basic " + base64.b64encode(b"no colon").decode(), "Bearer x",
-                      "Basic " + base64.b64encode(b"\xff\xfe:\xff").decode()):
-            response = self.server.request("POST", TOKEN, {**FORM, "Authorization": value}, b"grant_type=authorization_code&code=x")
-            self.assert_failure(response, "invalid_client", 401)
+            self.assertIn(text, self.assert_failure(response, error, status).json()["error_description"])
+            self.assertEqual(before, remaining(response))
+        own = encode_form({"grant_type": "refresh_token", "refresh_token": "x", "client_id": self.app.id, "client_secret": self.app.secret})
+        for value, error, status in (
+                ("Basic", "invalid_client", 401), ("Basic !!!", "invalid_client", 401),
+                ("Basic " + base64.b64encode(b"no colon").decode(), "invalid_client", 401), ("Bearer x", "invalid_request", 400)):
+            response = self.server.request("POST", TOKEN, {**FORM, "Authorization": value}, own)
+            self.assert_failure(response, error, status)
+            self.assertEqual(before, remaining(response))
+        response = self.server.request("POST", TOKEN, FORM, encode_form({"client_id": "nobody", "client_secret": self.app.secret}))
+        self.assert_failure(response, "invalid_client", 401)
+        self.assertEqual(before - 1, remaining(response))
 
     def test_an_unknown_client_and_a_wrong_secret_look_the_same(self):
         bodies = [self.server.request("POST", TOKEN, FORM, encode_form({"client_id": client, "client_secret": self.other.secret,

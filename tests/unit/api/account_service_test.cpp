@@ -172,6 +172,7 @@ TEST_CASE("a base_url without a path leaves the pages and OAuth reachable", "[ap
     account_service service{settings("https://api.example.com"), setup.users, setup.store, setup.sessions, setup.policies()};
     test_request sign_in{http::method::get, "/en/user/sign_in/"}, docs{http::method::get, "/docs/"},
         token{http::method::post, "/user/oauth_token/"}, balance{http::method::get, "/user/balance"};
+    token.body("client_id=x", "application/x-www-form-urlencoded");
     CHECK(service.handle(sign_in.view()).status() == http::status::ok);
     CHECK(service.handle(docs.view()).status() == http::status::ok);
     CHECK_THAT(std::string{service.handle(token.view()).body()}, Catch::Contains("invalid_client"));

@@ -301,7 +301,9 @@ TEST_CASE("a trusted proxy names the client whose window is used", "[oauth][limi
     settings.trusted_proxies = {*ip_network::parse("192.0.2.0/24")};
     oauth_shop shop{std::move(settings)};
     const auto wrong_from = [&](const char* client) {
-        const auto response = shop.handle(test_request{method::post, "/user/oauth_token/"}.field("X-Forwarded-For", client));
+        const auto response = shop.handle(test_request{method::post, "/user/oauth_token/"}
+                                              .field("X-Forwarded-For", client)
+                                              .body("client_id=tgi_nobody&client_secret=x", "application/x-www-form-urlencoded"));
         return std::string{response.find("X-RateLimit-Remaining")};
     };
     CHECK(wrong_from("198.51.100.1") == "59");
@@ -366,7 +368,7 @@ TEST_CASE("the observer sees every response", "[oauth]") {
     shop.post("/user/oauth_token/", {});
     shop.handle(test_request{method::get, "/nowhere"});
     shop.handle(test_request{method::get, "/"}.without("User-Agent"));
-    CHECK(shop.observer.requests == std::vector<std::string>{"200", "401", "404", "403"});
+    CHECK(shop.observer.requests == std::vector<std::string>{"200", "400", "404", "403"});
 }
 
 TEST_CASE("the cookie of the forms has the name of the settings", "[oauth][one_page]") {
@@ -618,7 +620,7 @@ TEST_CASE("a client whose Authorization field is malformed is refused before its
         std::optional<status> refused;
     };
     for (const row& each : {row{{"Basic"}, status::unauthorized}, row{{"Basic ???"}, status::unauthorized},
-                            row{{basic("no colon")}, status::unauthorized}, row{{"Bearer x"}, status::unauthorized},
+                            row{{basic("no colon")}, status::unauthorized}, row{{"Bearer x"}, status::bad_request},
                             row{{basic(id + ":wrong")}, {}}, row{{basic(":" + secret)}, {}},  // the body may name others: 400
                             row{{basic(id + ":" + secret), basic(id + ":" + secret)}, status::bad_request},
                             row{{basic(id + ":" + secret)}, {}}, row{{basic(id + ":")}, {}}, row{{}, {}}}) {

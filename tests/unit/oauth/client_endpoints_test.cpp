@@ -201,6 +201,66 @@ TEST_CASE("both of two secrets are valid, and an application without a secret ha
     CHECK(status_with(new_secret) == status::ok);
 }
 
+TEST_CASE("missing and misplaced credentials are named and not counted", "[oauth][limits]") {
+    oauth_shop<> shop;
+    const auto device = shop.register_client("TV", std::nullopt, "https://app.example/", client_type::public_client);
+    const auto code = shop.exchange_of(shop.make_code());
+    const std::string form_type = "application/x-www-form-urlencoded", form = to_form(code);
+    const std::string json = R"({"grant_type":"refresh_token","client_id":")" + shop.app.client_id + R"(","refresh_token":"x"})";
+    const auto basic = [](const std::string& text) { return "Basic " + base64_encode(text); };
+    struct row {
+        const char* query;
+        const char* authorization;
+        std::string body;
+        status expected;
+        const char* error;
+        const char* description;
+    };
+    const std::string broken_basic = basic(shop.app.client_id), no_base64 = "Basic !", no_id = basic(":" + shop.app.client_secret);
+    const std::string right_basic = basic(shop.app.client_id + ":" + shop.app.client_secret);
+    for (const row& each :
+         {row{"", "", json, status::bad_request, "invalid_request", "The body is JSON"},
+          row{"", "", "\t" + json, status::bad_request, "invalid_request", "The body is JSON"},
+          row{"", right_basic.c_str(), json, status::bad_request, "invalid_request", "The body is JSON"},
+          row{"?client_id=x&client_secret=y", "", "", status::bad_request, "invalid_request", "in the body, not in the query"},
+          row{"?client_id=x", "", "grant_type=refresh_token", status::bad_request, "invalid_request", "in the body, not in the query"},
+          row{"", "", "", status::bad_request, "invalid_request", "The body is empty"},
+          row{"", "", "&", status::bad_request, "invalid_request", "client_id is missing"},
+          row{"", no_id.c_str(), "", status::bad_request, "invalid_request", "client_id is missing"},
+          row{"", "", "client_secret=" + shop.app.client_secret, status::bad_request, "invalid_request", "client_id is missing"},
+          row{"", "", "client_id=" + shop.app.client_id, status::unauthorized, "invalid_client", "client_secret is missing"},
+          row{"", "", "client_id=tgi_nobody", status::unauthorized, "invalid_client", "no application with this client_id"},
+          row{"", "", "client_id=" + device.client_id + "&client_secret=x", status::unauthorized, "invalid_client", "Omit client_secret"},
+          row{"", "Bearer x", form, status::bad_request, "invalid_request", "must use Basic"},
+          row{"", "", form + "&client_id=x", status::bad_request, "invalid_request", "more than once"},
+          row{"", broken_basic.c_str(), form, status::unauthorized, "invalid_client", "a colon and client_secret"},
+          row{"", no_base64.c_str(), form, status::unauthorized, "invalid_client", "a colon and client_secret"}}) {
+        CAPTURE(each.query, each.authorization, each.body);
+        for (const char* path : {token, revocation, "/user/oauth_introspect/", "/user/oauth_device/"}) {
+            const auto target = std::string{path} + each.query;
+            test_request request{method::post, target};
+            if (*each.authorization != '\0') request.field("Authorization", each.authorization);
+            const auto response = shop.handle(request.body(each.body, form_type));
+            check_error(response, each.expected, each.error);
+            CHECK(member(response, "error_description").find(each.description) != std::string::npos);
+            CHECK(response.find("X-RateLimit-Remaining") == "60");
+            const bool is_challenged = each.expected == status::unauthorized && *each.authorization != '\0';
+            CHECK(response.find("WWW-Authenticate").empty() != is_challenged);
+        }
+    }
+    // What tests a secret is counted.
+    for (const auto& changes : std::vector<parameter_list>{{{"client_secret", "x"}}, {{"client_id", "tgi_nobody"}}})
+        check_error(shop.post(token, with(code, changes)), status::unauthorized, "invalid_client");
+    CHECK(shop.post(token, code).find("X-RateLimit-Remaining") == "58");
+}
+
+TEST_CASE("a public client cannot introspect tokens, which is not counted", "[oauth][introspection]") {
+    public_shop shop;
+    const auto refused = shop.post("/user/oauth_introspect/", {{"client_id", shop.app.client_id}, {"token", "x"}});
+    check_error(refused, status::unauthorized, "invalid_client");
+    CHECK(refused.find("X-RateLimit-Remaining") == "60");
+}
+
 namespace {
 
 struct sessions_of_active_users : site_sessions {
@@ -277,7 +337,7 @@ TEST_CASE("introspection describes a client's own tokens, and to a resource serv
 
     check_error(introspect({device.id, device.client_id, ""}, access), status::unauthorized, "invalid_client");
     check_error(introspect({other.id, other.client_id, shop.app.client_secret}, access), status::unauthorized, "invalid_client");
-    CHECK(shop.post(introspection, {{"token", access}}).find("X-RateLimit-Remaining") == "57");
+    CHECK(shop.post(introspection, {{"token", access}}).find("X-RateLimit-Remaining") == "59");  // only the wrong secret was counted
 
     shop.now += seconds{3600};
     CHECK(is_inactive(introspect(service, access)));

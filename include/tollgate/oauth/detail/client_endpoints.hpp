@@ -6,6 +6,7 @@
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/limits/window_limiter.hpp>
+#include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/device_codes.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
@@ -16,6 +17,7 @@
 #include <tollgate/policy/detail/policy_set.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,34 +34,53 @@ struct client_credentials {
     friend bool operator==(const client_credentials&, const client_credentials&) = default;
 };
 
+/// A request that cannot be read, and the status of its response.
+struct refused_request {
+    failure reason;
+    http::status status = http::status::bad_request;
+};
+
 /// Reads the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both are
-/// accepted if they are equal. Empty if they are missing or malformed.
-[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(
+/// accepted if they are equal. Refuses a request without a client_id, and says where it should be.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_credentials(
     const http::request& request, const parameters& sent);
 
 /// Whether the Authorization field is repeated or is not Basic, so that the request fails whatever its body says. Other credentials
 /// in it may contradict those in the body, which is another error.
 [[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
 
-/// Whether they can be valid: other texts are refused without a lookup.
+/// Whether they can be valid.
 [[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
-/// The application with these credentials, if any: of a confidential client with its secret, of a public one without any.
+/// Why a client is not authenticated. Only `wrong_secret` may be a guess, so only it is counted.
+enum class client_fault : std::uint8_t {
+    unknown_client,  ///< no secret was sent, and there is no such application
+    missing_secret,  ///< the application has a secret
+    needless_secret,  ///< a public client sent a secret
+    needs_secret,  ///< a public client, at an endpoint for clients with a secret
+    wrong_secret,  ///< or there is no such application, which is not revealed to those who sent a secret
+};
+[[nodiscard]] TOLLGATE_DECL failure to_failure(client_fault fault);
+
+/// The application with these credentials: of a confidential client with its secret, of a public one without any.
 template <application_store Applications>
-[[nodiscard]] result<std::optional<application>> authenticate_client(const client_credentials& credentials,
-                                                                     Applications& applications) {
-    if (!are_well_formed(credentials)) return std::optional<application>{};
-    auto found = applications.find_application(credentials.client_id);
-    if (!found || !*found) return found;
+[[nodiscard]] result<std::variant<application, client_fault>> authenticate_client(const client_credentials& credentials,
+                                                                                  Applications& applications) {
     const bool has_secret = !credentials.client_secret.empty();
-    const application& client = **found;
-    const auto is_secret = [&] {
-        const auto presented = digest_of(credentials.client_secret);
-        return client.secret_digest == presented || client.older_secret_digest == presented;
-    };
-    const bool proved = client.type == client_type::public_client ? !has_secret : has_secret && is_secret();
-    if (!proved) return std::optional<application>{};
-    return found;
+    const auto unknown = has_secret ? client_fault::wrong_secret : client_fault::unknown_client;
+    if (!is_client_id_text(credentials.client_id)) return unknown;
+    auto found = applications.find_application(credentials.client_id);
+    if (!found) return std::move(found).error();
+    if (!*found) return unknown;
+    application& client = **found;
+    if (client.type == client_type::public_client) {
+        if (has_secret) return client_fault::needless_secret;
+        return std::move(client);
+    }
+    if (!has_secret) return client_fault::missing_secret;
+    const auto presented = digest_of(credentials.client_secret);
+    if (client.secret_digest != presented && client.older_secret_digest != presented) return client_fault::wrong_secret;
+    return std::move(client);
 }
 
 /// A request to an endpoint for applications, parsed but not authenticated.
@@ -68,22 +89,19 @@ struct client_request {
     client_credentials credentials;
 };
 
-/// A request that cannot be read, and the status of its response.
-struct refused_request {
-    failure reason;
-    http::status status = http::status::bad_request;
-};
-
-/// Refuses a malformed body, a repeated parameter, and contradictory credentials.
+/// Refuses a malformed body, a repeated parameter, and credentials that are missing, malformed or contradictory.
 [[nodiscard]] TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request);
 
 /// Whether this is a refresh with a well-formed token.
 [[nodiscard]] TOLLGATE_DECL bool is_refresh(const parameters& sent);
 
-/// 401, or 429 if the address has used up its window (RFC 6749 section 5.2). The challenge is sent only to clients that
-/// used the Authorization field.
-TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
+/// 401, or 429 if the request was counted and the address has used up its window (RFC 6749 section 5.2). The challenge is sent only
+/// to clients that used the Authorization field.
+TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context, client_fault fault,
                                           http::response& response, std::string_view documentation_url);
+
+/// The challenge of a 401 (RFC 6749 section 5.2).
+TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response);
 
 TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description);
@@ -278,26 +296,32 @@ private:
         auto read = read_client_request(request);
         if (const auto* refused = std::get_if<refused_request>(&read)) {
             if (refused->status == http::status::unsupported_media_type) pipeline::add_accepted_coding(request, response);
+            if (refused->status == http::status::unauthorized) add_client_challenge(request, response);
             fail(refused->reason, response, refused->status);
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
-        auto client = authenticate_client(credentials, store);
-        if (!client) {
-            respond_error(client.error(), response);
+        auto found = authenticate_client(credentials, store);
+        if (!found) {
+            respond_error(found.error(), response);
             return std::nullopt;
         }
+        auto* const client = std::get_if<application>(&*found);
         // A public client is not authenticated, so it gets no information about tokens.
-        if (*client && endpoint == endpoint::introspection && (*client)->type == client_type::public_client) client->reset();
-        if (!*client) {
-            context.window =
-                policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now());
-            if (context.window->admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
-                fail(invalid_refresh_token(), response);
-            else respond_invalid_client(request, context, response, documentation_url);
+        if (client != nullptr && endpoint == endpoint::introspection && client->type == client_type::public_client) {
+            respond_invalid_client(request, context, client_fault::needs_secret, response, documentation_url);
             return std::nullopt;
         }
-        return authenticated{std::move(sent), std::move(**client)};
+        if (client != nullptr) return authenticated{std::move(sent), std::move(*client)};
+
+        const auto fault = std::get<client_fault>(*found);
+        if (fault == client_fault::wrong_secret)
+            context.window = policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now());
+        const bool is_admitted = !context.window || context.window->admitted;
+        if (is_admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
+            fail(invalid_refresh_token(), response);
+        else respond_invalid_client(request, context, fault, response, documentation_url);
+        return std::nullopt;
     }
 
     void fail(const failure& failed, http::response& response, http::status status = http::status::bad_request) const {

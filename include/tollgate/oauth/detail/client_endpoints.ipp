@@ -15,6 +15,16 @@ namespace tollgate::inline v0::oauth {
 
 namespace detail {
 
+inline refused_request refuse_request(std::string_view reason) { return {{error_code::invalid_request, std::string{reason}}}; }
+
+/// Why there is no client_id: what is usually wrong with such a request.
+inline refused_request missing_client_id(const http::request& request) {
+    const auto query = http::parse_form(request.target.query);
+    if (query && query->find("client_id") != nullptr) return refuse_request("Send the parameters in the body, not in the query.");
+    if (request.body.empty()) return refuse_request("The body is empty. Send client_id and the other parameters in it.");
+    return refuse_request("client_id is missing. Send it in the body, or in an Authorization header with Basic.");
+}
+
 /// `Basic` with both parts form-encoded before they are joined (RFC 6749 section 2.3.1).
 inline std::optional<client_credentials> read_basic(std::string_view authorization) {
     const auto credentials = http::detail::credentials_of(authorization, "Basic");
@@ -30,20 +40,40 @@ inline std::optional<client_credentials> read_basic(std::string_view authorizati
 
 }  // namespace detail
 
-TOLLGATE_DECL std::variant<client_credentials, failure> read_client_credentials(const http::request& request,
-                                                                                const parameters& sent) {
+TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_credentials(const http::request& request,
+                                                                                        const parameters& sent) {
     const auto client_id = sent.find("client_id");
     const auto client_secret = sent.find("client_secret");
     const auto lines = request.fields.count(http::field_id::authorization);
-    if (lines > 1) return failure{error_code::invalid_request, "Send exactly one Authorization header."};
-    if (lines == 0) return client_credentials{client_id.value_or(""), client_secret.value_or("")};
-
-    auto basic = detail::read_basic(request.fields.find(http::field_id::authorization));
-    if (!basic) return client_credentials{};
+    if (lines > 1) return detail::refuse_request("Send exactly one Authorization header.");
+    if (lines == 0) {
+        if (!client_id) return detail::missing_client_id(request);
+        return client_credentials{*client_id, client_secret.value_or("")};
+    }
+    const auto authorization = request.fields.find(http::field_id::authorization);
+    auto basic = detail::read_basic(authorization);
+    if (!basic && !http::detail::credentials_of(authorization, "Basic"))
+        return detail::refuse_request("The Authorization header must use Basic. Omit it to send client_id and client_secret in the body.");
+    if (!basic)
+        return refused_request{{error_code::invalid_client,
+                                "The Authorization header must be Basic with the base64 of client_id, a colon and client_secret."},
+                               http::status::unauthorized};
     if ((client_id && *client_id != basic->client_id) || (client_secret && *client_secret != basic->client_secret))
-        return failure{error_code::invalid_request,
-                       "The Authorization header and the body name different credentials."};
+        return detail::refuse_request("The Authorization header and the body name different credentials.");
+    if (basic->client_id.empty()) return detail::refuse_request("client_id is missing: the Authorization header has only a secret.");
     return std::move(*basic);
+}
+
+TOLLGATE_DECL failure to_failure(client_fault fault) {
+    const auto refuse = [](const char* description) { return failure{error_code::invalid_client, description}; };
+    switch (fault) {
+        case client_fault::unknown_client: return refuse("There is no application with this client_id.");
+        case client_fault::missing_secret: return refuse("client_secret is missing. This application has one.");
+        case client_fault::needless_secret: return refuse("This application has no secret. Omit client_secret.");
+        case client_fault::needs_secret: return refuse("Only an application with a secret can use this endpoint.");
+        case client_fault::wrong_secret: break;
+    }
+    return refuse("client_id or client_secret is invalid.");
 }
 
 TOLLGATE_DECL bool has_unusable_authorization(const http::request& request) {
@@ -64,9 +94,7 @@ TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(
     // The body may not have arrived.
     if (has_unusable_authorization(request)) {
         const parameters none{http::form_fields{{}}};
-        auto credentials = read_client_credentials(request, none);
-        if (auto* error = std::get_if<failure>(&credentials)) return refused_request{std::move(*error)};
-        return client_request{none, {}};
+        return std::get<refused_request>(read_client_credentials(request, none));
     }
     auto read = parameters::from_body(request);
     if (auto* error = std::get_if<failure>(&read)) {
@@ -76,7 +104,7 @@ TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(
     auto& sent = std::get<parameters>(read);
     if (auto repeated = sent.repeated()) return refused_request{std::move(*repeated)};
     auto credentials = read_client_credentials(request, sent);
-    if (auto* error = std::get_if<failure>(&credentials)) return refused_request{std::move(*error)};
+    if (auto* refused = std::get_if<refused_request>(&credentials)) return std::move(*refused);
     return client_request{std::move(sent), std::get<client_credentials>(std::move(credentials))};
 }
 
@@ -85,9 +113,14 @@ TOLLGATE_DECL bool is_refresh(const parameters& sent) {
            is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
 }
 
-TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context,
+TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response) {
+    if (request.fields.count(http::field_id::authorization) != 0)
+        response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
+}
+
+TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context, client_fault fault,
                                           http::response& response, std::string_view documentation_url) {
-    if (!context.window->admitted) {
+    if (context.window && !context.window->admitted) {
         http::add_retry_after(response, context.window->resets_at - context.now());
         const failure error{error_code::invalid_client,
                             "API rate limit exceeded by requests with a wrong client_id or "
@@ -97,9 +130,8 @@ TOLLGATE_DECL void respond_invalid_client(const http::request& request, const re
                                         .documentation_url = documentation_url,
                                         .about = pipeline::about_rate_limits});
     }
-    if (request.fields.count(http::field_id::authorization) != 0)
-        response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
-    const failure error{error_code::invalid_client, "client_id or client_secret is invalid."};
+    add_client_challenge(request, response);
+    const auto error = to_failure(fault);
     write_failure(response, {.status = http::status::unauthorized, .failure = error, .documentation_url = documentation_url});
 }
 

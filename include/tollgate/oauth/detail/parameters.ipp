@@ -57,6 +57,9 @@ TOLLGATE_DECL std::optional<failure> parameters::check_head(const http::request&
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
     if (auto refused = check_head(request)) return std::move(*refused);
     if (ascii_iequals(http::detail::media_type_of(request.fields), detail::json_type)) return from_json(request.body);
+    // The name of no parameter begins with a brace.
+    if (trim_ows(request.body).starts_with('{'))
+        return failure{error_code::invalid_request, "The body is JSON, but its Content-Type is application/x-www-form-urlencoded."};
     return from_form(request.body);
 }
 
