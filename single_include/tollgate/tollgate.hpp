@@ -3935,7 +3935,8 @@ struct token_rotation {
 struct token_refresh {
     digest refresh_digest;
     application_id application;
-    std::optional<scope_set> narrowed{};  ///< fewer scopes for this access token; empty: all that were granted
+    std::optional<scope_set> narrowed{};  ///< the scopes of this access token; empty: all that were granted
+    scope_set covering{};  ///< scopes that cover `narrowed`; the refresh token must have all of them
     instant now;
     digest access_digest;
     instant access_expires_at;
@@ -3956,7 +3957,7 @@ struct token_refresh {
 enum class refresh_result : std::uint8_t {
     refreshed,
     unknown,  ///< unknown, expired, revoked, or another application's
-    too_wide,  ///< a scope that the refresh token does not have
+    too_wide,  ///< the refresh token does not have all of `covering`
     reused,    ///< replaced before, and not just now: the grant of the user and the application was revoked
 };
 
@@ -3976,7 +3977,7 @@ struct stored_refresh_token {
                                        shown.now < token.replaced_at + shown.rotation->grace;
         if (!was_just_replaced) return refresh_result::reused;
     }
-    if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed)) return refresh_result::too_wide;
+    if (!token.scopes.contains_all(shown.covering)) return refresh_result::too_wide;
     return refresh_result::refreshed;
 }
 
@@ -4371,7 +4372,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // again, the refresh token made from it is revoked, and so are the access tokens made from either.
     // error_kind::conflict if one of the new digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
-    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. With a `rotation`,
+    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The token must have the `covering`
+    // scopes; the access token gets the `narrowed` ones, whether the token has them by name or not. With a `rotation`,
     // a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the
     // replaced token returns the same successor, even in parallel calls. After that, it is `reused`, as are all tokens
     // of the family that were replaced earlier; reuse revokes the grant. error_kind::conflict if a new digest exists.
@@ -11710,7 +11712,20 @@ struct exchange_context {
     const application& client;  ///< authenticated
     const oauth_settings& settings;
     instant now;
+    const scope_set* granted = nullptr;  ///< of a refresh: the scopes of the refresh token, if it is known
 };
+
+/// Scopes that cover what a refresh asks for: those of the refresh token, if they cover each of `requested`, which exist. Otherwise
+/// `requested` itself, which the store finds too wide.
+template <scope_checker Checker>
+[[nodiscard]] scope_set covering_scopes(const scope_set& requested, const exchange_context& context, const Checker& checker) {
+    if (context.granted == nullptr) return requested;
+    const auto is_covered = [&](std::string_view scope) {
+        return context.granted->contains(scope) ||
+               (context.settings.services.has_scope(scope) && checker.covers(*context.granted, scope));
+    };
+    return requested.for_each(is_covered) ? *context.granted : requested;
+}
 
 /// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
 template <grant_store Grants, random_source Random>
@@ -11793,9 +11808,9 @@ template <random_source Random>
 }
 
 /// A new access token for a refresh token, which stays valid or is replaced.
-template <grant_store Grants, random_source Random>
+template <grant_store Grants, random_source Random, scope_checker Checker>
 [[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
-                                                     Grants& grants, const Random& random) {
+                                                     Grants& grants, const Random& random, const Checker& checker) {
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
@@ -11808,6 +11823,7 @@ template <grant_store Grants, random_source Random>
         .refresh_digest = digest_of(exchange.refresh_token),
         .application = context.client.id,
         .narrowed = exchange.narrowed,
+        .covering = exchange.narrowed ? covering_scopes(*exchange.narrowed, context, checker) : scope_set{},
         .now = context.now,
         .access_digest = digest_of(*access),
         .access_expires_at = context.now + lifetimes.access_token_lifetime,
@@ -11832,14 +11848,14 @@ template <grant_store Grants, random_source Random>
 }
 
 /// Any grant_type (RFC 6749 section 3.2).
-template <grant_store Grants, random_source Random>
+template <grant_store Grants, random_source Random, scope_checker Checker>
 [[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
-                                                   Grants& grants, const Random& random) {
+                                                   Grants& grants, const Random& random, const Checker& checker) {
     if (context.client.type == client_type::resource_server) return no_tokens_for_resource_server();
     auto exchange = read_exchange(sent);
     if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);
     if (const auto* refresh = std::get_if<refresh_exchange>(&exchange))
-        return refresh_tokens(*refresh, context, grants, random);
+        return refresh_tokens(*refresh, context, grants, random, checker);
     if (const auto* device = std::get_if<device_exchange>(&exchange))
         return exchange_device_code(*device, context, grants, random);
     if (const auto* owner = std::get_if<owner_exchange>(&exchange)) return issue_owner_token(*owner, context, grants, random);
@@ -12449,10 +12465,17 @@ struct client_endpoints {
                        const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
-        if (is_refresh(read->sent) && !admit_refresh(*read, context, response, is_active)) return;
+        std::optional<oauth_token> refresh_token;
+        if (is_refresh(read->sent)) {
+            const auto found = find_refresh_token(*read);
+            if (!found) return respond_error(found.error(), response);
+            refresh_token = *found;
+            if (refresh_token && !admit_refresh(*read, *refresh_token, context, response, is_active)) return;
+        }
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
-        auto judged = issue_tokens(read->sent, {read->client, settings, context.now()}, store, policy(policies.random));
+        const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
+        auto judged = issue_tokens(read->sent, exchange, store, policy(policies.random), policy(policies.scope_checker));
         if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
         const auto& issued = std::get<token_response>(*judged);
@@ -12570,29 +12593,30 @@ private:
         application client;
     };
 
-    /// False if the request has been answered: there were too many refreshes, or the user is not active.
-    template <class IsActive>
-    [[nodiscard]] bool admit_refresh(const authenticated& refresh, request_state& context, http::response& response,
-                                     const IsActive& is_active) const {
+    /// The refresh token of the request, if it is one of the application's. Another application's attempt, which will fail, is not
+    /// counted against the grant.
+    [[nodiscard]] result<std::optional<oauth_token>> find_refresh_token(const authenticated& refresh) const {
         const auto sent = refresh.sent.find("refresh_token").value_or("");
         auto token = store.find_oauth_token(digest_of(sent));
         // A token that was replaced still gets access tokens during its grace period.
         if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
-        if (!token) {
-            respond_error(token.error(), response);
-            return false;
-        }
-        // Another application's attempt, which will fail, is not counted against this grant.
-        if (!*token || (*token)->application != refresh.client.id) return true;
+        if (token && *token && (*token)->application != refresh.client.id) return std::optional<oauth_token>{};
+        return token;
+    }
+
+    /// False if the request has been answered: there were too many refreshes, or the user is not active.
+    template <class IsActive>
+    [[nodiscard]] bool admit_refresh(const authenticated& refresh, const oauth_token& token, request_state& context,
+                                     http::response& response, const IsActive& is_active) const {
         // By the grant: neither a rotated token nor another authorization begins a new window.
-        const auto key = limit_key::of((*token)->user).in("refreshes by application " + std::to_string((*token)->application.value()));
+        const auto key = limit_key::of(token.user).in("refreshes by application " + std::to_string(refresh.client.id.value()));
         const auto window = grant_limiter.take(key, settings.refreshes, context.now());
         if (!window.admitted) {
             respond_too_many(window, context.now(), response, documentation_url,
                              "Too many refreshes. Use the access tokens until they expire.");
             return false;
         }
-        const auto active = is_active((*token)->user);
+        const auto active = is_active(token.user);
         if (!active) respond_error(active.error(), response);
         else if (!*active) fail(invalid_refresh_token(), response);
         return active && *active;

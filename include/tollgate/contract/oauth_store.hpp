@@ -65,7 +65,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // again, the refresh token made from it is revoked, and so are the access tokens made from either.
     // error_kind::conflict if one of the new digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
-    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. With a `rotation`,
+    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The token must have the `covering`
+    // scopes; the access token gets the `narrowed` ones, whether the token has them by name or not. With a `rotation`,
     // a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the
     // replaced token returns the same successor, even in parallel calls. After that, it is `reused`, as are all tokens
     // of the family that were replaced earlier; reuse revokes the grant. error_kind::conflict if a new digest exists.

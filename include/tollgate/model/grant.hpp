@@ -120,7 +120,8 @@ struct token_rotation {
 struct token_refresh {
     digest refresh_digest;
     application_id application;
-    std::optional<scope_set> narrowed{};  ///< fewer scopes for this access token; empty: all that were granted
+    std::optional<scope_set> narrowed{};  ///< the scopes of this access token; empty: all that were granted
+    scope_set covering{};  ///< scopes that cover `narrowed`; the refresh token must have all of them
     instant now;
     digest access_digest;
     instant access_expires_at;
@@ -141,7 +142,7 @@ struct token_refresh {
 enum class refresh_result : std::uint8_t {
     refreshed,
     unknown,  ///< unknown, expired, revoked, or another application's
-    too_wide,  ///< a scope that the refresh token does not have
+    too_wide,  ///< the refresh token does not have all of `covering`
     reused,    ///< replaced before, and not just now: the grant of the user and the application was revoked
 };
 
@@ -161,7 +162,7 @@ struct stored_refresh_token {
                                        shown.now < token.replaced_at + shown.rotation->grace;
         if (!was_just_replaced) return refresh_result::reused;
     }
-    if (shown.narrowed && !token.scopes.contains_all(*shown.narrowed)) return refresh_result::too_wide;
+    if (!token.scopes.contains_all(shown.covering)) return refresh_result::too_wide;
     return refresh_result::refreshed;
 }
 

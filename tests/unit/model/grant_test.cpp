@@ -72,7 +72,7 @@ TEST_CASE("a refresh token is used while it is current, and its predecessor for 
 
     auto narrowed = refresh(current, {});
     for (const auto& [text, expected] : {std::pair{"a", refreshed}, std::pair{"a b", refreshed}, std::pair{"a c", too_wide}}) {
-        narrowed.narrowed = *scope_set::parse(text);
+        narrowed.covering = *scope_set::parse(text);
         CHECK(judge_refresh({.scopes = scopes}, narrowed) == expected);
     }
     CHECK(refresh(current, rotation).family_digest() == rotation.family_digest);

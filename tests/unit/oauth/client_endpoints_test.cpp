@@ -261,6 +261,27 @@ TEST_CASE("a public client cannot introspect tokens, which is not counted", "[oa
     CHECK(refused.find("X-RateLimit-Remaining") == "60");
 }
 
+TEST_CASE("a refresh may ask for a scope that a granted scope covers", "[oauth][token][refresh]") {
+    const bool rotates = GENERATE(false, true);
+    auto settings = test_oauth_settings();
+    settings.rotates_all_refresh_tokens = rotates;
+    oauth_shop<> shop{std::move(settings)};
+    const auto code = shop.make_code(std::nullopt, "sitesmaker user:balance");
+    auto refresh_token = member(shop.post(token, shop.exchange_of(code)), "refresh_token");
+    const auto refreshed = [&](const char* scope) {
+        auto response = shop.post(token, with(shop.refresh_of(refresh_token), {{"scope", scope}}));
+        if (has_member(response, "refresh_token")) refresh_token = member(response, "refresh_token");
+        return response;
+    };
+    CHECK(member(refreshed("sitesmaker:read"), "scope") == "sitesmaker:read");
+    CHECK(member(refreshed("user:balance,sitesmaker:read"), "scope") == "user:balance sitesmaker:read");
+    CHECK(member(refreshed("sitesmaker"), "scope") == "sitesmaker");
+    // Not covered, and covered by name only, but unknown to the service.
+    for (const char* scope : {"itemplatform:read", "sitesmaker:read itemplatform", "sitesmaker:nothing", "user", "sitesmaker:"})
+        check_error(refreshed(scope), status::bad_request, "invalid_scope");
+    CHECK(member(refreshed(""), "scope") == "sitesmaker user:balance");
+}
+
 namespace {
 
 struct sessions_of_active_users : site_sessions {

@@ -59,6 +59,7 @@ enum class defect {
     has_no_grace_period,
     has_a_longer_grace_period,
     does_not_detect_reuse,
+    compares_scopes_by_name,
     widens_scopes,
     narrows_scopes_permanently,
     refreshes_after_the_end,
@@ -273,7 +274,8 @@ public:
         if (is(defect::refreshes_after_the_end)) refresh.now -= milliseconds{1};
         if (is(defect::does_not_prolong)) refresh.refresh_lifetime = seconds{1};
         if (is(defect::widens_scopes) && refresh.narrowed && refresh.narrowed->contains("itemplatform"))
-            refresh.narrowed.reset();
+            refresh.narrowed.reset(), refresh.covering = {};
+        if (is(defect::compares_scopes_by_name) && refresh.narrowed) refresh.covering = *refresh.narrowed;
         if (is(defect::does_not_rotate)) refresh.rotation.reset();
         if (is(defect::has_no_grace_period) && refresh.rotation) refresh.rotation->grace = seconds{0};
         if (is(defect::has_a_longer_grace_period) && refresh.rotation) refresh.rotation->grace += seconds{1};
@@ -281,7 +283,7 @@ public:
             const std::scoped_lock lock{mutex_};
             if (const auto narrowed = narrowed_successors_.find(refresh.refresh_digest.bytes());
                 narrowed != narrowed_successors_.end() && !refresh.narrowed)
-                refresh.narrowed = narrowed->second;
+                refresh.narrowed = refresh.covering = narrowed->second;
             else if (refresh.narrowed && refresh.rotation)
                 narrowed_successors_.emplace(refresh.rotation->successor_digest.bytes(), *refresh.narrowed);
         }
@@ -442,6 +444,7 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::has_no_grace_period, "rotation: in the grace period a repeated request gets the same successor"},
         row{defect::has_a_longer_grace_period, "rotation: reuse revokes the grant, however old the token is"},
         row{defect::does_not_detect_reuse, "rotation: reuse revokes the grant, however old the token is"},
+        row{defect::compares_scopes_by_name, "refresh token: an access token may have fewer scopes, but not more"},
         row{defect::widens_scopes, "refresh token: an access token may have fewer scopes, but not more"},
         row{defect::narrows_scopes_permanently, "refresh token: an access token may have fewer scopes, but not more"},
         row{defect::refreshes_after_the_end, "refresh token: each use prolongs it, but not beyond its end"},

@@ -127,10 +127,17 @@ struct client_endpoints {
                        const IsActive& is_active) const {
         const auto read = authenticate(request, context, response, endpoint::token);
         if (!read) return;
-        if (is_refresh(read->sent) && !admit_refresh(*read, context, response, is_active)) return;
+        std::optional<oauth_token> refresh_token;
+        if (is_refresh(read->sent)) {
+            const auto found = find_refresh_token(*read);
+            if (!found) return respond_error(found.error(), response);
+            refresh_token = *found;
+            if (refresh_token && !admit_refresh(*read, *refresh_token, context, response, is_active)) return;
+        }
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
-        auto judged = issue_tokens(read->sent, {read->client, settings, context.now()}, store, policy(policies.random));
+        const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
+        auto judged = issue_tokens(read->sent, exchange, store, policy(policies.random), policy(policies.scope_checker));
         if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
         const auto& issued = std::get<token_response>(*judged);
@@ -248,29 +255,30 @@ private:
         application client;
     };
 
-    /// False if the request has been answered: there were too many refreshes, or the user is not active.
-    template <class IsActive>
-    [[nodiscard]] bool admit_refresh(const authenticated& refresh, request_state& context, http::response& response,
-                                     const IsActive& is_active) const {
+    /// The refresh token of the request, if it is one of the application's. Another application's attempt, which will fail, is not
+    /// counted against the grant.
+    [[nodiscard]] result<std::optional<oauth_token>> find_refresh_token(const authenticated& refresh) const {
         const auto sent = refresh.sent.find("refresh_token").value_or("");
         auto token = store.find_oauth_token(digest_of(sent));
         // A token that was replaced still gets access tokens during its grace period.
         if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
-        if (!token) {
-            respond_error(token.error(), response);
-            return false;
-        }
-        // Another application's attempt, which will fail, is not counted against this grant.
-        if (!*token || (*token)->application != refresh.client.id) return true;
+        if (token && *token && (*token)->application != refresh.client.id) return std::optional<oauth_token>{};
+        return token;
+    }
+
+    /// False if the request has been answered: there were too many refreshes, or the user is not active.
+    template <class IsActive>
+    [[nodiscard]] bool admit_refresh(const authenticated& refresh, const oauth_token& token, request_state& context,
+                                     http::response& response, const IsActive& is_active) const {
         // By the grant: neither a rotated token nor another authorization begins a new window.
-        const auto key = limit_key::of((*token)->user).in("refreshes by application " + std::to_string((*token)->application.value()));
+        const auto key = limit_key::of(token.user).in("refreshes by application " + std::to_string(refresh.client.id.value()));
         const auto window = grant_limiter.take(key, settings.refreshes, context.now());
         if (!window.admitted) {
             respond_too_many(window, context.now(), response, documentation_url,
                              "Too many refreshes. Use the access tokens until they expire.");
             return false;
         }
-        const auto active = is_active((*token)->user);
+        const auto active = is_active(token.user);
         if (!active) respond_error(active.error(), response);
         else if (!*active) fail(invalid_refresh_token(), response);
         return active && *active;

@@ -7,6 +7,7 @@
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/model/scope.hpp>
@@ -93,7 +94,20 @@ struct exchange_context {
     const application& client;  ///< authenticated
     const oauth_settings& settings;
     instant now;
+    const scope_set* granted = nullptr;  ///< of a refresh: the scopes of the refresh token, if it is known
 };
+
+/// Scopes that cover what a refresh asks for: those of the refresh token, if they cover each of `requested`, which exist. Otherwise
+/// `requested` itself, which the store finds too wide.
+template <scope_checker Checker>
+[[nodiscard]] scope_set covering_scopes(const scope_set& requested, const exchange_context& context, const Checker& checker) {
+    if (context.granted == nullptr) return requested;
+    const auto is_covered = [&](std::string_view scope) {
+        return context.granted->contains(scope) ||
+               (context.settings.services.has_scope(scope) && checker.covers(*context.granted, scope));
+    };
+    return requested.for_each(is_covered) ? *context.granted : requested;
+}
 
 /// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
 template <grant_store Grants, random_source Random>
@@ -176,9 +190,9 @@ template <random_source Random>
 }
 
 /// A new access token for a refresh token, which stays valid or is replaced.
-template <grant_store Grants, random_source Random>
+template <grant_store Grants, random_source Random, scope_checker Checker>
 [[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
-                                                     Grants& grants, const Random& random) {
+                                                     Grants& grants, const Random& random, const Checker& checker) {
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
@@ -191,6 +205,7 @@ template <grant_store Grants, random_source Random>
         .refresh_digest = digest_of(exchange.refresh_token),
         .application = context.client.id,
         .narrowed = exchange.narrowed,
+        .covering = exchange.narrowed ? covering_scopes(*exchange.narrowed, context, checker) : scope_set{},
         .now = context.now,
         .access_digest = digest_of(*access),
         .access_expires_at = context.now + lifetimes.access_token_lifetime,
@@ -215,14 +230,14 @@ template <grant_store Grants, random_source Random>
 }
 
 /// Any grant_type (RFC 6749 section 3.2).
-template <grant_store Grants, random_source Random>
+template <grant_store Grants, random_source Random, scope_checker Checker>
 [[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
-                                                   Grants& grants, const Random& random) {
+                                                   Grants& grants, const Random& random, const Checker& checker) {
     if (context.client.type == client_type::resource_server) return no_tokens_for_resource_server();
     auto exchange = read_exchange(sent);
     if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);
     if (const auto* refresh = std::get_if<refresh_exchange>(&exchange))
-        return refresh_tokens(*refresh, context, grants, random);
+        return refresh_tokens(*refresh, context, grants, random, checker);
     if (const auto* device = std::get_if<device_exchange>(&exchange))
         return exchange_device_code(*device, context, grants, random);
     if (const auto* owner = std::get_if<owner_exchange>(&exchange)) return issue_owner_token(*owner, context, grants, random);

@@ -45,7 +45,7 @@ template <class Store>
 bool is_refreshable(Store& store, std::uint64_t seed, application_id application, instant now = noon + seconds{2},
                     const std::source_location& at = std::source_location::current()) {
     auto presented = sample_refresh(seed, 999'999, application);
-    presented.narrowed = sample_scopes("never:granted");
+    presented.narrowed = presented.covering = sample_scopes("never:granted");
     presented.now = now;
     return value_of(store.refresh_access_token(presented), at).result == refresh_result::too_wide;
 }
