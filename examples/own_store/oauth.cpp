@@ -143,7 +143,7 @@ result<code_result> table_store::create_code(const new_authorization_code& code)
     const auto existing = codes_.find(code.code_digest.bytes());
     if (existing != codes_.end()) {
         if (existing->second.refresh_token) return code_result::spent;
-        if (code.created_at < existing->second.code.expires_at) return code_result::waiting;
+        if (code.replaceable_until() < existing->second.code.expires_at) return code_result::waiting;
         codes_.erase(existing);
     }
     const auto client = applications_.find(code.application);

@@ -455,6 +455,7 @@ inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bo
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
 inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
+inline constexpr int code_seconds_left_min = 30;                  // of a code that is sent again: an exchange may be slow
 inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 
 inline constexpr std::size_t session_user_agent_bytes_max = 255;  // browsers send 70 to 200
@@ -3853,6 +3854,11 @@ struct new_authorization_code {
     instant expires_at;
     /// Consent was skipped because all scopes were granted before: the code is created only if that still holds.
     bool only_if_granted = false;
+
+    /// The same code is replaced if it expires by then and was not redeemed: too little time is left, or none, to send it again.
+    [[nodiscard]] constexpr instant replaceable_until() const noexcept {
+        return created_at + (std::min)((expires_at - created_at) / 2, milliseconds{seconds{limits::code_seconds_left_min}});
+    }
 };
 
 /// The result of storing a code. Submitting a form twice requests the same code twice.
@@ -4361,10 +4367,10 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
-    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists and expired before it was redeemed, it
-    // is replaced. Changes nothing if the digest exists in any other case, or if the code is `only_if_granted` and would add a scope, so
-    // that a concurrent revocation is not undone. error_kind::not_found if the application does not exist, invalid if the user's scopes
-    // would exceed a scope_set.
+    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists, was not redeemed and expires by
+    // `replaceable_until()`, it is replaced. Changes nothing if the digest exists in any other case, or if it is `only_if_granted` and
+    // would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the application does not exist, invalid if
+    // the user's scopes would exceed a scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
     // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
     // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
@@ -29819,7 +29825,7 @@ TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& part
 TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
     if (const auto existing = codes_.find(code.code_digest); existing != codes_.end()) {
         if (existing->second.refresh_token) return code_result::spent;
-        if (code.created_at < existing->second.expires_at) return code_result::waiting;
+        if (code.replaceable_until() < existing->second.expires_at) return code_result::waiting;
         forget_code(code.code_digest);
     }
     if (applications_.find(code.application) == nullptr) return not_found();
@@ -40112,7 +40118,7 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
 TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
         if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
-                               code.code_digest, code.created_at);
+                               code.code_digest, code.replaceable_until());
             !done)
             return std::move(done).error();
         const auto is_spent = sql::read_value<bool>(
@@ -44308,16 +44314,16 @@ TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authoriz
             reading.add(
                 "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
                 "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
-                "AND NOT (refresh_token_id IS NULL AND expires_at <= $3)) "
+                "AND NOT (refresh_token_id IS NULL AND expires_at <= $6)) "
                 // DO NOTHING would not insert it beside a transaction that is about to delete it.
                 "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
-                code.user, code.application, code.created_at, code.code_digest, code.only_if_granted);
+                code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until());
             const auto granted = reading.add(
                 "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
                 code.application);
-            // Perhaps another grant's, which is not locked: nothing else is done with an expired code.
+            // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
             reading.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2",
-                        code.code_digest, code.created_at);
+                        code.code_digest, code.replaceable_until());
             const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
                                               code.code_digest);
             const auto known = reading.add("SELECT id FROM tollgate_applications WHERE id = $1", code.application);

@@ -54,10 +54,10 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
-    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists and expired before it was redeemed, it
-    // is replaced. Changes nothing if the digest exists in any other case, or if the code is `only_if_granted` and would add a scope, so
-    // that a concurrent revocation is not undone. error_kind::not_found if the application does not exist, invalid if the user's scopes
-    // would exceed a scope_set.
+    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists, was not redeemed and expires by
+    // `replaceable_until()`, it is replaced. Changes nothing if the digest exists in any other case, or if it is `only_if_granted` and
+    // would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the application does not exist, invalid if
+    // the user's scopes would exceed a scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
     // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
     // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept

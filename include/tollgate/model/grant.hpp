@@ -2,6 +2,7 @@
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/scope.hpp>
@@ -38,6 +39,11 @@ struct new_authorization_code {
     instant expires_at;
     /// Consent was skipped because all scopes were granted before: the code is created only if that still holds.
     bool only_if_granted = false;
+
+    /// The same code is replaced if it expires by then and was not redeemed: too little time is left, or none, to send it again.
+    [[nodiscard]] constexpr instant replaceable_until() const noexcept {
+        return created_at + (std::min)((expires_at - created_at) / 2, milliseconds{seconds{limits::code_seconds_left_min}});
+    }
 };
 
 /// The result of storing a code. Submitting a form twice requests the same code twice.

@@ -79,6 +79,15 @@ TEST_CASE("a refresh token is used while it is current, and its predecessor for 
     CHECK_FALSE(refresh(current, {}).family_digest());
 }
 
+TEST_CASE("a code is replaced when too little of its time is left to send it again") {
+    for (const auto& [lifetime, expected] : {std::pair{60, 30}, std::pair{600, 30}, std::pair{20, 10}, std::pair{1, 0}}) {
+        const new_authorization_code code{.code_digest = numbered(1), .user = user_id{1}, .application = application_id{1}, .scopes = {},
+                                          .redirect = {}, .code_challenge = {}, .created_at = noon,
+                                          .expires_at = noon + seconds{lifetime}};
+        CHECK(std::chrono::floor<seconds>(code.replaceable_until() - noon) == seconds{expected});
+    }
+}
+
 TEST_CASE("a refresh token expires after its lifetime, and at its absolute end at the latest") {
     const token_refresh refresh{.refresh_digest = numbered(1), .application = application_id{1}, .now = noon, .access_digest = numbered(2),
                                 .access_expires_at = noon, .refresh_lifetime = seconds{60}};

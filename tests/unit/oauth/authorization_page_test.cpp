@@ -619,6 +619,18 @@ TEST_CASE("a form sent again after its code has expired makes the code valid aga
     CHECK(shop.post("/user/oauth_token/", exchange).status() == status::ok);
 }
 
+TEST_CASE("a form sent again never returns a code that is about to expire", "[oauth][page]") {
+    oauth_shop shop;
+    const auto fields = with(hidden_fields(shop.open(shop.parameters())), {{"decision", "allow"}});
+    check_code(shop.submit(fields));
+    shop.now += seconds{55};
+    const auto again = shop.submit(fields);
+    check_code(again);
+    shop.now += seconds{59};
+    CHECK(shop.post("/user/oauth_token/", shop.exchange_of(*returned(again, "code"))).status() == status::ok);
+    check_page(shop.submit(fields), status::conflict);
+}
+
 TEST_CASE("a form whose code was deleted issues a new code", "[oauth][page]") {
     oauth_shop shop;
     const auto fields = with(hidden_fields(shop.open(shop.parameters())), {{"decision", "allow"}});

@@ -81,6 +81,7 @@ enum class defect {
     sweeps_with_swapped_times,
     sorts_redirect_urls,
     ignores_the_end_of_owner_tokens,
+    keeps_codes_that_expire_soon,
     recreates_codes_for_the_first_user,
     recreates_codes_for_the_first_application,
     recreates_codes_with_the_first_scopes,
@@ -216,6 +217,7 @@ public:
         if (const std::scoped_lock lock{mutex_}; codes_.contains(code.code_digest.bytes())) {
             const new_authorization_code& first = codes_.at(code.code_digest.bytes());
             const bool is_over = first.expires_at <= code.created_at;
+            if (!is_over && is(defect::keeps_codes_that_expire_soon)) return code_result::waiting;
             if (is_over && is(defect::recreates_codes_for_the_first_user)) code.user = first.user;
             if (is_over && is(defect::recreates_codes_for_the_first_application)) code.application = first.application;
             if (is_over && is(defect::recreates_codes_with_the_first_scopes)) code.scopes = first.scopes;
@@ -468,6 +470,7 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::sorts_redirect_urls, "application: only its owner can change it"},
         row{defect::ignores_the_end_of_owner_tokens,
             "owner token: is created for the owner only, and works only while the owner allows it"},
+        row{defect::keeps_codes_that_expire_soon, "code: one that would expire soon is created again"},
         row{defect::recreates_codes_for_the_first_user, "code: one that expired before it was redeemed is created again"},
         row{defect::recreates_codes_for_the_first_application, "code: one that expired before it was redeemed is created again"},
         row{defect::recreates_codes_with_the_first_scopes, "code: one that expired before it was redeemed is created again"},

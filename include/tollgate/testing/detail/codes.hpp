@@ -233,15 +233,13 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto first = sample_code(1, application);
         expect_code(store, first, code_result::created);
         auto again = first;
-        again.created_at = noon + seconds{60} - milliseconds{1};
-        again.expires_at = noon + seconds{120};
-        expect_code(store, again, code_result::waiting);
         auto presented = sample_redemption(1, application);
         presented.now = noon + seconds{60};
         expect_redemption(store, presented, expired);
 
         // Nothing of the first one remains but the grant.
         again.created_at = noon + seconds{60};
+        again.expires_at = noon + seconds{120};
         again.user = user_id{8};
         again.application = other;
         again.scopes = sample_scopes("b a");
@@ -262,6 +260,27 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(actual.user == again.user && actual.scopes == again.scopes, "it is for the second user and scopes");
         again.created_at = noon + seconds{180};
         expect_code(store, again, code_result::spent);
+    });
+
+    add("code: one that would expire soon is created again", [](auto& store) {
+        const auto application = create_sample_application(store);
+        auto code = sample_code(1, application);
+        const auto create_at = [&](instant now, seconds lifetime, code_result expected) {
+            code.created_at = now;
+            code.expires_at = now + lifetime;
+            expect_code(store, code, expected);
+        };
+        create_at(noon, seconds{60}, code_result::created);
+        create_at(noon + seconds{30} - milliseconds{1}, seconds{60}, code_result::waiting);
+        create_at(noon + seconds{30} - milliseconds{1}, seconds{600}, code_result::waiting);
+        create_at(noon + seconds{50} - milliseconds{1}, seconds{20}, code_result::waiting);
+        create_at(noon + seconds{50}, seconds{20}, code_result::created);
+        auto presented = sample_redemption(1, application);
+        presented.now = noon + seconds{70};
+        expect_redemption(store, presented, expired);
+        presented.now -= milliseconds{1};
+        expect_redemption(store, presented, redeemed);
+        create_at(noon + seconds{70} - milliseconds{1}, seconds{60}, code_result::spent);
     });
 
     add("code: of users who approve the same device at once, one has a grant", [](auto& store) {

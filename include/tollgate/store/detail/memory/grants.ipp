@@ -20,7 +20,7 @@ TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& part
 TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
     if (const auto existing = codes_.find(code.code_digest); existing != codes_.end()) {
         if (existing->second.refresh_token) return code_result::spent;
-        if (code.created_at < existing->second.expires_at) return code_result::waiting;
+        if (code.replaceable_until() < existing->second.expires_at) return code_result::waiting;
         forget_code(code.code_digest);
     }
     if (applications_.find(code.application) == nullptr) return not_found();

@@ -68,7 +68,7 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
 TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
         if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
-                               code.code_digest, code.created_at);
+                               code.code_digest, code.replaceable_until());
             !done)
             return std::move(done).error();
         const auto is_spent = sql::read_value<bool>(
