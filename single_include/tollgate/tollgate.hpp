@@ -4357,9 +4357,11 @@ concept application_store = requires(S& s, const new_application& created, std::
 
 /// Stores grants, and the codes and tokens issued for them. Codes and tokens are already invalid at the time at which they expire.
 ///
-/// One user and one application cannot fill a store: beyond `limits::codes_per_grant_max` and the corresponding bounds
-/// for refresh and access tokens, a store may delete the oldest (of refresh tokens, the least recently used); the
-/// stores of this library do.
+/// One user and one application cannot fill a store: beyond `limits::codes_per_grant_max` and the corresponding bound for
+/// refresh tokens, a store may delete the oldest (of refresh tokens, the least recently used). It deletes no valid access
+/// token: beyond `limits::access_tokens_per_grant_max`, a verb that would create one may return
+/// error_kind::too_many_requests, with the time at which there is room as `retry_at`, and changes nothing. The stores of
+/// this library do both.
 template <class S>
 concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
                                const token_refresh& refresh, const digest& token, user_id user, application_id application,
@@ -5425,7 +5427,8 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
 /// Stores access tokens that code of your own issues. Optional: those of OAuth 2.0 are created and revoked by the verbs of `oauth_store`.
 template <class S>
 concept access_token_store = credential_source<S> && requires(S& s, const new_access_token& created, const digest& token) {
-    // error_kind::conflict if the digest exists.
+    // error_kind::conflict if the digest exists; too_many_requests, with `retry_at`, if the application has as many valid tokens of a user
+    // as the store keeps. No valid token is deleted instead.
     { s.create_access_token(created) } -> std::same_as<result<void>>;
     // Returns whether there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
@@ -10838,9 +10841,11 @@ struct oauth_settings {
 
     /// Requests of one address to the authorization pages: far more than people make.
     quota page_requests{3000, std::chrono::minutes{10}};
-    /// Refreshes of one user's grant to one application, with all of its refresh tokens together: as many access tokens
-    /// of it may exist (`limits::access_tokens_per_grant_max`).
+    /// Refreshes of one user's grant to one application, with all of its refresh tokens together, or tokens of an application for its
+    /// owner: as many access tokens may be valid (`limits::access_tokens_per_grant_max`).
     quota refreshes{1000, std::chrono::hours{1}};
+    /// The same of one application, for all of its users: enough for a million users who refresh every hour.
+    quota refreshes_of_client{60'000, std::chrono::minutes{3}};
 
     /// Failed client authentications per address; the same windows as the API's anonymous requests.
     quota anonymous_quota = default_anonymous_quota;
@@ -12447,7 +12452,8 @@ TOLLGATE_DECL void respond_invalid_client(const http::request& request, const re
 /// The challenge of a 401 (RFC 6749 section 5.2).
 TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response);
 
-TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view documentation_url,
+/// 429, and when the client may try again.
+TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description);
 
 /// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
@@ -12478,10 +12484,15 @@ struct client_endpoints {
             refresh_token = *found;
             if (refresh_token && !admit_refresh(*read, *refresh_token, context, response, is_active)) return;
         }
+        if (read->sent.find("grant_type") == "client_credentials" && read->client.type == client_type::confidential &&
+            (!admit_token(*read, read->client.owner, context, response) || !admit_client(*read, context, response)))
+            return;
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
         const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
         auto judged = issue_tokens(read->sent, exchange, store, policy(policies.random), policy(policies.scope_checker));
+        if (!judged && judged.error().kind == error_kind::too_many_requests)
+            return respond_too_many(judged.error().retry_at, context.now(), response, documentation_url, judged.error().message);
         if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
         const auto& issued = std::get<token_response>(*judged);
@@ -12543,7 +12554,7 @@ struct client_endpoints {
         if (!read) return;
         const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
-            return respond_too_many(window, context.now(), response, documentation_url,
+            return respond_too_many(window.resets_at, context.now(), response, documentation_url,
                                     "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
@@ -12614,18 +12625,34 @@ private:
     template <class IsActive>
     [[nodiscard]] bool admit_refresh(const authenticated& refresh, const oauth_token& token, request_state& context,
                                      http::response& response, const IsActive& is_active) const {
-        // By the grant: neither a rotated token nor another authorization begins a new window.
-        const auto key = limit_key::of(token.user).in("refreshes by application " + std::to_string(refresh.client.id.value()));
-        const auto window = grant_limiter.take(key, settings.refreshes, context.now());
-        if (!window.admitted) {
-            respond_too_many(window, context.now(), response, documentation_url,
-                             "Too many refreshes. Use the access tokens until they expire.");
-            return false;
-        }
+        if (!admit_token(refresh, token.user, context, response) || !admit_client(refresh, context, response)) return false;
         const auto active = is_active(token.user);
         if (!active) respond_error(active.error(), response);
         else if (!*active) fail(invalid_refresh_token(), response);
         return active && *active;
+    }
+
+    /// Counts a request for an access token of this user. By the grant: neither a rotated token nor another authorization begins a new
+    /// window. False if it has been answered.
+    [[nodiscard]] bool admit_token(const authenticated& request, user_id user, const request_state& context,
+                                   http::response& response) const {
+        const auto key = limit_key::of(user).in("tokens of application " + std::to_string(request.client.id.value()));
+        return admit(key, settings.refreshes, "Too many requests for access tokens of this user. Use the tokens until they expire.",
+                     context, response);
+    }
+
+    /// Counts a request for an access token by its application. Only one with a valid secret or refresh token: anyone may send the
+    /// client_id of a public client.
+    [[nodiscard]] bool admit_client(const authenticated& request, const request_state& context, http::response& response) const {
+        const auto key = limit_key::of(request.client.owner).in("application " + std::to_string(request.client.id.value()));
+        return admit(key, settings.refreshes_of_client, "Too many requests for access tokens by this application.", context, response);
+    }
+
+    [[nodiscard]] bool admit(const limit_key& key, const quota& limit, std::string_view description, const request_state& context,
+                             http::response& response) const {
+        const auto window = grant_limiter.take(key, limit, context.now());
+        if (!window.admitted) respond_too_many(window.resets_at, context.now(), response, documentation_url, description);
+        return window.admitted;
     }
 
     /// Each application has windows of its own, so that another one's polls, which fail, do not delay the device. The window
@@ -12999,6 +13026,7 @@ public:
                                           {"user_code_attempts", settings_.user_code_attempts},
                                           {"page_requests", settings_.page_requests},
                                           {"refreshes", settings_.refreshes},
+                                          {"refreshes_of_client", settings_.refreshes_of_client},
                                           {"anonymous_quota", settings_.anonymous_quota}});
         form_cookie_ = cookie_name_of(settings_.auth_url, settings_.cookie_name, "form");
         remove_final_slashes(settings_.auth_url);
@@ -13148,7 +13176,7 @@ private:
     web::page_renderer<web::fitting_theme<Theme>> pages_;
     oauth::paths paths_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
-    window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of refreshes and of polls
+    window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of requests for tokens, and of polls
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string documentation_url_;
     std::string form_cookie_;  // the name of the cookie
@@ -16550,6 +16578,14 @@ template <class Verb>
 
 [[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
     return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
+}
+
+/// `retry_at`: when one of them expires.
+[[nodiscard]] inline error too_many_access_tokens(instant retry_at) {
+    return {error_kind::too_many_requests,
+            "The application has " + std::to_string(limits::access_tokens_per_grant_max) +
+                " valid access tokens for this user, which is the maximum. Use them until they expire.",
+            {}, retry_at};
 }
 
 [[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
@@ -27320,9 +27356,9 @@ TOLLGATE_DECL void respond_invalid_client(const http::request& request, const re
     write_failure(response, {.status = http::status::unauthorized, .failure = error, .documentation_url = documentation_url});
 }
 
-TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view documentation_url,
+TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description) {
-    http::add_retry_after(response, window.resets_at - now);
+    http::add_retry_after(response, retry_at - now);
     const failure error{error_code::temporarily_unavailable, std::string{description}};
     write_failure(response, {.status = http::status::too_many_requests, .failure = error, .documentation_url = documentation_url});
 }
@@ -29634,6 +29670,9 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
         const auto siblings = between_.find(parties);
         return siblings != between_.end() && siblings->second.size() >= limits::access_tokens_per_grant_max;
     };
+    if (replaces_another())
+        if (const instant first_end = between_.find(parties)->second.begin()->at; created.created_at < first_end)
+            return too_many_access_tokens(first_end);
     while (!shares_.has_capacity(created.user) && !replaces_another())
         if (sweep_expired(created.created_at, 1) == 0)
             return shares_.no_capacity("access tokens", "access_tokens_max");
@@ -29659,9 +29698,9 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
     keep_all(counted, ended, placed);
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
-        auto oldest = siblings->second.begin();
-        if (oldest->digest == created.token_digest) ++oldest;  // not the token that is about to be returned
-        remove(parties, *oldest);
+        auto expired = siblings->second.begin();
+        if (expired->digest == created.token_digest) ++expired;  // not the token that is about to be returned
+        remove(parties, *expired);
     }
     return {};
 }
@@ -39491,8 +39530,8 @@ private:
 
 namespace sqlite {
 
-/// Inserts an access token with its refresh token, if any, and deletes the oldest of its user and application beyond
-/// the bound. Precondition: in a transaction.
+/// Inserts an access token with its refresh token, if any, and deletes expired ones of its user and application beyond the bound. Error
+/// (too_many_requests) if as many are valid. Precondition: in a transaction.
 TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token,
                                                 std::optional<sql::row_number> refresh_token);
 
@@ -39506,6 +39545,12 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& token,
                                                         std::optional<sql::row_number> refresh_token) {
+    // If so many others expire later, this is when there is room again.
+    const auto room_at = sql::read_value<instant>(on.prepare(
+        "SELECT expires_at FROM tollgate_access_tokens WHERE application = ? AND user = ? ORDER BY expires_at DESC LIMIT 1 OFFSET ?",
+        token.application, token.user, limits::access_tokens_per_grant_max - 1));
+    if (!room_at) return room_at.error();
+    if (*room_at && token.created_at < **room_at) return too_many_access_tokens(**room_at);
     auto done = on.run(
         "INSERT INTO tollgate_access_tokens "
         "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -39514,8 +39559,8 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
     return on.run(
         "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
         "(SELECT token_digest FROM tollgate_access_tokens WHERE application = ?1 AND user = ?2 AND token_digest <> ?3 "
-        "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4)",
-        token.application, token.user, token.token_digest, limits::access_tokens_per_grant_max - 1);
+        "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4) AND expires_at <= ?5",
+        token.application, token.user, token.token_digest, limits::access_tokens_per_grant_max - 1, token.created_at);
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
@@ -43514,11 +43559,18 @@ inline void make_best_effort(batch& in) {
 inline constexpr milliseconds short_connection_wait{50};
 
 /// Inserts an access token, which was issued with this refresh token, if any, and trims. Returns the index of the statement that trims.
+/// Precondition: the transaction has found that there is room for it (`check_room`).
 TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token);
 
-/// Deletes the oldest access tokens of this token's user and application beyond the bound; nothing if the token does
-/// not exist. Returns the index of the statement.
-TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const digest& newest);
+/// Deletes expired access tokens of this token's user and application beyond the bound; nothing if the token does not exist. Returns the
+/// index of the statement.
+TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const new_access_token& newest);
+
+/// The time at which fewer access tokens than the bound remain, of those that a user and an application have, if there are so many.
+/// Returns the index of the statement.
+TOLLGATE_DECL std::size_t add_room_query(batch& to, user_id user, application_id application);
+/// Error (too_many_requests) unless that time is over. `found`: the rows of the query.
+[[nodiscard]] TOLLGATE_DECL result<void> check_room(rows& found, instant now);
 
 }  // namespace postgres
 
@@ -43535,16 +43587,30 @@ TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access
         "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
         "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7))",
         token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token);
-    return trim_access_tokens(to, token.token_digest);
+    return trim_access_tokens(to, token);
 }
 
-TOLLGATE_DECL std::size_t postgres::trim_access_tokens(batch& to, const digest& newest) {
+TOLLGATE_DECL std::size_t postgres::trim_access_tokens(batch& to, const new_access_token& newest) {
     return to.add(
         "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
         "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
         "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
-        "ORDER BY older.expires_at DESC OFFSET $2))",
-        newest, limits::access_tokens_per_grant_max - 1);
+        "ORDER BY older.expires_at DESC OFFSET $2)) AND expires_at <= $3",
+        newest.token_digest, limits::access_tokens_per_grant_max - 1, newest.created_at);
+}
+
+TOLLGATE_DECL std::size_t postgres::add_room_query(batch& to, user_id user, application_id application) {
+    return to.add(
+        "SELECT expires_at FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2 "
+        "ORDER BY expires_at DESC OFFSET $3 LIMIT 1",
+        application, user, limits::access_tokens_per_grant_max - 1);
+}
+
+TOLLGATE_DECL result<void> postgres::check_room(rows& found, instant now) {
+    const auto room_at = sql::read_value<instant>(found);
+    if (!room_at) return room_at.error();
+    if (*room_at && now < **room_at) return too_many_access_tokens(**room_at);
+    return {};
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
@@ -43561,29 +43627,46 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const
 }
 
 TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& token) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::add_access_token(batch, token, std::nullopt);
-        auto done = impl_->database.run(batch);
-        if (!done) return token_exists(std::move(done).error());
-        impl_->access_token_created(token.token_digest, token.user, done->back().affected() > 0);
-        return {};
+    return detail::without_exceptions([&]() -> result<void> {
+        return impl_->database.transact([&](postgres::transaction& on) -> result<void> {
+            auto reading = impl_->database.make_batch();
+            reading.add("BEGIN");
+            postgres::add_room_query(reading, token.user, token.application);
+            auto read = on.run(reading);
+            if (!read) return std::move(read).error();
+            if (auto room = postgres::check_room(read->back(), token.created_at); !room) return room;
+            postgres::batch writing{reading.shift()};
+            const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
+            auto written = on.commit(std::move(writing));
+            if (!written) return token_exists(std::move(written).error());
+            impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
+            return {};
+        });
     });
 }
 
 TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& token) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        // Waits for verbs that delete the application or take its right away.
-        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR SHARE", token.application);
-        batch.add(
-            "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
-            "SELECT $1, $2, $3, $4, $5, $6 FROM tollgate_applications "
-            "WHERE id = $3 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential'",
-            token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at);
-        postgres::trim_access_tokens(batch, token.token_digest);
-        auto done = impl_->database.run(batch);
-        if (!done) return token_exists(std::move(done).error());
-        impl_->access_token_created(token.token_digest, token.user, done->back().affected() > 0);
-        return (*done)[1].affected() > 0;
+    return detail::without_exceptions([&]() -> result<bool> {
+        return impl_->database.transact([&](postgres::transaction& on) -> result<bool> {
+            auto reading = impl_->database.make_batch();
+            reading.add("BEGIN");
+            // Waits for verbs that delete the application or take its right away, which then wait for this one.
+            const auto allowed = reading.add(
+                "SELECT id FROM tollgate_applications "
+                "WHERE id = $1 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential' FOR SHARE",
+                token.application, token.user);
+            const auto room = postgres::add_room_query(reading, token.user, token.application);
+            auto read = on.run(reading);
+            if (!read) return std::move(read).error();
+            if ((*read)[allowed].count() == 0) return false;
+            if (auto checked = postgres::check_room((*read)[room], token.created_at); !checked) return std::move(checked).error();
+            postgres::batch writing{reading.shift()};
+            const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
+            auto written = on.commit(std::move(writing));
+            if (!written) return token_exists(std::move(written).error());
+            impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
+            return true;
+        });
     });
 }
 
@@ -44368,14 +44451,19 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
                 "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
                 shown.code_digest, shown.application);
-            reading.add(
+            const auto stored = reading.add(
                 "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id "
                 "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "WHERE code_digest = $1 AND application_id = $2",
                 shown.code_digest, shown.application);
+            const auto room = reading.add(
+                "SELECT access.expires_at FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
+                "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
+                "WHERE code_digest = $1 AND application_id = $2 ORDER BY access.expires_at DESC OFFSET $3 LIMIT 1",
+                shown.code_digest, shown.application, limits::access_tokens_per_grant_max - 1);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
-            const auto found = sql::read_one(read->back(), sql::to_found_code);
+            const auto found = sql::read_one((*read)[stored], sql::to_found_code);
             if (!found) return found.error();
             if (!*found) return redeemed_code{};
             const sql::found_code& code = **found;
@@ -44387,6 +44475,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 impl_->changes->forget(code.user);
             }
             if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+            if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
             const auto& tokens = shown.tokens;
             postgres::batch writing{reading.shift()};
@@ -44422,14 +44511,20 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
             postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
-            reading.add(
+            const auto stored = reading.add(
                 "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
                 "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4",
                 shown.refresh_digest, family, shown.application, shown.now);
+            const auto room = reading.add(
+                "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+                "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
+                "WHERE (tokens.token_digest = $1 OR family_digest = $2) AND application_id = $3 "
+                "ORDER BY access.expires_at DESC OFFSET $4 LIMIT 1",
+                shown.refresh_digest, family, shown.application, limits::access_tokens_per_grant_max - 1);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
-            const auto found = sql::read_one(read->back(), sql::to_found_refresh_token);
+            const auto found = sql::read_one((*read)[stored], sql::to_found_refresh_token);
             if (!found) return found.error();
             if (!*found) return refreshed_token{};
             const sql::found_refresh_token& token = **found;
@@ -44441,6 +44536,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
                 impl_->changes->forget(token.user);
             }
             if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+            if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
             postgres::batch writing{reading.shift()};
             const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);

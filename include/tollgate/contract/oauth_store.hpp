@@ -44,9 +44,11 @@ concept application_store = requires(S& s, const new_application& created, std::
 
 /// Stores grants, and the codes and tokens issued for them. Codes and tokens are already invalid at the time at which they expire.
 ///
-/// One user and one application cannot fill a store: beyond `limits::codes_per_grant_max` and the corresponding bounds
-/// for refresh and access tokens, a store may delete the oldest (of refresh tokens, the least recently used); the
-/// stores of this library do.
+/// One user and one application cannot fill a store: beyond `limits::codes_per_grant_max` and the corresponding bound for
+/// refresh tokens, a store may delete the oldest (of refresh tokens, the least recently used). It deletes no valid access
+/// token: beyond `limits::access_tokens_per_grant_max`, a verb that would create one may return
+/// error_kind::too_many_requests, with the time at which there is room as `retry_at`, and changes nothing. The stores of
+/// this library do both.
 template <class S>
 concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
                                const token_refresh& refresh, const digest& token, user_id user, application_id application,

@@ -64,7 +64,8 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
 /// Stores access tokens that code of your own issues. Optional: those of OAuth 2.0 are created and revoked by the verbs of `oauth_store`.
 template <class S>
 concept access_token_store = credential_source<S> && requires(S& s, const new_access_token& created, const digest& token) {
-    // error_kind::conflict if the digest exists.
+    // error_kind::conflict if the digest exists; too_many_requests, with `retry_at`, if the application has as many valid tokens of a user
+    // as the store keeps. No valid token is deleted instead.
     { s.create_access_token(created) } -> std::same_as<result<void>>;
     // Returns whether there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<result<bool>>;

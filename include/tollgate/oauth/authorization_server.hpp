@@ -85,6 +85,7 @@ public:
                                           {"user_code_attempts", settings_.user_code_attempts},
                                           {"page_requests", settings_.page_requests},
                                           {"refreshes", settings_.refreshes},
+                                          {"refreshes_of_client", settings_.refreshes_of_client},
                                           {"anonymous_quota", settings_.anonymous_quota}});
         form_cookie_ = cookie_name_of(settings_.auth_url, settings_.cookie_name, "form");
         remove_final_slashes(settings_.auth_url);
@@ -234,7 +235,7 @@ private:
     web::page_renderer<web::fitting_theme<Theme>> pages_;
     oauth::paths paths_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
-    window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of refreshes and of polls
+    window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of requests for tokens, and of polls
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string documentation_url_;
     std::string form_cookie_;  // the name of the cookie

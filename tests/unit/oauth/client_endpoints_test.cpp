@@ -179,6 +179,18 @@ TEST_CASE("a public client revokes its tokens with its client_id, also with an o
     CHECK(shop.accepts(own_access));
 }
 
+TEST_CASE("requests that anyone can send do not use up the limits of a public client", "[oauth][public][limits]") {
+    auto settings = test_oauth_settings();
+    settings.refreshes = settings.refreshes_of_client = {2, seconds{60}};
+    public_shop shop{std::move(settings)};
+    const auto refresh_token = member(shop.exchange(), "refresh_token");
+    for (const auto& [name, value] : {std::pair{"grant_type", "client_credentials"}, {"refresh_token", "x"},
+                                      {"refresh_token", "tgr_000000000000000000000000000000000000000000000000000"}})
+        for (int i = 0; i < 3; ++i)
+            CHECK(shop.post(token, with(shop.refresh_of("x"), {{"scope", "user:balance"}, {name, value}})).status() == status::bad_request);
+    CHECK(shop.post(token, shop.refresh_of(refresh_token)).status() == status::ok);
+}
+
 TEST_CASE("a refresh of a deleted public client is an invalid grant", "[oauth][public]") {
     public_shop shop;
     const auto refresh = shop.refresh_of(member(shop.exchange(), "refresh_token"));

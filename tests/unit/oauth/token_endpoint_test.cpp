@@ -571,6 +571,71 @@ TEST_CASE("twice as many rows are swept as are added", "[oauth][token]") {
     CHECK(shop.store.swept_rows_max == 6);
 }
 
+TEST_CASE("a full grant gets no more access tokens, and keeps all that are valid", "[oauth][token][limits]") {
+    auto settings = test_oauth_settings();
+    settings.refreshes = {100'000, seconds{60}};
+    oauth_shop shop{std::move(settings)};
+    const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
+    const auto refresh = shop.refresh_of(member(first, "refresh_token"));
+    shop.now += seconds{600};
+    for (std::size_t i = 1; i < limits::access_tokens_per_grant_max; ++i) CHECK(shop.post(token, refresh).status() == status::ok);
+    const auto exchange = shop.exchange_of(shop.make_code());
+    for (const auto& fields : {refresh, exchange}) {
+        const auto refused = shop.post(token, fields);
+        check_failure(refused, status::too_many_requests, "temporarily_unavailable");
+        CHECK(refused.find("Retry-After") == "3000");
+        CHECK(member(refused, "error_description").find("valid access tokens") != std::string::npos);
+    }
+    CHECK(shop.observer.causes.empty());
+    CHECK(shop.accepts(member(first, "access_token")));
+    shop.now += seconds{3000} - milliseconds{1};
+    CHECK(shop.post(token, refresh).status() == status::too_many_requests);
+    CHECK(shop.accepts(member(first, "access_token")));
+    shop.now += milliseconds{1};
+    CHECK(shop.post(token, refresh).status() == status::ok);
+}
+
+TEST_CASE("refreshes and owner tokens are limited per application", "[oauth][token][limits]") {
+    auto settings = test_oauth_settings();
+    settings.refreshes_of_client = {3, seconds{60}};
+    oauth_shop shop{std::move(settings)};
+    const application_change changed{.name = "App", .website = "https://app.example/", .description = {},
+                                     .redirect_urls = {"https://app.example/cb"}, .acts_for_owner = true};
+    REQUIRE(*shop.store.update_application(bob, shop.app.id, changed));
+    const auto refresh = shop.refresh_of(member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token"));
+    const parameter_list for_owner{{"client_id", shop.app.client_id},
+                                   {"client_secret", shop.app.client_secret},
+                                   {"grant_type", "client_credentials"},
+                                   {"scope", "user:balance"}};
+    // A refresh token that does not exist is not counted.
+    check_failure(shop.post(token, with(refresh, {{"refresh_token", std::string("tgr_") + std::string(51, '0')}})), status::bad_request,
+                  "invalid_grant");
+    for (const auto& fields : {refresh, for_owner, refresh}) CHECK(shop.post(token, fields).status() == status::ok);
+    for (const auto& fields : {refresh, for_owner}) {
+        const auto refused = shop.post(token, fields);
+        check_failure(refused, status::too_many_requests, "temporarily_unavailable");
+        CHECK(refused.find("Retry-After") == "60");
+    }
+    CHECK(shop.post(token, shop.exchange_of(shop.make_code())).status() == status::ok);
+    shop.now += seconds{60};
+    for (const auto& fields : {refresh, for_owner}) CHECK(shop.post(token, fields).status() == status::ok);
+}
+
+TEST_CASE("owner tokens are limited per owner and application", "[oauth][token][limits]") {
+    auto settings = test_oauth_settings();
+    settings.refreshes = {2, seconds{60}};
+    oauth_shop shop{std::move(settings)};
+    const application_change changed{.name = "App", .website = "https://app.example/", .description = {},
+                                     .redirect_urls = {"https://app.example/cb"}, .acts_for_owner = true};
+    REQUIRE(*shop.store.update_application(bob, shop.app.id, changed));
+    const auto status_of = [&] {
+        return shop.post(token, {{"client_id", shop.app.client_id}, {"client_secret", shop.app.client_secret},
+                                 {"grant_type", "client_credentials"}, {"scope", "user:balance"}}).status();
+    };
+    for (const status expected : {status::ok, status::ok, status::too_many_requests}) CHECK(status_of() == expected);
+    CHECK(shop.post(token, shop.exchange_of(shop.make_code())).status() == status::ok);
+}
+
 TEST_CASE("one of several parallel exchanges of a code succeeds, and all parallel refreshes succeed", "[oauth][token][threads]") {
     oauth_shop shop;
     constexpr int threads = 8;

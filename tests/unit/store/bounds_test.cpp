@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstdint>
+#include <string>
 
 using namespace tollgate;
 using namespace tollgate::testing;
@@ -78,7 +79,7 @@ TEMPLATE_TEST_CASE("beyond the bound of refresh tokens the least recently used i
     CHECK(is_refreshable(store, 600, application));
 }
 
-TEMPLATE_TEST_CASE("beyond the bound of access tokens the one that expires first is deleted", "", memory_case, sqlite_case) {
+TEMPLATE_TEST_CASE("beyond the bound of access tokens the next one is refused, until one expires", "", memory_case, sqlite_case) {
     TestType opened;
     auto& store = opened.store;
     const auto application = create_sample_application(store);
@@ -88,20 +89,53 @@ TEMPLATE_TEST_CASE("beyond the bound of access tokens the one that expires first
     const auto refresh = [&](std::uint64_t access) {
         auto request = sample_refresh(0, access, application);
         request.access_expires_at = noon + seconds{3600} + milliseconds{static_cast<std::int64_t>(access)};
-        expect_refresh(store, request, refresh_result::refreshed);
+        return request;
     };
-    for (std::uint64_t access = 1; access < bound; ++access) refresh(access);
-    CHECK(has_access(store, 0, true));
-    refresh(bound);
-    CHECK_FALSE(has_access(store, 0, true));
-    for (const std::uint64_t remaining : {std::uint64_t{1}, std::uint64_t{2}, bound, std::uint64_t{9'000}})
-        CHECK(has_access(store, remaining, true));
+    for (std::uint64_t access = 1; access < bound; ++access) expect_refresh(store, refresh(access), refresh_result::refreshed);
+    const auto check_refused = [&](const auto& done) {
+        REQUIRE_FALSE(done);
+        CHECK(done.error().kind == error_kind::too_many_requests);
+        CHECK(done.error().retry_at == sample_tokens(0).access_expires_at);
+        CHECK(done.error().message.find("1000 valid access tokens") != std::string::npos);
+    };
+    auto extra = refresh(bound);
+    check_refused(store.refresh_access_token(extra));
+    expect_code(store, sample_code(5'000, application), code_result::created);
+    check_refused(store.redeem_code(sample_redemption(5'000, application)));
+    CHECK_FALSE(is_refreshable(store, 5'000, application));  // nothing of the pair was created
+    expect_code(store, sample_code(5'000, application), code_result::waiting);
+    check_refused(store.create_access_token({user_id{7}, application, sample_access_digest(bound + 1), sample_scopes("a"), noon, noon + seconds{9}}));
+    for (const std::uint64_t kept : {std::uint64_t{0}, std::uint64_t{1}, bound - 1, std::uint64_t{9'000}})
+        CHECK(has_access(store, kept, true));
+    for (const std::uint64_t refused : {bound, bound + 1}) CHECK_FALSE(has_access(store, refused, false));
 
-    auto brief = sample_refresh(0, 5'000, application);
-    brief.access_expires_at = noon + seconds{1};
-    expect_refresh(store, brief, refresh_result::refreshed);
-    CHECK(has_access(store, 5'000, true));  // the token that was just issued is kept
-    CHECK_FALSE(has_access(store, 1, true));
+    // The first has expired.
+    extra.now = sample_tokens(0).access_expires_at;
+    expect_refresh(store, extra, refresh_result::refreshed);
+    CHECK(has_access(store, bound, true));
+    CHECK(has_access(store, 1, true));
+    const auto still_full = store.refresh_access_token([&] {
+        auto request = refresh(bound + 1);
+        request.now = extra.now;
+        return request;
+    }());
+    REQUIRE_FALSE(still_full);
+    CHECK(still_full.error().retry_at == refresh(1).access_expires_at);
+}
+
+TEST_CASE("tokens of an owner have the same bound") {
+    memory_store store;
+    const auto application = create_sample_application(store);
+    const application_change allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {}, .acts_for_owner = true};
+    value_of(store.update_application(user_id{3}, application, allowed));
+    const auto create = [&](std::uint64_t seed, instant now) {
+        return store.create_owner_token({user_id{3}, application, sample_access_digest(seed), sample_scopes("a"), now, now + seconds{60}});
+    };
+    for (std::uint64_t seed = 0; seed < limits::access_tokens_per_grant_max; ++seed) CHECK(create(seed, noon));
+    const auto refused = create(5'000, noon + seconds{60} - milliseconds{1});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().retry_at == noon + seconds{60});
+    CHECK(create(5'000, noon + seconds{60}));
 }
 
 TEMPLATE_TEST_CASE("beyond the bound of sessions the least recently used is deleted", "", memory_case,

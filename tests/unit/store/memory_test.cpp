@@ -198,7 +198,7 @@ TEST_CASE("one user may have a quarter of a memory store's codes, access and ref
     expect_share(store.create_access_token(sample_access_token(32)), "access tokens", "access_tokens_max");
 }
 
-TEST_CASE("a user at the bound still replaces codes and tokens of a full grant") {
+TEST_CASE("a user at the bound still replaces codes and refresh tokens of a full grant, and expired access tokens") {
     memory_settings settings;
     settings.codes_max = 4 * limits::codes_per_grant_max;
     settings.refresh_tokens_max = 4 * limits::refresh_tokens_per_grant_max;
@@ -211,8 +211,12 @@ TEST_CASE("a user at the bound still replaces codes and tokens of a full grant")
         value_of(store.redeem_code(sample_redemption(seed, application)));
     }
     expect_error(store.create_code(sample_code(1000, other)), error_kind::unavailable);
-    for (std::uint64_t seed = 0; seed < limits::access_tokens_per_grant_max + 2; ++seed)
+    for (std::uint64_t seed = limits::codes_per_grant_max + 2; seed < limits::access_tokens_per_grant_max; ++seed)
         value_of(store.refresh_access_token(sample_refresh(50, 10'000 + seed, application)));
+    expect_error(store.refresh_access_token(sample_refresh(50, 20'000, application)), error_kind::too_many_requests);
+    auto late = sample_refresh(50, 20'000, application);
+    late.now = noon + seconds{3600};
+    value_of(store.refresh_access_token(late));
     auto another = sample_access_token(1);
     another.application = other;
     expect_error(store.create_access_token(another), error_kind::unavailable);

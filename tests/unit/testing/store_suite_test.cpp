@@ -56,6 +56,7 @@ enum class defect {
     counts_before_updating,
     does_not_record_use,
     caches_revoked_personal_tokens,
+    deletes_the_oldest_access_token,
     caches_revoked_access_tokens,
     caches_old_secrets,
     caches_unknown_tokens_beside_the_store,
@@ -158,7 +159,12 @@ public:
         }
         return found;
     }
-    result<void> create_access_token(const new_access_token& token) { return inner_.create_access_token(token); }
+    result<void> create_access_token(const new_access_token& token) {
+        auto done = inner_.create_access_token(token);
+        if (done || done.error().kind != error_kind::too_many_requests || !is(defect::deletes_the_oldest_access_token)) return done;
+        static_cast<void>(inner_.revoke_access_token(testing::sample_access_token(0).token_digest));
+        return inner_.create_access_token(token);
+    }
     result<bool> revoke_access_token(const digest& token) { return inner_.revoke_access_token(token); }
     result<void> record_access_token_use(const digest& token, instant now) {
         if (is(defect::does_not_record_use)) return {};
@@ -329,6 +335,7 @@ TEST_CASE("each defect of an adapter is detected by its case") {
         row{defect::changes_the_source, "hook: only its own account can update it, and an update changes only event and target"},
         row{defect::does_not_record_use, "access token: the time of its last use is stored"},
         row{defect::caches_revoked_personal_tokens, "personal token: a revoked token is not found"},
+        row{defect::deletes_the_oldest_access_token, "access token: a valid one is not deleted, however many newer ones there are"},
         row{defect::caches_revoked_access_tokens, "access token: a revoked token is not found"},
         row{defect::caches_old_secrets, "personal token: only its user can replace its secret"},
         row{defect::caches_unknown_tokens_beside_the_store, "personal token: a created token is found"}});

@@ -103,7 +103,8 @@ TOLLGATE_DECL void respond_invalid_client(const http::request& request, const re
 /// The challenge of a 401 (RFC 6749 section 5.2).
 TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response);
 
-TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view documentation_url,
+/// 429, and when the client may try again.
+TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description);
 
 /// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
@@ -134,10 +135,15 @@ struct client_endpoints {
             refresh_token = *found;
             if (refresh_token && !admit_refresh(*read, *refresh_token, context, response, is_active)) return;
         }
+        if (read->sent.find("grant_type") == "client_credentials" && read->client.type == client_type::confidential &&
+            (!admit_token(*read, read->client.owner, context, response) || !admit_client(*read, context, response)))
+            return;
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
         const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
         auto judged = issue_tokens(read->sent, exchange, store, policy(policies.random), policy(policies.scope_checker));
+        if (!judged && judged.error().kind == error_kind::too_many_requests)
+            return respond_too_many(judged.error().retry_at, context.now(), response, documentation_url, judged.error().message);
         if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
         const auto& issued = std::get<token_response>(*judged);
@@ -199,7 +205,7 @@ struct client_endpoints {
         if (!read) return;
         const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
-            return respond_too_many(window, context.now(), response, documentation_url,
+            return respond_too_many(window.resets_at, context.now(), response, documentation_url,
                                     "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
@@ -270,18 +276,34 @@ private:
     template <class IsActive>
     [[nodiscard]] bool admit_refresh(const authenticated& refresh, const oauth_token& token, request_state& context,
                                      http::response& response, const IsActive& is_active) const {
-        // By the grant: neither a rotated token nor another authorization begins a new window.
-        const auto key = limit_key::of(token.user).in("refreshes by application " + std::to_string(refresh.client.id.value()));
-        const auto window = grant_limiter.take(key, settings.refreshes, context.now());
-        if (!window.admitted) {
-            respond_too_many(window, context.now(), response, documentation_url,
-                             "Too many refreshes. Use the access tokens until they expire.");
-            return false;
-        }
+        if (!admit_token(refresh, token.user, context, response) || !admit_client(refresh, context, response)) return false;
         const auto active = is_active(token.user);
         if (!active) respond_error(active.error(), response);
         else if (!*active) fail(invalid_refresh_token(), response);
         return active && *active;
+    }
+
+    /// Counts a request for an access token of this user. By the grant: neither a rotated token nor another authorization begins a new
+    /// window. False if it has been answered.
+    [[nodiscard]] bool admit_token(const authenticated& request, user_id user, const request_state& context,
+                                   http::response& response) const {
+        const auto key = limit_key::of(user).in("tokens of application " + std::to_string(request.client.id.value()));
+        return admit(key, settings.refreshes, "Too many requests for access tokens of this user. Use the tokens until they expire.",
+                     context, response);
+    }
+
+    /// Counts a request for an access token by its application. Only one with a valid secret or refresh token: anyone may send the
+    /// client_id of a public client.
+    [[nodiscard]] bool admit_client(const authenticated& request, const request_state& context, http::response& response) const {
+        const auto key = limit_key::of(request.client.owner).in("application " + std::to_string(request.client.id.value()));
+        return admit(key, settings.refreshes_of_client, "Too many requests for access tokens by this application.", context, response);
+    }
+
+    [[nodiscard]] bool admit(const limit_key& key, const quota& limit, std::string_view description, const request_state& context,
+                             http::response& response) const {
+        const auto window = grant_limiter.take(key, limit, context.now());
+        if (!window.admitted) respond_too_many(window.resets_at, context.now(), response, documentation_url, description);
+        return window.admitted;
     }
 
     /// Each application has windows of its own, so that another one's polls, which fail, do not delay the device. The window

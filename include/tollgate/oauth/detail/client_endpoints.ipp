@@ -135,9 +135,9 @@ TOLLGATE_DECL void respond_invalid_client(const http::request& request, const re
     write_failure(response, {.status = http::status::unauthorized, .failure = error, .documentation_url = documentation_url});
 }
 
-TOLLGATE_DECL void respond_too_many(const limit_decision& window, instant now, http::response& response, std::string_view documentation_url,
+TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description) {
-    http::add_retry_after(response, window.resets_at - now);
+    http::add_retry_after(response, retry_at - now);
     const failure error{error_code::temporarily_unavailable, std::string{description}};
     write_failure(response, {.status = http::status::too_many_requests, .failure = error, .documentation_url = documentation_url});
 }

@@ -47,9 +47,11 @@ struct oauth_settings {
 
     /// Requests of one address to the authorization pages: far more than people make.
     quota page_requests{3000, std::chrono::minutes{10}};
-    /// Refreshes of one user's grant to one application, with all of its refresh tokens together: as many access tokens
-    /// of it may exist (`limits::access_tokens_per_grant_max`).
+    /// Refreshes of one user's grant to one application, with all of its refresh tokens together, or tokens of an application for its
+    /// owner: as many access tokens may be valid (`limits::access_tokens_per_grant_max`).
     quota refreshes{1000, std::chrono::hours{1}};
+    /// The same of one application, for all of its users: enough for a million users who refresh every hour.
+    quota refreshes_of_client{60'000, std::chrono::minutes{3}};
 
     /// Failed client authentications per address; the same windows as the API's anonymous requests.
     quota anonymous_quota = default_anonymous_quota;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
 
 #include <cstddef>
 #include <stdexcept>
@@ -79,6 +81,14 @@ template <class Verb>
 
 [[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
     return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
+}
+
+/// `retry_at`: when one of them expires.
+[[nodiscard]] inline error too_many_access_tokens(instant retry_at) {
+    return {error_kind::too_many_requests,
+            "The application has " + std::to_string(limits::access_tokens_per_grant_max) +
+                " valid access tokens for this user, which is the maximum. Use them until they expire.",
+            {}, retry_at};
 }
 
 [[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <tollgate/base/limits.hpp>
 #include <tollgate/testing/detail/credentials.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -78,6 +81,33 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         second.scopes = sample_scopes("itemplatform");
         expect_error("create_access_token", store.create_access_token(second), error_kind::conflict);
         expect_token_found(store, first);
+    });
+
+    add("access token: a valid one is not deleted, however many newer ones there are", [](auto& store) {
+        const auto token_of = [](std::size_t seed) {
+            auto token = sample_access_token(seed);
+            token.expires_at = noon + seconds{3600} + milliseconds{static_cast<std::int64_t>(seed)};
+            return token;
+        };
+        const auto first = token_of(0);
+        value_of(store.create_access_token(first));
+        std::size_t last = 0;
+        while (last < limits::access_tokens_per_grant_max) {
+            const auto created = store.create_access_token(token_of(last + 1));
+            if (!created) {
+                expect(created.error().kind == error_kind::too_many_requests, "a store may refuse a token, if there are too many");
+                expect(created.error().retry_at == first.expires_at, "there is room when a token has expired");
+                break;
+            }
+            ++last;
+        }
+        expect_token_found(store, first);
+        expect_token_found(store, token_of(last));
+        auto later = token_of(last + 1);
+        later.created_at = first.expires_at;
+        value_of(store.create_access_token(later));
+        expect_token_found(store, later);
+        if (last > 0) expect_token_found(store, token_of(1));
     });
 
     add("access token: a revoked token is not found", [](auto& store) {

@@ -234,44 +234,50 @@ TEST_CASE_METHOD(two_nodes, "a token is refused as soon as a call of this node t
     CHECK(value_of(caching.revoke_grant(user_id{7}, application)));
     CHECK_FALSE(finds(redemption.tokens.access_digest));
 
-    // One more than the bound of one user and one application: the token that expires first is deleted.
+    // One more than the bound of one user and one application is refused; the others stay valid.
+    const auto check_refused = [](const auto& done) {
+        REQUIRE_FALSE(done);
+        CHECK(done.error().kind == error_kind::too_many_requests);
+    };
+    const auto fill = [&](application_id of, std::uint64_t seed) {
+        const auto id = std::to_string(of.value());
+        postgres_server::run(schema, "INSERT INTO tollgate_access_tokens SELECT sha256((i || '-" + std::to_string(seed) + "')::bytea), 7, " + id +
+                                         ", '', 0, extract(epoch FROM now()) * 1000 + 7200000, NULL FROM generate_series(1, " +
+                                         std::to_string(limits::access_tokens_per_grant_max) +
+                                         " - (SELECT count(*) FROM tollgate_access_tokens WHERE user_id = 7 AND application_id = " + id + ")) AS i");
+    };
     const auto first = access_token(5000);
     value_of(caching.create_access_token(first));
-    postgres_server::run(schema,
-                         "INSERT INTO tollgate_access_tokens SELECT sha256(i::text::bytea), 7, 3, '', 0, "
-                         "extract(epoch FROM now()) * 1000 + 7200000, NULL FROM generate_series(1, " +
-                             std::to_string(limits::access_tokens_per_grant_max - 1) + ") AS i");
+    fill(first.application, 1);
+    const auto one_more = caching.create_access_token(access_token(5001));
+    check_refused(one_more);
+    CHECK(one_more.error().retry_at == first.expires_at);
     CHECK(finds(first.token_digest));
-    auto one_more = access_token(5001);
-    one_more.expires_at += seconds{3600};
-    value_of(caching.create_access_token(one_more));
-    CHECK_FALSE(finds(first.token_digest));
+    CHECK_FALSE(finds(access_token(5001).token_digest));
+    auto later = access_token(5001);
+    later.created_at = first.expires_at;
+    later.expires_at = first.expires_at + seconds{3600};
+    value_of(caching.create_access_token(later));
 
-    // The same by the redemption of a code and by a refresh.
-    for (const bool is_refresh : {false, true}) {
-        CAPTURE(is_refresh);
-        const std::uint64_t seed = is_refresh ? 6 : 5;
-        if (is_refresh) issue(seed);
-        auto oldest = access_token(5002 + seed);
-        oldest.application = application;
-        oldest.expires_at = now() + seconds{1800};
-        value_of(caching.create_access_token(oldest));
-        const auto mine = "FROM tollgate_access_tokens WHERE user_id = 7 AND application_id = " + std::to_string(application.value());
-        postgres_server::run(schema, "INSERT INTO tollgate_access_tokens SELECT sha256((i || '-" + std::to_string(seed) + "')::bytea), 7, " +
-                                         std::to_string(application.value()) +
-                                         ", '', 0, extract(epoch FROM now()) * 1000 + 7200000, NULL FROM generate_series(1, " +
-                                         std::to_string(limits::access_tokens_per_grant_max) + " - (SELECT count(*) " + mine + ")) AS i");
-        CHECK(finds(oldest.token_digest));
-        if (is_refresh) {
-            refresh = sample_refresh(seed, 1006, application);
-            refresh.now = now();
-            refresh.access_expires_at = now() + seconds{3600};
-            CHECK(value_of(caching.refresh_access_token(refresh)).result == refresh_result::refreshed);
-        } else {
-            issue(seed);
-        }
-        CHECK_FALSE(finds(oldest.token_digest));
-    }
+    // The same by a refresh, and by the redemption of a code, which stays valid.
+    const auto kept = issue(5);
+    fill(application, 2);
+    refresh = sample_refresh(5, 1006, application);
+    refresh.now = now();
+    refresh.access_expires_at = now() + seconds{3600};
+    check_refused(caching.refresh_access_token(refresh));
+    auto code = sample_code(6, application);
+    code.created_at = now();
+    code.expires_at = now() + seconds{60};
+    expect_code(caching, code, code_result::created);
+    redemption = sample_redemption(6, application);
+    redemption.now = now();
+    redemption.tokens.access_expires_at = now() + seconds{3600};
+    check_refused(caching.redeem_code(redemption));
+    expect_code(caching, code, code_result::waiting);
+    CHECK(finds(kept.tokens.access_digest));
+    for (const auto& refused : {refresh.access_digest, redemption.tokens.access_digest}) CHECK_FALSE(finds(refused));
+    CHECK(value_of(caching.revoke_grant(user_id{7}, application)));
 
     redemption = issue(4);
     CHECK(value_of(caching.delete_application(user_id{3}, application)));

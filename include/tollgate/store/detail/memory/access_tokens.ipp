@@ -15,6 +15,9 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
         const auto siblings = between_.find(parties);
         return siblings != between_.end() && siblings->second.size() >= limits::access_tokens_per_grant_max;
     };
+    if (replaces_another())
+        if (const instant first_end = between_.find(parties)->second.begin()->at; created.created_at < first_end)
+            return too_many_access_tokens(first_end);
     while (!shares_.has_capacity(created.user) && !replaces_another())
         if (sweep_expired(created.created_at, 1) == 0)
             return shares_.no_capacity("access tokens", "access_tokens_max");
@@ -40,9 +43,9 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
     keep_all(counted, ended, placed);
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
-        auto oldest = siblings->second.begin();
-        if (oldest->digest == created.token_digest) ++oldest;  // not the token that is about to be returned
-        remove(parties, *oldest);
+        auto expired = siblings->second.begin();
+        if (expired->digest == created.token_digest) ++expired;  // not the token that is about to be returned
+        remove(parties, *expired);
     }
     return {};
 }

@@ -12,16 +12,30 @@ TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access
         "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
         "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7))",
         token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token);
-    return trim_access_tokens(to, token.token_digest);
+    return trim_access_tokens(to, token);
 }
 
-TOLLGATE_DECL std::size_t postgres::trim_access_tokens(batch& to, const digest& newest) {
+TOLLGATE_DECL std::size_t postgres::trim_access_tokens(batch& to, const new_access_token& newest) {
     return to.add(
         "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
         "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
         "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
-        "ORDER BY older.expires_at DESC OFFSET $2))",
-        newest, limits::access_tokens_per_grant_max - 1);
+        "ORDER BY older.expires_at DESC OFFSET $2)) AND expires_at <= $3",
+        newest.token_digest, limits::access_tokens_per_grant_max - 1, newest.created_at);
+}
+
+TOLLGATE_DECL std::size_t postgres::add_room_query(batch& to, user_id user, application_id application) {
+    return to.add(
+        "SELECT expires_at FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2 "
+        "ORDER BY expires_at DESC OFFSET $3 LIMIT 1",
+        application, user, limits::access_tokens_per_grant_max - 1);
+}
+
+TOLLGATE_DECL result<void> postgres::check_room(rows& found, instant now) {
+    const auto room_at = sql::read_value<instant>(found);
+    if (!room_at) return room_at.error();
+    if (*room_at && now < **room_at) return too_many_access_tokens(**room_at);
+    return {};
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
@@ -38,29 +52,46 @@ TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const
 }
 
 TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& token) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::add_access_token(batch, token, std::nullopt);
-        auto done = impl_->database.run(batch);
-        if (!done) return token_exists(std::move(done).error());
-        impl_->access_token_created(token.token_digest, token.user, done->back().affected() > 0);
-        return {};
+    return detail::without_exceptions([&]() -> result<void> {
+        return impl_->database.transact([&](postgres::transaction& on) -> result<void> {
+            auto reading = impl_->database.make_batch();
+            reading.add("BEGIN");
+            postgres::add_room_query(reading, token.user, token.application);
+            auto read = on.run(reading);
+            if (!read) return std::move(read).error();
+            if (auto room = postgres::check_room(read->back(), token.created_at); !room) return room;
+            postgres::batch writing{reading.shift()};
+            const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
+            auto written = on.commit(std::move(writing));
+            if (!written) return token_exists(std::move(written).error());
+            impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
+            return {};
+        });
     });
 }
 
 TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& token) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        // Waits for verbs that delete the application or take its right away.
-        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR SHARE", token.application);
-        batch.add(
-            "INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
-            "SELECT $1, $2, $3, $4, $5, $6 FROM tollgate_applications "
-            "WHERE id = $3 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential'",
-            token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at);
-        postgres::trim_access_tokens(batch, token.token_digest);
-        auto done = impl_->database.run(batch);
-        if (!done) return token_exists(std::move(done).error());
-        impl_->access_token_created(token.token_digest, token.user, done->back().affected() > 0);
-        return (*done)[1].affected() > 0;
+    return detail::without_exceptions([&]() -> result<bool> {
+        return impl_->database.transact([&](postgres::transaction& on) -> result<bool> {
+            auto reading = impl_->database.make_batch();
+            reading.add("BEGIN");
+            // Waits for verbs that delete the application or take its right away, which then wait for this one.
+            const auto allowed = reading.add(
+                "SELECT id FROM tollgate_applications "
+                "WHERE id = $1 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential' FOR SHARE",
+                token.application, token.user);
+            const auto room = postgres::add_room_query(reading, token.user, token.application);
+            auto read = on.run(reading);
+            if (!read) return std::move(read).error();
+            if ((*read)[allowed].count() == 0) return false;
+            if (auto checked = postgres::check_room((*read)[room], token.created_at); !checked) return std::move(checked).error();
+            postgres::batch writing{reading.shift()};
+            const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
+            auto written = on.commit(std::move(writing));
+            if (!written) return token_exists(std::move(written).error());
+            impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
+            return true;
+        });
     });
 }
 

@@ -111,14 +111,19 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
                 "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
                 shown.code_digest, shown.application);
-            reading.add(
+            const auto stored = reading.add(
                 "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id "
                 "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "WHERE code_digest = $1 AND application_id = $2",
                 shown.code_digest, shown.application);
+            const auto room = reading.add(
+                "SELECT access.expires_at FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
+                "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
+                "WHERE code_digest = $1 AND application_id = $2 ORDER BY access.expires_at DESC OFFSET $3 LIMIT 1",
+                shown.code_digest, shown.application, limits::access_tokens_per_grant_max - 1);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
-            const auto found = sql::read_one(read->back(), sql::to_found_code);
+            const auto found = sql::read_one((*read)[stored], sql::to_found_code);
             if (!found) return found.error();
             if (!*found) return redeemed_code{};
             const sql::found_code& code = **found;
@@ -130,6 +135,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 impl_->changes->forget(code.user);
             }
             if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+            if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
             const auto& tokens = shown.tokens;
             postgres::batch writing{reading.shift()};
@@ -165,14 +171,20 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
             postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
-            reading.add(
+            const auto stored = reading.add(
                 "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
                 "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4",
                 shown.refresh_digest, family, shown.application, shown.now);
+            const auto room = reading.add(
+                "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+                "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
+                "WHERE (tokens.token_digest = $1 OR family_digest = $2) AND application_id = $3 "
+                "ORDER BY access.expires_at DESC OFFSET $4 LIMIT 1",
+                shown.refresh_digest, family, shown.application, limits::access_tokens_per_grant_max - 1);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
-            const auto found = sql::read_one(read->back(), sql::to_found_refresh_token);
+            const auto found = sql::read_one((*read)[stored], sql::to_found_refresh_token);
             if (!found) return found.error();
             if (!*found) return refreshed_token{};
             const sql::found_refresh_token& token = **found;
@@ -184,6 +196,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
                 impl_->changes->forget(token.user);
             }
             if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+            if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
             postgres::batch writing{reading.shift()};
             const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);

@@ -120,11 +120,18 @@ inline void make_best_effort(batch& in) {
 inline constexpr milliseconds short_connection_wait{50};
 
 /// Inserts an access token, which was issued with this refresh token, if any, and trims. Returns the index of the statement that trims.
+/// Precondition: the transaction has found that there is room for it (`check_room`).
 TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token);
 
-/// Deletes the oldest access tokens of this token's user and application beyond the bound; nothing if the token does
-/// not exist. Returns the index of the statement.
-TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const digest& newest);
+/// Deletes expired access tokens of this token's user and application beyond the bound; nothing if the token does not exist. Returns the
+/// index of the statement.
+TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const new_access_token& newest);
+
+/// The time at which fewer access tokens than the bound remain, of those that a user and an application have, if there are so many.
+/// Returns the index of the statement.
+TOLLGATE_DECL std::size_t add_room_query(batch& to, user_id user, application_id application);
+/// Error (too_many_requests) unless that time is over. `found`: the rows of the query.
+[[nodiscard]] TOLLGATE_DECL result<void> check_room(rows& found, instant now);
 
 }  // namespace postgres
 

@@ -7,6 +7,12 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& token,
                                                         std::optional<sql::row_number> refresh_token) {
+    // If so many others expire later, this is when there is room again.
+    const auto room_at = sql::read_value<instant>(on.prepare(
+        "SELECT expires_at FROM tollgate_access_tokens WHERE application = ? AND user = ? ORDER BY expires_at DESC LIMIT 1 OFFSET ?",
+        token.application, token.user, limits::access_tokens_per_grant_max - 1));
+    if (!room_at) return room_at.error();
+    if (*room_at && token.created_at < **room_at) return too_many_access_tokens(**room_at);
     auto done = on.run(
         "INSERT INTO tollgate_access_tokens "
         "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -15,8 +21,8 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
     return on.run(
         "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
         "(SELECT token_digest FROM tollgate_access_tokens WHERE application = ?1 AND user = ?2 AND token_digest <> ?3 "
-        "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4)",
-        token.application, token.user, token.token_digest, limits::access_tokens_per_grant_max - 1);
+        "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4) AND expires_at <= ?5",
+        token.application, token.user, token.token_digest, limits::access_tokens_per_grant_max - 1, token.created_at);
 }
 
 TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {

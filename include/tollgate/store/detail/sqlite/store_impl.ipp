@@ -82,8 +82,8 @@ private:
 
 namespace sqlite {
 
-/// Inserts an access token with its refresh token, if any, and deletes the oldest of its user and application beyond
-/// the bound. Precondition: in a transaction.
+/// Inserts an access token with its refresh token, if any, and deletes expired ones of its user and application beyond the bound. Error
+/// (too_many_requests) if as many are valid. Precondition: in a transaction.
 TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token,
                                                 std::optional<sql::row_number> refresh_token);
 
