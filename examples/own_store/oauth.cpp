@@ -175,9 +175,8 @@ result<redeemed_code> table_store::redeem_code(const code_redemption& redemption
     const std::lock_guard transaction{mutex_};
     const auto found = codes_.find(redemption.code_digest.bytes());
     if (found == codes_.end() || found->second.code.application != redemption.application) return redeemed_code{};
-    auto& [code, refresh_token] = found->second;
-    const auto judged =
-        judge_redemption({refresh_token.has_value(), code.expires_at, code.redirect, code.code_challenge}, redemption);
+    auto& [code, refresh_token, redeemed_at] = found->second;
+    const auto judged = judge_redemption({redeemed_at, code.expires_at, code.redirect, code.code_challenge}, redemption);
     // The code may have been stolen, so revoke the tokens that were issued for it.
     if (judged == redemption_result::reused) revoke_refresh_token(*refresh_token);
     if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
@@ -194,6 +193,7 @@ result<redeemed_code> table_store::redeem_code(const code_redemption& redemption
                                                       code.scopes, redemption.now, tokens.access_expires_at},
                                                      id});
     refresh_token = id;  // spent, and kept so that reuse is detected
+    redeemed_at = redemption.now;
     return redeemed_code{redemption_result::redeemed, code.user, code.scopes};
 }
 // [/codes]
@@ -334,7 +334,7 @@ result<std::size_t> table_store::sweep_expired(instant now, std::size_t rows_max
     });
     sweep(access_tokens_, [](const access_row& each) { return each.token.expires_at; });
     sweep(refresh_tokens_, [](const refresh_row& each) { return each.expires_at; });
-    sweep(device_codes_, [](const device_row& each) { return each.code.expires_at; });
+    sweep(device_codes_, [](const device_row& each) { return each.code.expires_at + seconds{limits::expired_device_code_seconds}; });
     return swept;
 }
 

@@ -130,6 +130,7 @@ private:
     struct code_row {
         new_authorization_code code;
         std::optional<std::int64_t> refresh_token;  // made from it when it was redeemed
+        std::optional<instant> redeemed_at = {};
     };
 
     // Of these, the caller holds the mutex.

@@ -364,6 +364,9 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
 /// because scripts and emoji need them.
 [[nodiscard]] TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept;
 
+/// `text` without blanks, punctuation, and control and invisible characters; other bytes, of invalid UTF-8 too, are kept.
+[[nodiscard]] TOLLGATE_DECL std::string without_punctuation(std::string_view text);
+
 /// Makes untrusted bytes readable: lines of UTF-8 in which invalid bytes, control characters and the invisible
 /// characters that `is_visible_line` refuses are escaped, as `\x1b` or `\u202e`. Line ends become `\n`. The input may
 /// be truncated: an incomplete sequence at its end is dropped.
@@ -456,6 +459,7 @@ inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client th
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
 inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
 inline constexpr int code_seconds_left_min = 30;                  // of a code that is sent again: an exchange may be slow
+inline constexpr int expired_device_code_seconds = 600;            // kept, so that a device that still polls is told (RFC 8628 section 3.5)
 inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 
 inline constexpr std::size_t session_user_agent_bytes_max = 255;  // browsers send 70 to 200
@@ -3890,6 +3894,7 @@ struct code_redemption {
     std::optional<std::string> code_challenge{};
     instant now;
     issued_tokens tokens;  ///< stored exactly if the code is redeemed
+    seconds grace{};  ///< during this time after it was redeemed, the code may be sent again without harm: a response may be lost
 };
 
 /// The result. Everything but `redeemed` is `invalid_grant` to the client.
@@ -3900,11 +3905,12 @@ enum class redemption_result : std::uint8_t {
     redirect_mismatch,  ///< another redirect_uri: the code stays valid
     verifier_mismatch,  ///< another verifier, or one that is missing or unexpected: the code stays valid
     reused,             ///< redeemed before: the tokens made from it are revoked
+    repeated,           ///< redeemed just now: nothing changed
 };
 
 /// A code as the store keeps it, as far as its redemption depends on it.
 struct stored_code {
-    bool is_redeemed = false;
+    std::optional<instant> redeemed_at{};
     instant expires_at;
     std::string_view redirect;
     std::optional<std::string_view> code_challenge{};
@@ -3914,7 +3920,8 @@ struct stored_code {
 /// `redeemed` the store creates the tokens, after `reused` it revokes those that the first redemption created. Thread rule: any
 /// thread.
 [[nodiscard]] inline redemption_result judge_redemption(const stored_code& code, const code_redemption& shown) noexcept {
-    if (code.is_redeemed) return redemption_result::reused;
+    if (code.redeemed_at)
+        return shown.now < *code.redeemed_at + shown.grace ? redemption_result::repeated : redemption_result::reused;
     if (code.expires_at <= shown.now) return redemption_result::expired;
     if (shown.redirect_uri && *shown.redirect_uri != code.redirect) return redemption_result::redirect_mismatch;
     if (shown.code_challenge != code.code_challenge) return redemption_result::verifier_mismatch;
@@ -4377,7 +4384,7 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
     // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
     // for `limits::spent_code_seconds` after its expiry, so that reuse is detected. If its application uses the code
-    // again, the refresh token made from it is revoked, and so are the access tokens made from either.
+    // again, the refresh token made from it is revoked, and so are the access tokens made from either, but not within `grace`.
     // error_kind::conflict if one of the new digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
     // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The token must have the `covering`
@@ -4408,7 +4415,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
     // Revokes a grant; returns whether there was one. Its codes, access and refresh tokens are deleted with it.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
-    // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many.
+    // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many. A device code is of
+    // use for `limits::expired_device_code_seconds` after its expiry.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -11660,6 +11668,7 @@ struct code_exchange {
     digest code_digest;
     std::optional<std::string> redirect_uri;    ///< as sent
     std::optional<std::string> code_challenge;  ///< S256 of the verifier that was sent (RFC 7636 section 4.6)
+    seconds grace{};  ///< see `code_redemption`
 };
 
 /// grant_type=refresh_token (RFC 6749 section 6).
@@ -11693,6 +11702,7 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 [[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result reason);
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
 [[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
+[[nodiscard]] TOLLGATE_DECL failure expired_device_code();
 /// The error for a device that its user has not approved: pending, denied or expired.
 [[nodiscard]] TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now);
 
@@ -11740,8 +11750,8 @@ template <scope_checker Checker>
 
 /// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> redeem(const code_exchange& exchange, const exchange_context& context, Grants& grants,
-                                             const Random& random) {
+[[nodiscard]] result<std::variant<token_response, redemption_result>> redeem(const code_exchange& exchange, const exchange_context& context,
+                                                                             Grants& grants, const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
@@ -11757,9 +11767,10 @@ template <grant_store Grants, random_source Random>
                    .refresh_digest = digest_of(*refresh),
                    .refresh_expires_at = context.now + lifetimes.refresh_token_lifetime,
                    .refresh_ends_at = context.now + lifetimes.refresh_token_end},
+        .grace = exchange.grace,
     });
     if (!redeemed) return redeemed.error();
-    if (redeemed->result != redemption_result::redeemed) return invalid_code(redeemed->result);
+    if (redeemed->result != redemption_result::redeemed) return redeemed->result;
     return token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
 }
 
@@ -11767,7 +11778,10 @@ template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
                                                     Grants& grants, const Random& random) {
     if (const auto failed = check_redirect_uri(exchange, context.client)) return *failed;
-    return redeem(exchange, context, grants, random);
+    auto redeemed = redeem(exchange, context, grants, random);
+    if (!redeemed) return std::move(redeemed).error();
+    if (const auto* refused = std::get_if<redemption_result>(&*redeemed)) return invalid_code(*refused);
+    return std::get<token_response>(*std::move(redeemed));
 }
 
 /// The response to a device's poll. What the user approved is a code with the digest of the device's.
@@ -11777,9 +11791,20 @@ template <grant_store Grants, random_source Random>
     const auto found = grants.find_device_code(exchange.device_digest);
     if (!found) return found.error();
     if (!*found || (*found)->application != context.client.id) return unknown_device_code();
-    if ((*found)->state == device_code_state::approved && context.now < (*found)->expires_at)
-        return redeem({.code_digest = exchange.device_digest, .redirect_uri = {}, .code_challenge = {}}, context, grants, random);
-    return unapproved_device_code(**found, context.now);
+    if ((*found)->state != device_code_state::approved) return unapproved_device_code(**found, context.now);
+    // A device whose response was lost polls again.
+    auto redeemed = redeem({.code_digest = exchange.device_digest,
+                            .redirect_uri = {},
+                            .code_challenge = {},
+                            .grace = context.settings.rotation_grace},
+                           context, grants, random);
+    if (!redeemed) return std::move(redeemed).error();
+    const auto* refused = std::get_if<redemption_result>(&*redeemed);
+    if (refused == nullptr) return std::get<token_response>(*std::move(redeemed));
+    // An expired code may have been deleted.
+    const bool is_over = *refused == redemption_result::unknown && context.now >= (*found)->expires_at;
+    if (*refused == redemption_result::expired || is_over) return expired_device_code();
+    return invalid_code(*refused);
 }
 
 /// A token for the accounts of the application's owner, if the owner has allowed that.
@@ -12304,12 +12329,12 @@ namespace tollgate::inline v0::oauth {
 /// Letters of user codes (RFC 8628 section 6.1): no vowels, so that no words appear, and none that look alike.
 inline constexpr std::string_view user_code_letters = "BCDFGHJKLMNPQRSTVWXZ";
 inline constexpr std::size_t user_code_size = 8;  // 20^8: 34 bits, with bounds on guesses
-inline constexpr std::size_t user_code_typed_bytes_max = 64;  // with blanks and hyphens
+inline constexpr std::size_t user_code_typed_bytes_max = 64;  // with blanks and punctuation
 
 /// A user code, from random bytes: `BCDF-GHJK`.
 [[nodiscard]] TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random);
 
-/// As `make_user_code` writes it: from what a person types, in any case, with any blanks and hyphens, up to
+/// As `make_user_code` writes it: from what a person types, in any case, with any blanks and punctuation (RFC 8628 section 6.1), up to
 /// `user_code_typed_bytes_max`. Empty if it cannot be a user code.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed);
 
@@ -16654,9 +16679,10 @@ public:
     void forget_of(application_id application) noexcept { std::erase_if(rows_, is_of{application}); }
 
     std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
+        const instant until = now - seconds{limits::expired_device_code_seconds};
         std::size_t swept = 0;
         std::erase_if(rows_, [&](const row& each) {
-            const bool goes = swept < rows_max && each.code.expires_at <= now;
+            const bool goes = swept < rows_max && each.code.expires_at <= until;
             swept += goes ? 1 : 0;
             return goes;
         });
@@ -16753,6 +16779,7 @@ private:
         instant expires_at;
         instant forget_at;                                   // later than its expiry once it was redeemed
         std::optional<refresh_token_id> refresh_token = {};  // from it; set when it is redeemed
+        std::optional<instant> redeemed_at = {};
     };
     struct refresh_row {
         refresh_token_id id;
@@ -21065,11 +21092,12 @@ struct found_code {
     scope_set scopes;
     std::string redirect;
     std::optional<std::string> code_challenge;
-    instant expires_at;
+    instant expires_at;  ///< of a redeemed code, when it was redeemed
     std::optional<row_number> refresh_token;  ///< made when it was redeemed
 
     [[nodiscard]] redemption_result judge(const code_redemption& shown) const noexcept {
-        return judge_redemption({refresh_token.has_value(), expires_at, redirect, code_challenge}, shown);
+        const auto redeemed_at = refresh_token ? std::optional{expires_at} : std::nullopt;
+        return judge_redemption({redeemed_at, expires_at, redirect, code_challenge}, shown);
     }
     [[nodiscard]] new_access_token access_token(const code_redemption& shown) const {
         return {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at};
@@ -21392,6 +21420,19 @@ constexpr bool is_hidden(std::uint32_t code) noexcept {
            code == 0xad || code == 0x34f || code == 0x180e || code == 0x200b || code == 0xfeff;
 }
 
+/// Those that people, keyboards and word processors put into codes.
+constexpr bool is_punctuation(std::uint32_t code) noexcept {
+    const auto within = [code](std::uint32_t first, std::uint32_t last) { return code >= first && code <= last; };
+    return within('!', '/') || within(':', '@') || within('[', '`') || within('{', '~') ||                 // ASCII
+           within(0xa1, 0xa9) || within(0xab, 0xb1) || code == 0xb4 || within(0xb6, 0xb8) || code == 0xbb || code == 0xbf ||  // Latin-1
+           code == 0x58a || code == 0x5be || code == 0x1806 ||                                             // hyphens of other scripts
+           within(0x2010, 0x2027) || within(0x2030, 0x205e) || code == 0x2212 || within(0x2e00, 0x2e5d) ||  // dashes and quotation marks
+           within(0x3001, 0x3003) || within(0x3008, 0x3011) || within(0x3014, 0x301f) || code == 0x3030 || code == 0x30a0 ||
+           code == 0x30fb || code == 0x30fc ||  // Japanese keyboards have the long vowel mark in place of the hyphen
+           within(0xfe30, 0xfe6f) || within(0xff01, 0xff0f) || within(0xff1a, 0xff20) || within(0xff3b, 0xff40) ||
+           within(0xff5b, 0xff65);
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept {
@@ -21406,6 +21447,20 @@ TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max)
         text.remove_prefix(bytes);
     }
     return has_visible;
+}
+
+TOLLGATE_DECL std::string without_punctuation(std::string_view text) {
+    std::string kept;
+    while (!text.empty()) {
+        const std::size_t sequence = utf8_sequence_bytes(text);
+        const std::size_t bytes = (std::max)(sequence, std::size_t{1});
+        const auto code = sequence == 0 ? 0U : detail::code_point_of(text.substr(0, bytes));
+        const bool goes = sequence != 0 && (detail::is_blank(code) || detail::is_hidden(code) || detail::is_joiner(code) ||
+                                            detail::is_punctuation(code));
+        if (!goes) kept.append(text.substr(0, bytes));
+        text.remove_prefix(bytes);
+    }
+    return kept;
 }
 
 namespace detail {
@@ -27080,6 +27135,8 @@ TOLLGATE_DECL failure invalid_code(redemption_result reason) {
         case redemption_result::expired: return refuse("The code has expired.");
         case redemption_result::reused:
             return refuse("The code was already used. The tokens that were issued for it have been revoked.");
+        case redemption_result::repeated:
+            return refuse("The code was already used a moment ago. The tokens that were issued for it are valid.");
         case redemption_result::redirect_mismatch:
             return refuse("redirect_uri differs from the one in the authorization request.");
         case redemption_result::verifier_mismatch:
@@ -27094,10 +27151,13 @@ TOLLGATE_DECL failure unknown_device_code() {
     return {error_code::invalid_grant, "The device_code is unknown, or was issued to another application."};
 }
 
+TOLLGATE_DECL failure expired_device_code() {
+    return {error_code::expired_token, "The device_code has expired. Request a new one."};
+}
+
 TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now) {
     if (waiting.state == device_code_state::denied) return {error_code::access_denied, "The user denied the request."};
-    if (now >= waiting.expires_at)
-        return {error_code::expired_token, "The device_code has expired. Request a new one."};
+    if (now >= waiting.expires_at) return expired_device_code();
     return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then poll again."};
 }
 
@@ -27126,8 +27186,7 @@ TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed)
     if (typed.size() > user_code_typed_bytes_max) return std::nullopt;
     std::string code;
     std::size_t letters = 0;
-    for (const char c : typed) {
-        if (c == '-' || c == ' ' || c == '\t') continue;
+    for (const char c : without_punctuation(typed)) {
         const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
         if (user_code_letters.find(upper) == std::string_view::npos || letters == user_code_size) return std::nullopt;
         if (letters++ == user_code_size / 2) code.push_back('-');
@@ -29915,7 +29974,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     if (found == codes_.end() || found->second.parties.application != shown.application) return redeemed_code{};
     code_row& code = found->second;
     const auto judged =
-        judge_redemption({code.refresh_token.has_value(), code.expires_at, code.redirect, code.code_challenge}, shown);
+        judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge}, shown);
     if (judged == redemption_result::reused) revoke_what_came_of(code);
     if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
@@ -29924,6 +29983,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
         return std::move(done).error();
     ++last_refresh_token_id_;
     code.refresh_token = id;
+    code.redeemed_at = shown.now;
     const instant forget_at = code.expires_at + seconds{limits::spent_code_seconds};
     move_in_time(codes_by_end_, {code.forget_at, shown.code_digest}, forget_at);
     code.forget_at = forget_at;
@@ -40213,7 +40273,9 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
         if (!inserted) return inserted.error();
         if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
-        return on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted, code.forget_at(), code.id)
+        return on
+            .run("UPDATE tollgate_codes SET refresh_token = ?, expires_at = ?, forget_at = ? WHERE id = ?", *inserted, shown.now,
+                 code.forget_at(), code.id)
             .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
     });
 }
@@ -40293,19 +40355,24 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
+    const instant device_codes_until = now - seconds{limits::expired_device_code_seconds};
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         std::size_t swept = 0;
-        for (const sql::statement_text statement :
-             {sql::statement_text{"DELETE FROM tollgate_codes WHERE id IN "
-                                  "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)"},
-              sql::statement_text{"DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-                                  "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
-                                  "ORDER BY expires_at LIMIT ?)"},
-              sql::statement_text{"DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                                  "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
-              sql::statement_text{"DELETE FROM tollgate_device_codes WHERE id IN "
-                                  "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"}}) {
-            if (auto done = on.run(statement, now, rows_max - swept); !done) return std::move(done).error();
+        for (const auto& [statement, until] :
+             {std::pair{sql::statement_text{"DELETE FROM tollgate_codes WHERE id IN "
+                                            "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)"},
+                        now},
+              std::pair{sql::statement_text{"DELETE FROM tollgate_access_tokens WHERE token_digest IN "
+                                            "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
+                                            "ORDER BY expires_at LIMIT ?)"},
+                        now},
+              std::pair{sql::statement_text{"DELETE FROM tollgate_refresh_tokens WHERE id IN "
+                                            "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
+                        now},
+              std::pair{sql::statement_text{"DELETE FROM tollgate_device_codes WHERE id IN "
+                                            "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
+                        device_codes_until}}) {
+            if (auto done = on.run(statement, until, rows_max - swept); !done) return std::move(done).error();
             swept += static_cast<std::size_t>(on.changes());
         }
         return swept;
@@ -40313,8 +40380,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
                             "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
                             "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
-                            sweep, now);
+                            "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
+                            sweep, now, device_codes_until);
 }
 
 }  // namespace tollgate
@@ -40902,7 +40969,7 @@ inline constexpr std::array store_steps{
     //
     // Access tokens may refer to an application without a row, an integrator's own or one of step 1, so they have no
     // foreign key, and application ids start above theirs (unless one is too large). In a code, `refresh_token` is set
-    // when it is redeemed and identifies the token made from it.
+    // when it is redeemed and identifies the token made from it; `expires_at` is then the time of the redemption.
     statement_text{R"(
         CREATE TABLE tollgate_applications (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -44489,9 +44556,9 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 "WHERE grant_id = $1 AND token_digest <> $2 ORDER BY expires_at DESC OFFSET $3))",
                 code.access_grant, tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
             writing.add(
-                "UPDATE tollgate_codes SET forget_at = $3, "
+                "UPDATE tollgate_codes SET expires_at = $4, forget_at = $3, "
                 "refresh_token_id = (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $2) WHERE id = $1",
-                code.id, tokens.refresh_digest, code.forget_at());
+                code.id, tokens.refresh_digest, code.forget_at(), shown.now);
             const auto trimming = postgres::add_access_token(writing, code.access_token(shown), tokens.refresh_digest);
             auto written = on.commit(std::move(writing));
             if (!written) return token_exists(std::move(written).error());
@@ -44631,10 +44698,10 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
             "swept AS (SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) "
             "+ (SELECT count(*) FROM refresh) AS so_far), "
             "devices AS (DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_device_codes WHERE expires_at <= $1 ORDER BY expires_at "
+            "SELECT id FROM tollgate_device_codes WHERE expires_at <= $3 ORDER BY expires_at "
             "LIMIT $2 - (SELECT so_far FROM swept) FOR UPDATE SKIP LOCKED)) RETURNING id) "
             "SELECT (SELECT so_far FROM swept) + (SELECT count(*) FROM devices)",
-            now, rows_max);
+            now, rows_max, now - seconds{limits::expired_device_code_seconds});
         if (!swept) return std::move(swept).error();
         return postgres::read_count(*swept);
     });
@@ -45293,7 +45360,7 @@ inline constexpr std::array store_steps{
     //
     // Access tokens may refer to an application without a row, an integrator's own, so they have no foreign key. In a
     // code, `refresh_token_id` is set when it is redeemed and identifies the token made from it; that token may have
-    // been deleted, so it is not a foreign key either.
+    // been deleted, so it is not a foreign key either. `expires_at` is then the time of the redemption.
     schema_step{R"(
         CREATE TABLE tollgate_personal_tokens (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

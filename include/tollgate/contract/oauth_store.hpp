@@ -64,7 +64,7 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
     // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
     // for `limits::spent_code_seconds` after its expiry, so that reuse is detected. If its application uses the code
-    // again, the refresh token made from it is revoked, and so are the access tokens made from either.
+    // again, the refresh token made from it is revoked, and so are the access tokens made from either, but not within `grace`.
     // error_kind::conflict if one of the new digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
     // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The token must have the `covering`
@@ -95,7 +95,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
     // Revokes a grant; returns whether there was one. Its codes, access and refresh tokens are deleted with it.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
-    // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many.
+    // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many. A device code is of
+    // use for `limits::expired_device_code_seconds` after its expiry.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 

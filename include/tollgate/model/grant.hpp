@@ -75,6 +75,7 @@ struct code_redemption {
     std::optional<std::string> code_challenge{};
     instant now;
     issued_tokens tokens;  ///< stored exactly if the code is redeemed
+    seconds grace{};  ///< during this time after it was redeemed, the code may be sent again without harm: a response may be lost
 };
 
 /// The result. Everything but `redeemed` is `invalid_grant` to the client.
@@ -85,11 +86,12 @@ enum class redemption_result : std::uint8_t {
     redirect_mismatch,  ///< another redirect_uri: the code stays valid
     verifier_mismatch,  ///< another verifier, or one that is missing or unexpected: the code stays valid
     reused,             ///< redeemed before: the tokens made from it are revoked
+    repeated,           ///< redeemed just now: nothing changed
 };
 
 /// A code as the store keeps it, as far as its redemption depends on it.
 struct stored_code {
-    bool is_redeemed = false;
+    std::optional<instant> redeemed_at{};
     instant expires_at;
     std::string_view redirect;
     std::optional<std::string_view> code_challenge{};
@@ -99,7 +101,8 @@ struct stored_code {
 /// `redeemed` the store creates the tokens, after `reused` it revokes those that the first redemption created. Thread rule: any
 /// thread.
 [[nodiscard]] inline redemption_result judge_redemption(const stored_code& code, const code_redemption& shown) noexcept {
-    if (code.is_redeemed) return redemption_result::reused;
+    if (code.redeemed_at)
+        return shown.now < *code.redeemed_at + shown.grace ? redemption_result::repeated : redemption_result::reused;
     if (code.expires_at <= shown.now) return redemption_result::expired;
     if (shown.redirect_uri && *shown.redirect_uri != code.redirect) return redemption_result::redirect_mismatch;
     if (shown.code_challenge != code.code_challenge) return redemption_result::verifier_mismatch;

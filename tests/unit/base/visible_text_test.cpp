@@ -67,3 +67,15 @@ TEST_CASE("untrusted bytes are made readable", "[visible_text]") {
         CHECK(make_readable(each.bytes) == each.reads);
     }
 }
+
+TEST_CASE("blanks, punctuation and invisible characters are removed", "[visible_text]") {
+    struct row {
+        std::string text;
+        std::string kept;
+    };
+    for (const row& each : {row{"", ""}, row{"aB1", "aB1"}, row{" a\t-\r\n_b.!~", "ab"}, row{"a\xc2\xa0" "b\xe2\x80\x93" "c\xe2\x80\x94", "abc"},
+                            row{"\xe2\x80\x9e" "a\xe2\x80\x9c\xef\xbb\xbf\xe2\x80\x8b\xc2\xad", "a"}, row{"a\xe2\x88\x92\xef\xbc\x8d\xe3\x80\x80", "a"},
+                            row{"\xc3\xa4\xce\xb1\xc2\xb2\xc2\xaa", "\xc3\xa4\xce\xb1\xc2\xb2\xc2\xaa"},
+                            row{"a\xff-\xe2\x80", "a\xff\xe2\x80"}, row{"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"}})
+        CHECK(without_punctuation(each.text) == each.kept);
+}

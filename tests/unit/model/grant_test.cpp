@@ -27,7 +27,7 @@ TEST_CASE("a code is redeemed once, in time, with its redirect URL and its verif
         change(code);
         return code;
     };
-    const auto spent = with(plain, [](stored_code& code) { code.is_redeemed = true; });
+    const auto spent = with(plain, [](stored_code& code) { code.redeemed_at = noon - seconds{30}; });
     const auto late = with(plain, [](stored_code& code) { code.expires_at = noon; });
     const auto bound = with(plain, [](stored_code& code) { code.code_challenge = "c"; });
     using enum redemption_result;
@@ -46,6 +46,10 @@ TEST_CASE("a code is redeemed once, in time, with its redirect URL and its verif
         shown.redirect_uri = each.redirect;
         shown.code_challenge = each.challenge;
         CHECK(judge_redemption(each.code, shown) == each.expected);
+        shown.grace = seconds{30};
+        CHECK(judge_redemption(each.code, shown) == each.expected);
+        shown.grace = seconds{31};
+        CHECK(judge_redemption(each.code, shown) == (each.expected == reused ? repeated : each.expected));
     }
 }
 

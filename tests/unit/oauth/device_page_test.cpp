@@ -91,7 +91,7 @@ TEST_CASE("a device gets tokens after its user allows it", "[oauth][device]") {
     CHECK(is_well_formed(secret_kind::refresh_token, member(tokens, "refresh_token")));
     CHECK((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value());
 
-    shop.now += seconds{5};
+    shop.now += seconds{30};
     CHECK(member(shop.poll(requested), "error") == "invalid_grant");  // a code works once
     CHECK_FALSE(shop.accepts(member(tokens, "access_token")));
     CHECK(shop.observer.causes.empty());
@@ -110,6 +110,38 @@ TEST_CASE("a device learns that its user denied, and gets no result after expiry
     CHECK(member(shop.poll(expired), "error") == "expired_token");
     CHECK(shop.type(member(expired, "user_code")).status() == status::unprocessable_content);
     CHECK(member(shop.poll(late), "error") == "expired_token");
+}
+
+TEST_CASE("an expired device code stays expired for some minutes, whatever is swept", "[oauth][device]") {
+    const bool is_approved = GENERATE(false, true);
+    device_shop shop;
+    const auto requested = shop.request();
+    if (is_approved) CHECK(has(shop.decide(shop.type(member(requested, "user_code")), "allow"), "Device authorized"));
+    for (const seconds wait : {seconds{600}, seconds{300}, seconds{299}}) {
+        shop.now += wait;
+        REQUIRE(shop.store.sweep_expired(shop.now, 1000));
+        CHECK(member(shop.poll(requested), "error") == "expired_token");
+    }
+    shop.now += seconds{1};
+    REQUIRE(shop.store.sweep_expired(shop.now, 1000));
+    shop.now += seconds{5};
+    CHECK(member(shop.poll(requested), "error") == "invalid_grant");
+}
+
+TEST_CASE("a poll that is repeated because its response was lost revokes nothing", "[oauth][device]") {
+    device_shop shop;
+    const auto requested = shop.request();
+    CHECK(has(shop.decide(shop.type(member(requested, "user_code")), "allow"), "Device authorized"));
+    const auto issued = shop.poll(requested);
+    REQUIRE(issued.status() == status::ok);
+    shop.now += seconds{29};
+    const auto repeated = shop.poll(requested);
+    CHECK(member(repeated, "error") == "invalid_grant");
+    CHECK(member(repeated, "error_description").find("a moment ago") != std::string::npos);
+    CHECK(shop.accepts(member(issued, "access_token")));
+    shop.now += seconds{5};
+    CHECK(member(shop.poll(requested), "error") == "invalid_grant");
+    CHECK_FALSE(shop.accepts(member(issued, "access_token")));
 }
 
 TEST_CASE("a device that polls too often gets slow_down", "[oauth][device]") {

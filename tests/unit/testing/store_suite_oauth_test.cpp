@@ -82,6 +82,8 @@ enum class defect {
     sorts_redirect_urls,
     ignores_the_end_of_owner_tokens,
     keeps_codes_that_expire_soon,
+    has_no_grace_period_for_codes,
+    forgets_expired_device_codes,
     recreates_codes_for_the_first_user,
     recreates_codes_for_the_first_application,
     recreates_codes_with_the_first_scopes,
@@ -241,6 +243,7 @@ public:
     }
     result<redeemed_code> redeem_code(code_redemption redemption) {
         using enum redemption_result;
+        if (is(defect::has_no_grace_period_for_codes)) redemption.grace = seconds{0};
         if (is(defect::redeems_at_expiry)) redemption.now -= milliseconds{1};
         if (is(defect::ignores_the_redirect_uri)) redemption.redirect_uri.reset();
         if (is(defect::requires_a_redirect_uri) && !redemption.redirect_uri) return redeemed_code{redirect_mismatch, {}, {}};
@@ -337,6 +340,7 @@ public:
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
         if (is(defect::sweeps_too_early)) now += milliseconds{1};
         if (is(defect::sweeps_too_much)) rows_max *= 10;
+        if (is(defect::forgets_expired_device_codes)) now += seconds{limits::expired_device_code_seconds};
         if (is(defect::sweeps_spent_codes_early)) now += seconds{limits::spent_code_seconds};
         return inner_.sweep_expired(now, rows_max);
     }
@@ -471,6 +475,9 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::ignores_the_end_of_owner_tokens,
             "owner token: is created for the owner only, and works only while the owner allows it"},
         row{defect::keeps_codes_that_expire_soon, "code: one that would expire soon is created again"},
+        row{defect::has_no_grace_period_for_codes, "code: one that was redeemed just now may be repeated without harm, if the request says so"},
+        row{defect::forgets_expired_device_codes,
+            "device code: needs new codes and a known application, and is kept for some minutes after its expiry"},
         row{defect::recreates_codes_for_the_first_user, "code: one that expired before it was redeemed is created again"},
         row{defect::recreates_codes_for_the_first_application, "code: one that expired before it was redeemed is created again"},
         row{defect::recreates_codes_with_the_first_scopes, "code: one that expired before it was redeemed is created again"},

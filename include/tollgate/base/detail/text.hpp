@@ -183,6 +183,9 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
 /// because scripts and emoji need them.
 [[nodiscard]] TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept;
 
+/// `text` without blanks, punctuation, and control and invisible characters; other bytes, of invalid UTF-8 too, are kept.
+[[nodiscard]] TOLLGATE_DECL std::string without_punctuation(std::string_view text);
+
 /// Makes untrusted bytes readable: lines of UTF-8 in which invalid bytes, control characters and the invisible
 /// characters that `is_visible_line` refuses are escaped, as `\x1b` or `\u202e`. Line ends become `\n`. The input may
 /// be truncated: an incomplete sequence at its end is dropped.

@@ -40,6 +40,19 @@ constexpr bool is_hidden(std::uint32_t code) noexcept {
            code == 0xad || code == 0x34f || code == 0x180e || code == 0x200b || code == 0xfeff;
 }
 
+/// Those that people, keyboards and word processors put into codes.
+constexpr bool is_punctuation(std::uint32_t code) noexcept {
+    const auto within = [code](std::uint32_t first, std::uint32_t last) { return code >= first && code <= last; };
+    return within('!', '/') || within(':', '@') || within('[', '`') || within('{', '~') ||                 // ASCII
+           within(0xa1, 0xa9) || within(0xab, 0xb1) || code == 0xb4 || within(0xb6, 0xb8) || code == 0xbb || code == 0xbf ||  // Latin-1
+           code == 0x58a || code == 0x5be || code == 0x1806 ||                                             // hyphens of other scripts
+           within(0x2010, 0x2027) || within(0x2030, 0x205e) || code == 0x2212 || within(0x2e00, 0x2e5d) ||  // dashes and quotation marks
+           within(0x3001, 0x3003) || within(0x3008, 0x3011) || within(0x3014, 0x301f) || code == 0x3030 || code == 0x30a0 ||
+           code == 0x30fb || code == 0x30fc ||  // Japanese keyboards have the long vowel mark in place of the hyphen
+           within(0xfe30, 0xfe6f) || within(0xff01, 0xff0f) || within(0xff1a, 0xff20) || within(0xff3b, 0xff40) ||
+           within(0xff5b, 0xff65);
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept {
@@ -54,6 +67,20 @@ TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max)
         text.remove_prefix(bytes);
     }
     return has_visible;
+}
+
+TOLLGATE_DECL std::string without_punctuation(std::string_view text) {
+    std::string kept;
+    while (!text.empty()) {
+        const std::size_t sequence = utf8_sequence_bytes(text);
+        const std::size_t bytes = (std::max)(sequence, std::size_t{1});
+        const auto code = sequence == 0 ? 0U : detail::code_point_of(text.substr(0, bytes));
+        const bool goes = sequence != 0 && (detail::is_blank(code) || detail::is_hidden(code) || detail::is_joiner(code) ||
+                                            detail::is_punctuation(code));
+        if (!goes) kept.append(text.substr(0, bytes));
+        text.remove_prefix(bytes);
+    }
+    return kept;
 }
 
 namespace detail {

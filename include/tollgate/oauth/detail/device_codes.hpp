@@ -25,12 +25,12 @@ namespace tollgate::inline v0::oauth {
 /// Letters of user codes (RFC 8628 section 6.1): no vowels, so that no words appear, and none that look alike.
 inline constexpr std::string_view user_code_letters = "BCDFGHJKLMNPQRSTVWXZ";
 inline constexpr std::size_t user_code_size = 8;  // 20^8: 34 bits, with bounds on guesses
-inline constexpr std::size_t user_code_typed_bytes_max = 64;  // with blanks and hyphens
+inline constexpr std::size_t user_code_typed_bytes_max = 64;  // with blanks and punctuation
 
 /// A user code, from random bytes: `BCDF-GHJK`.
 [[nodiscard]] TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random);
 
-/// As `make_user_code` writes it: from what a person types, in any case, with any blanks and hyphens, up to
+/// As `make_user_code` writes it: from what a person types, in any case, with any blanks and punctuation (RFC 8628 section 6.1), up to
 /// `user_code_typed_bytes_max`. Empty if it cannot be a user code.
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed);
 

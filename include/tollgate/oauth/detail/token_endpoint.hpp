@@ -31,6 +31,7 @@ struct code_exchange {
     digest code_digest;
     std::optional<std::string> redirect_uri;    ///< as sent
     std::optional<std::string> code_challenge;  ///< S256 of the verifier that was sent (RFC 7636 section 4.6)
+    seconds grace{};  ///< see `code_redemption`
 };
 
 /// grant_type=refresh_token (RFC 6749 section 6).
@@ -64,6 +65,7 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 [[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result reason);
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
 [[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
+[[nodiscard]] TOLLGATE_DECL failure expired_device_code();
 /// The error for a device that its user has not approved: pending, denied or expired.
 [[nodiscard]] TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now);
 
@@ -111,8 +113,8 @@ template <scope_checker Checker>
 
 /// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> redeem(const code_exchange& exchange, const exchange_context& context, Grants& grants,
-                                             const Random& random) {
+[[nodiscard]] result<std::variant<token_response, redemption_result>> redeem(const code_exchange& exchange, const exchange_context& context,
+                                                                             Grants& grants, const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
@@ -128,9 +130,10 @@ template <grant_store Grants, random_source Random>
                    .refresh_digest = digest_of(*refresh),
                    .refresh_expires_at = context.now + lifetimes.refresh_token_lifetime,
                    .refresh_ends_at = context.now + lifetimes.refresh_token_end},
+        .grace = exchange.grace,
     });
     if (!redeemed) return redeemed.error();
-    if (redeemed->result != redemption_result::redeemed) return invalid_code(redeemed->result);
+    if (redeemed->result != redemption_result::redeemed) return redeemed->result;
     return token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
 }
 
@@ -138,7 +141,10 @@ template <grant_store Grants, random_source Random>
 [[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
                                                     Grants& grants, const Random& random) {
     if (const auto failed = check_redirect_uri(exchange, context.client)) return *failed;
-    return redeem(exchange, context, grants, random);
+    auto redeemed = redeem(exchange, context, grants, random);
+    if (!redeemed) return std::move(redeemed).error();
+    if (const auto* refused = std::get_if<redemption_result>(&*redeemed)) return invalid_code(*refused);
+    return std::get<token_response>(*std::move(redeemed));
 }
 
 /// The response to a device's poll. What the user approved is a code with the digest of the device's.
@@ -148,9 +154,20 @@ template <grant_store Grants, random_source Random>
     const auto found = grants.find_device_code(exchange.device_digest);
     if (!found) return found.error();
     if (!*found || (*found)->application != context.client.id) return unknown_device_code();
-    if ((*found)->state == device_code_state::approved && context.now < (*found)->expires_at)
-        return redeem({.code_digest = exchange.device_digest, .redirect_uri = {}, .code_challenge = {}}, context, grants, random);
-    return unapproved_device_code(**found, context.now);
+    if ((*found)->state != device_code_state::approved) return unapproved_device_code(**found, context.now);
+    // A device whose response was lost polls again.
+    auto redeemed = redeem({.code_digest = exchange.device_digest,
+                            .redirect_uri = {},
+                            .code_challenge = {},
+                            .grace = context.settings.rotation_grace},
+                           context, grants, random);
+    if (!redeemed) return std::move(redeemed).error();
+    const auto* refused = std::get_if<redemption_result>(&*redeemed);
+    if (refused == nullptr) return std::get<token_response>(*std::move(redeemed));
+    // An expired code may have been deleted.
+    const bool is_over = *refused == redemption_result::unknown && context.now >= (*found)->expires_at;
+    if (*refused == redemption_result::expired || is_over) return expired_device_code();
+    return invalid_code(*refused);
 }
 
 /// A token for the accounts of the application's owner, if the owner has allowed that.

@@ -79,6 +79,8 @@ TOLLGATE_DECL failure invalid_code(redemption_result reason) {
         case redemption_result::expired: return refuse("The code has expired.");
         case redemption_result::reused:
             return refuse("The code was already used. The tokens that were issued for it have been revoked.");
+        case redemption_result::repeated:
+            return refuse("The code was already used a moment ago. The tokens that were issued for it are valid.");
         case redemption_result::redirect_mismatch:
             return refuse("redirect_uri differs from the one in the authorization request.");
         case redemption_result::verifier_mismatch:
@@ -93,10 +95,13 @@ TOLLGATE_DECL failure unknown_device_code() {
     return {error_code::invalid_grant, "The device_code is unknown, or was issued to another application."};
 }
 
+TOLLGATE_DECL failure expired_device_code() {
+    return {error_code::expired_token, "The device_code has expired. Request a new one."};
+}
+
 TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now) {
     if (waiting.state == device_code_state::denied) return {error_code::access_denied, "The user denied the request."};
-    if (now >= waiting.expires_at)
-        return {error_code::expired_token, "The device_code has expired. Request a new one."};
+    if (now >= waiting.expires_at) return expired_device_code();
     return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then poll again."};
 }
 

@@ -176,6 +176,24 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
     });
 
+    add("code: one that was redeemed just now may be repeated without harm, if the request says so", [](auto& store) {
+        const auto application = create_sample_application(store);
+        authorize(store, 1, application);
+        auto presented = sample_redemption(1, application);
+        const instant redeemed_at = presented.now;
+        presented.tokens = sample_tokens(2);
+        presented.grace = seconds{30};
+        presented.now = redeemed_at + seconds{30} - milliseconds{1};
+        expect_redemption(store, presented, repeated);
+        expect_access(store, 1);
+        expect_no_access(store, 2);
+        expect(is_refreshable(store, 1, application) && !is_refreshable(store, 2, application), "the first tokens stay valid");
+        presented.now = redeemed_at + seconds{30};
+        expect_redemption(store, presented, reused);
+        expect_no_access(store, 1);
+        expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
+    });
+
     add("code: if a new digest already exists, nothing changes", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);

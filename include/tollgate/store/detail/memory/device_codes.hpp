@@ -57,9 +57,10 @@ public:
     void forget_of(application_id application) noexcept { std::erase_if(rows_, is_of{application}); }
 
     std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
+        const instant until = now - seconds{limits::expired_device_code_seconds};
         std::size_t swept = 0;
         std::erase_if(rows_, [&](const row& each) {
-            const bool goes = swept < rows_max && each.code.expires_at <= now;
+            const bool goes = swept < rows_max && each.code.expires_at <= until;
             swept += goes ? 1 : 0;
             return goes;
         });

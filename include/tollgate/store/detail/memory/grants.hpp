@@ -68,6 +68,7 @@ private:
         instant expires_at;
         instant forget_at;                                   // later than its expiry once it was redeemed
         std::optional<refresh_token_id> refresh_token = {};  // from it; set when it is redeemed
+        std::optional<instant> redeemed_at = {};
     };
     struct refresh_row {
         refresh_token_id id;

@@ -71,7 +71,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     if (found == codes_.end() || found->second.parties.application != shown.application) return redeemed_code{};
     code_row& code = found->second;
     const auto judged =
-        judge_redemption({code.refresh_token.has_value(), code.expires_at, code.redirect, code.code_challenge}, shown);
+        judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge}, shown);
     if (judged == redemption_result::reused) revoke_what_came_of(code);
     if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
@@ -80,6 +80,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
         return std::move(done).error();
     ++last_refresh_token_id_;
     code.refresh_token = id;
+    code.redeemed_at = shown.now;
     const instant forget_at = code.expires_at + seconds{limits::spent_code_seconds};
     move_in_time(codes_by_end_, {code.forget_at, shown.code_digest}, forget_at);
     code.forget_at = forget_at;

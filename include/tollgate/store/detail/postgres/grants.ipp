@@ -149,9 +149,9 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 "WHERE grant_id = $1 AND token_digest <> $2 ORDER BY expires_at DESC OFFSET $3))",
                 code.access_grant, tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
             writing.add(
-                "UPDATE tollgate_codes SET forget_at = $3, "
+                "UPDATE tollgate_codes SET expires_at = $4, forget_at = $3, "
                 "refresh_token_id = (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $2) WHERE id = $1",
-                code.id, tokens.refresh_digest, code.forget_at());
+                code.id, tokens.refresh_digest, code.forget_at(), shown.now);
             const auto trimming = postgres::add_access_token(writing, code.access_token(shown), tokens.refresh_digest);
             auto written = on.commit(std::move(writing));
             if (!written) return token_exists(std::move(written).error());
@@ -291,10 +291,10 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
             "swept AS (SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) "
             "+ (SELECT count(*) FROM refresh) AS so_far), "
             "devices AS (DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_device_codes WHERE expires_at <= $1 ORDER BY expires_at "
+            "SELECT id FROM tollgate_device_codes WHERE expires_at <= $3 ORDER BY expires_at "
             "LIMIT $2 - (SELECT so_far FROM swept) FOR UPDATE SKIP LOCKED)) RETURNING id) "
             "SELECT (SELECT so_far FROM swept) + (SELECT count(*) FROM devices)",
-            now, rows_max);
+            now, rows_max, now - seconds{limits::expired_device_code_seconds});
         if (!swept) return std::move(swept).error();
         return postgres::read_count(*swept);
     });

@@ -25,7 +25,7 @@ inline constexpr std::array store_steps{
     //
     // Access tokens may refer to an application without a row, an integrator's own, so they have no foreign key. In a
     // code, `refresh_token_id` is set when it is redeemed and identifies the token made from it; that token may have
-    // been deleted, so it is not a foreign key either.
+    // been deleted, so it is not a foreign key either. `expires_at` is then the time of the redemption.
     schema_step{R"(
         CREATE TABLE tollgate_personal_tokens (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

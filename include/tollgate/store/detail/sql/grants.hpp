@@ -26,11 +26,12 @@ struct found_code {
     scope_set scopes;
     std::string redirect;
     std::optional<std::string> code_challenge;
-    instant expires_at;
+    instant expires_at;  ///< of a redeemed code, when it was redeemed
     std::optional<row_number> refresh_token;  ///< made when it was redeemed
 
     [[nodiscard]] redemption_result judge(const code_redemption& shown) const noexcept {
-        return judge_redemption({refresh_token.has_value(), expires_at, redirect, code_challenge}, shown);
+        const auto redeemed_at = refresh_token ? std::optional{expires_at} : std::nullopt;
+        return judge_redemption({redeemed_at, expires_at, redirect, code_challenge}, shown);
     }
     [[nodiscard]] new_access_token access_token(const code_redemption& shown) const {
         return {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at};

@@ -5,6 +5,8 @@
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 #include <tollgate/store/detail/widen_scopes.hpp>
 
+#include <utility>
+
 namespace tollgate::inline v0 {
 
 namespace sqlite::detail {
@@ -118,7 +120,9 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
         if (!inserted) return inserted.error();
         if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
-        return on.run("UPDATE tollgate_codes SET refresh_token = ?, forget_at = ? WHERE id = ?", *inserted, code.forget_at(), code.id)
+        return on
+            .run("UPDATE tollgate_codes SET refresh_token = ?, expires_at = ?, forget_at = ? WHERE id = ?", *inserted, shown.now,
+                 code.forget_at(), code.id)
             .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
     });
 }
@@ -198,19 +202,24 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
     if (rows_max == 0) return std::size_t{0};
+    const instant device_codes_until = now - seconds{limits::expired_device_code_seconds};
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         std::size_t swept = 0;
-        for (const sql::statement_text statement :
-             {sql::statement_text{"DELETE FROM tollgate_codes WHERE id IN "
-                                  "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)"},
-              sql::statement_text{"DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-                                  "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
-                                  "ORDER BY expires_at LIMIT ?)"},
-              sql::statement_text{"DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                                  "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
-              sql::statement_text{"DELETE FROM tollgate_device_codes WHERE id IN "
-                                  "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"}}) {
-            if (auto done = on.run(statement, now, rows_max - swept); !done) return std::move(done).error();
+        for (const auto& [statement, until] :
+             {std::pair{sql::statement_text{"DELETE FROM tollgate_codes WHERE id IN "
+                                            "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)"},
+                        now},
+              std::pair{sql::statement_text{"DELETE FROM tollgate_access_tokens WHERE token_digest IN "
+                                            "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
+                                            "ORDER BY expires_at LIMIT ?)"},
+                        now},
+              std::pair{sql::statement_text{"DELETE FROM tollgate_refresh_tokens WHERE id IN "
+                                            "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
+                        now},
+              std::pair{sql::statement_text{"DELETE FROM tollgate_device_codes WHERE id IN "
+                                            "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
+                        device_codes_until}}) {
+            if (auto done = on.run(statement, until, rows_max - swept); !done) return std::move(done).error();
             swept += static_cast<std::size_t>(on.changes());
         }
         return swept;
@@ -218,8 +227,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
                             "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
                             "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?1)",
-                            sweep, now);
+                            "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
+                            sweep, now, device_codes_until);
 }
 
 }  // namespace tollgate

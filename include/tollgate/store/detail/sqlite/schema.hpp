@@ -52,7 +52,7 @@ inline constexpr std::array store_steps{
     //
     // Access tokens may refer to an application without a row, an integrator's own or one of step 1, so they have no
     // foreign key, and application ids start above theirs (unless one is too large). In a code, `refresh_token` is set
-    // when it is redeemed and identifies the token made from it.
+    // when it is redeemed and identifies the token made from it; `expires_at` is then the time of the redemption.
     statement_text{R"(
         CREATE TABLE tollgate_applications (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
