@@ -1,4 +1,5 @@
 #include <tollgate/store/postgres.hpp>
+#include <tollgate/store/postgres_database.hpp>
 
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/expect.hpp>
