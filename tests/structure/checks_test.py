@@ -168,6 +168,19 @@ class Docs(Project):
         self.write("docs/good.md", "<!-- snippet: docs/good.cpp -->\n```cpp\nint good;\n```\n")
         self.assert_finding(docs_test.check, "no link was found")
 
+    def test_figures(self):
+        def figures(*names):
+            return "".join(f"<!-- figures: {name} -->\n| a |\n<!-- /figures -->\n\n" for name in names)
+
+        self.write("README.md", f"\n## Benchmarks\n\n{figures('machine', 'users')}\n## Versions\n\n| b |\n")
+        self.assertEqual(docs_test.check(self.base), [])
+        for text, part in ((figures("users"), "the figures"), (figures("machine", "speed"), "the figures"),
+                           (figures("machine", "users", "users"), "the figures"),
+                           (figures("machine") + "| c |\n", "a table of figures")):
+            with self.subTest(text):
+                self.write("README.md", f"\n## Benchmarks\n\n{text}")
+                self.assert_finding(docs_test.check, part)
+
     def test_links(self):
         self.write("docs/a.md", "# Some Heading\n")
         self.write("README.md", "[a](docs/a.md) [b](docs/a.md#some-heading) [c](https://example.com/x) ![d](docs)\n")

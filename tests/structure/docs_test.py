@@ -15,6 +15,8 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|^\[[^\]]+\]:\s*(\S+)", re.MULT
 IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 MARK = re.compile(r"<!--\s*snippet:\s*(\S+)(?:\s+(\S+))?\s*-->\s*\Z")
+WRITTEN_FIGURES = re.compile(r"<!-- figures: \w+ -->\n.*?<!-- /figures -->", re.DOTALL)
+FIGURES = {"machine", "plain", "tls", "handle", "threads", "webhooks", "users", "nodes", "store", "events", "build"}
 HEADING = re.compile(r"^#+\s+(.*)$", re.MULTILINE)
 
 
@@ -97,9 +99,23 @@ def refresh_snippets(base):
         page.write_text(FENCE.sub(updated, text), encoding="utf-8")
 
 
+def check_figures(base):
+    """The benchmark writes the figures of README.md, so that one version and one date hold for all."""
+    readme = base / "README.md"
+    section = (sources.read(readme) if readme.is_file() else "").partition("\n## Benchmarks\n")[2].partition("\n## ")[0]
+    if not section:
+        return
+    names = re.findall(r"<!-- figures: (\w+) -->", section)
+    if "machine" not in names or set(names) - FIGURES or len(names) != len(set(names)):
+        yield f"README.md: the figures {names} are not those that the benchmark writes"
+    if re.search(r"^\|", WRITTEN_FIGURES.sub("", section), re.MULTILINE):
+        yield "README.md: a table of figures that the benchmark does not write"
+
+
 def check(base):
     found = pages(base)
     findings = [finding for page in found for finding in (*check_links(base, page), *check_snippets(base, page))]
+    findings += check_figures(base)
     if not any(map(links, found)):
         findings.append("no link was found")
     if not any(snippets(sources.read(page)) for page in found):

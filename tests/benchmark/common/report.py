@@ -5,18 +5,22 @@ from __future__ import annotations
 import datetime
 import pathlib
 import platform
+import re
 import subprocess
 
+FIGURES = re.compile(r"<!-- figures: (\w+) -->\n.*?<!-- /figures -->", re.DOTALL)
+VERSION = pathlib.Path(__file__).resolve().parents[3] / "include" / "tollgate" / "base" / "config.hpp"
 ABSENT = "–"
 
 
 def machine_line() -> str:
-    """Date, processor, kernel and compiler of the measurement."""
+    """Version, date, processor, kernel and compiler of the measurement."""
+    version = re.search(r'#define TOLLGATE_VERSION "(.+)"', VERSION.read_text())[1]
     model = next((line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
                   if line.startswith("model name")), platform.machine())
     cores = sum(line.startswith("processor") for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines())
     compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
-    return (f"{datetime.date.today().isoformat()}; {model}, {cores} cores; Linux {platform.release()}; {compiler}, "
+    return (f"Tollgate {version}; {datetime.date.today().isoformat()}; {model}, {cores} cores; Linux {platform.release()}; {compiler}, "
             f"`-O2 -DNDEBUG`; server on one core, load on {'another' if cores > 1 else 'the same'}.")
 
 
@@ -46,6 +50,16 @@ def milliseconds(value: float | None) -> str:
 
 def kibibytes(value: float | None) -> str:
     return ABSENT if value is None else f"{value / 1024:.1f} KiB"
+
+
+def marks(text: str) -> set[str]:
+    """Names of the figures that a page shows."""
+    return set(FIGURES.findall(text))
+
+
+def with_figures(text: str, figures: dict[str, str]) -> str:
+    """The text of a page with new figures between its marks."""
+    return FIGURES.sub(lambda found: f"<!-- figures: {found[1]} -->\n{figures[found[1]]}\n<!-- /figures -->", text)
 
 
 def table(columns: list[str], rows: list[list[str]]) -> str:
