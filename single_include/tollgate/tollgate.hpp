@@ -13548,6 +13548,12 @@ struct page_view {
     instant now{};
     std::size_t page_number = 1;  ///< of a list, as requested
 
+    /// This page of a list, with this query.
+    [[nodiscard]] std::string list_url(std::string query = {}) const {
+        if (page_number > 1)
+            query.append(query.empty() ? "" : "&").append(page_number_name).append("=").append(std::to_string(page_number));
+        return std::string{url}.append(query.empty() ? "" : "?").append(query);
+    }
     [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
 
     /// A form of this page. `action` is the value of `action_name`; without one, the form creates an item.
@@ -15484,7 +15490,10 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
     auto return_to = url_of(which, *state.language);
     if (request.method == http::method::post) return_to.append("?").append(pages::done_name).append("=").append(pages::signed_out_done);
     else if (request.target.has_query) return_to.append("?").append(request.target.query);
-    return redirect(response, sessions_.sign_in_url(return_to));
+    auto url = sessions_.sign_in_url(return_to);
+    // Encoded once more, a long query may not fit in a request target. It can only name a part of the page.
+    if (url.size() > limits::target_bytes_max) url = sessions_.sign_in_url(url_of(which, *state.language));
+    return redirect(response, url);
 }
 
 }  // namespace tollgate
@@ -24726,10 +24735,10 @@ TOLLGATE_DECL std::string_view trim_login(std::string_view typed) noexcept {
     for (bool is_trimmed = false; !is_trimmed;) {
         is_trimmed = true;
         for (const auto blank : detail::typed_blanks) {
-            if (typed.starts_with(blank)) typed.remove_prefix(blank.size());
-            else if (typed.ends_with(blank)) typed.remove_suffix(blank.size());
-            else continue;
-            is_trimmed = false;
+            const auto bytes = typed.size();
+            while (typed.starts_with(blank)) typed.remove_prefix(blank.size());
+            while (typed.ends_with(blank)) typed.remove_suffix(blank.size());
+            is_trimmed = is_trimmed && typed.size() == bytes;
         }
     }
     return typed;
@@ -27945,8 +27954,8 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(application.id.value());
     const auto target = [&](std::string_view action) { return view.form(action, {{"application", number}}); };
-    html.add("<a class=\"button quiet\" href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url, edit_name, number,
-             texts.edit, application.name);
+    html.add("<a class=\"button quiet\" href=\"{}\">{}<span class=\"unseen\"> {}</span></a>\n",
+             view.list_url(std::string{edit_name}.append("=").append(number)), texts.edit, application.name);
     if (application.older_secret_digest)
         web::write_confirmation(html,
                                 {.label = texts.remove_secret,
@@ -28102,7 +28111,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
                               choices, faults, view.texts.forms);
     }
     html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n",
-             texts.save, view.url, texts.back);
+             texts.save, view.list_url(), texts.back);
 }
 
 }  // namespace tollgate::pages

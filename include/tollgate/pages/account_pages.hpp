@@ -443,7 +443,10 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
     auto return_to = url_of(which, *state.language);
     if (request.method == http::method::post) return_to.append("?").append(pages::done_name).append("=").append(pages::signed_out_done);
     else if (request.target.has_query) return_to.append("?").append(request.target.query);
-    return redirect(response, sessions_.sign_in_url(return_to));
+    auto url = sessions_.sign_in_url(return_to);
+    // Encoded once more, a long query may not fit in a request target. It can only name a part of the page.
+    if (url.size() > limits::target_bytes_max) url = sessions_.sign_in_url(url_of(which, *state.language));
+    return redirect(response, url);
 }
 
 }  // namespace tollgate

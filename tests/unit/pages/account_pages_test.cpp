@@ -345,6 +345,15 @@ TEST_CASE("an exception results in an error page") {
     CHECK_FALSE(has(page, "a secret"));
 }
 
+TEST_CASE("a long query does not prevent the sign-in") {
+    page_shop shop;
+    const auto location_of = [&](std::size_t bytes) {
+        return std::string{shop.get("/en/user/settings/tokens/?a=" + std::string(bytes, '%'), "").find("Location")};
+    };
+    CHECK(location_of(10).find("%3Fa%3D%25") != std::string::npos);
+    CHECK(location_of(8000) == "/en/user/sign_in/?return_to=%2Fen%2Fuser%2Fsettings%2Ftokens%2F");
+}
+
 TEST_CASE("refusals of the server are pages") {
     page_shop shop;
     for (const auto status : {http::status::bad_request, http::status::request_timeout, http::status::uri_too_long,

@@ -121,8 +121,11 @@ TEST_CASE("the largest applications of a user make no large page, and are shown 
         CHECK(has(page, "and 15 more"));
         CHECK_FALSE(has(page, std::string(500, '&')));
     }
-    const auto id = page_shop::between(shop.get(path + "?page=2").body(), "?edit=", "\"");
-    const auto edit = shop.get(path + "?edit=" + id);
+    const auto id = page_shop::between(shop.get(path + "?page=2").body(), "?edit=", "&amp;page=2\"");
+    REQUIRE(application_id::parse(id));
+    const auto edit = shop.get(path + "?edit=" + id + "&page=2");
+    CHECK(has(edit, "href=\"" + path + "?page=2\""));  // back to the list
+    CHECK(has(edit, "<input type=\"hidden\" name=\"page\" value=\"2\">"));
     for (std::size_t i = 0; i < limits::redirect_urls_max; ++i) CHECK(has(edit, "https://a.example/" + std::to_string(i) + "?&amp;"));
     CHECK(edit.body().size() < page_bytes_max);
     // A deletion that is refused is shown where it was attempted.

@@ -80,8 +80,8 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(application.id.value());
     const auto target = [&](std::string_view action) { return view.form(action, {{"application", number}}); };
-    html.add("<a class=\"button quiet\" href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>\n", view.url, edit_name, number,
-             texts.edit, application.name);
+    html.add("<a class=\"button quiet\" href=\"{}\">{}<span class=\"unseen\"> {}</span></a>\n",
+             view.list_url(std::string{edit_name}.append("=").append(number)), texts.edit, application.name);
     if (application.older_secret_digest)
         web::write_confirmation(html,
                                 {.label = texts.remove_secret,
@@ -237,7 +237,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
                               choices, faults, view.texts.forms);
     }
     html.add("<p class=\"buttons\"><button>{}</button> <a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form>\n",
-             texts.save, view.url, texts.back);
+             texts.save, view.list_url(), texts.back);
 }
 
 }  // namespace tollgate::pages

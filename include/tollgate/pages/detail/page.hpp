@@ -129,6 +129,12 @@ struct page_view {
     instant now{};
     std::size_t page_number = 1;  ///< of a list, as requested
 
+    /// This page of a list, with this query.
+    [[nodiscard]] std::string list_url(std::string query = {}) const {
+        if (page_number > 1)
+            query.append(query.empty() ? "" : "&").append(page_number_name).append("=").append(std::to_string(page_number));
+        return std::string{url}.append(query.empty() ? "" : "?").append(query);
+    }
     [[nodiscard]] std::string url_of(page which) const { return std::string{root}.append(find_path(which).path()); }
 
     /// A form of this page. `action` is the value of `action_name`; without one, the form creates an item.

@@ -24,10 +24,10 @@ TOLLGATE_DECL std::string_view trim_login(std::string_view typed) noexcept {
     for (bool is_trimmed = false; !is_trimmed;) {
         is_trimmed = true;
         for (const auto blank : detail::typed_blanks) {
-            if (typed.starts_with(blank)) typed.remove_prefix(blank.size());
-            else if (typed.ends_with(blank)) typed.remove_suffix(blank.size());
-            else continue;
-            is_trimmed = false;
+            const auto bytes = typed.size();
+            while (typed.starts_with(blank)) typed.remove_prefix(blank.size());
+            while (typed.ends_with(blank)) typed.remove_suffix(blank.size());
+            is_trimmed = is_trimmed && typed.size() == bytes;
         }
     }
     return typed;
