@@ -34,6 +34,8 @@
 #include <openssl/tls1.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <algorithm>
@@ -17943,15 +17945,33 @@ namespace tollgate::inline v0::detail {
 
 // <tollgate/base/detail/start_thread.hpp>
 
-#if defined(__GLIBC__)
-#include <pthread.h>
-#endif
-
 namespace tollgate::inline v0::detail {
 
-/// Starts a thread of the library's own. With glibc, it cannot be cancelled. Throws `std::system_error`, or what copying `body` throws.
+/// Blocks signals on the calling thread, so that a thread which it starts meanwhile blocks them, too. Signals to the process are then
+/// delivered to the program's own threads, where it expects them: by a handler, `sigwait` or `signalfd`.
+///
+/// Not blocked are signals that a thread causes itself, whose handlers report crashes, and SIGPROF, with which profilers sample threads.
+class blocked_signals {
+public:
+    blocked_signals() noexcept {
+        sigset_t blocked;
+        ::sigfillset(&blocked);
+        for (const int each : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) ::sigdelset(&blocked, each);
+        ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+    }
+    blocked_signals(const blocked_signals&) = delete;
+    blocked_signals& operator=(const blocked_signals&) = delete;
+    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_;
+};
+
+/// Starts a thread of the library's own, which takes none of the process's signals. With glibc, it cannot be cancelled. Throws
+/// `std::system_error`, or what copying `body` throws.
 template <class Body>
 [[nodiscard]] std::thread start_thread(Body body) {
+    const blocked_signals inherited;
     return std::thread{[body = std::move(body)]() mutable {
 #if defined(__GLIBC__)
         ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
