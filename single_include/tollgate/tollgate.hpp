@@ -29,6 +29,7 @@
 
 #include <netdb.h>
 #include <openssl/bio.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/tls1.h>
@@ -38,6 +39,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/types.h>
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -6940,8 +6943,7 @@ struct health_settings {
 /// `{"ready":false,"failing":["store"]}`; every other path gets 200, because the process serves. A check fails before its first
 /// run.
 ///
-/// Thread rule: everything may be called from any thread at any time, with two exceptions: `add` only before `start`, and `stop` not
-/// from a check or `on_change`.
+/// Thread rule: everything may be called from any thread at any time, except for `add` after `start`.
 class health {
 public:
     /// Checks something that is needed to serve requests, such as a row of the store. It may block, but it must return by itself, because
@@ -6962,7 +6964,8 @@ public:
     /// that this is not the first call, or that the checks have been stopped.
     TOLLGATE_DECL result<void> start();
 
-    /// Runs no further checks, and waits for those in progress. May be called repeatedly.
+    /// Runs no further checks, and waits for those in progress, unless it is called by one of them or by `on_change`. May be called
+    /// repeatedly.
     TOLLGATE_DECL void stop() noexcept;
 
     /// The names of the checks that fail, in the order in which they were added. Never waits.
@@ -17653,7 +17656,8 @@ using loop_group_factory =
 /// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.
 /// The handler must outlive it. A blocking handler is called on worker threads, never on an I/O thread. Everything
 /// except construction and destruction may be called from any thread at any time; a handler may stop its server, but
-/// not destroy it. A server runs once: create another one to start again.
+/// not destroy it, except by ending the process. A server runs once: create another one to start again. In a child process, a server
+/// that the parent has started does nothing, and is not destroyed.
 class server {
 public:
     /// A server that runs on `settings.threads` threads of its own. Opens no socket before `start`. Throws std::runtime_error if OpenSSL
@@ -17691,8 +17695,8 @@ public:
     /// dropped. Returns when everything has ended and the port is free. Only calls of a blocking handler that are still
     /// running can make it take longer than `deadline`.
     ///
-    /// If it is called by a handler, or on a thread that runs the server's `io_context`, it returns at once, and the
-    /// server stops in the background. If no thread runs the executor, it gives up at the deadline. May be called
+    /// If it is called by a handler, or on a thread that the server's executor needs to make progress, it returns at once, and the
+    /// server stops while the executor runs. If no thread runs the executor, it gives up one second after the deadline. May be called
     /// again, for instance with an earlier deadline.
     TOLLGATE_COLD void stop(milliseconds deadline = seconds{10});
 
@@ -18079,6 +18083,189 @@ struct running_host_lookups {
 
 }  // namespace tollgate::detail
 
+// <tollgate/base/detail/thread_mark.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// Marks the calling thread as executing something of an owner, so that the owner's `stop` does not wait for its own thread.
+template <class Owner>
+class thread_mark {
+public:
+    explicit thread_mark(const Owner& owner) noexcept : before_{std::exchange(current(), &owner)} {}
+    thread_mark(const thread_mark&) = delete;
+    thread_mark& operator=(const thread_mark&) = delete;
+    ~thread_mark() { current() = before_; }
+
+    [[nodiscard]] static bool is_set_for(const Owner& owner) noexcept { return current() == &owner; }
+
+private:
+    static const Owner*& current() noexcept {
+        static thread_local const Owner* one = nullptr;
+        return one;
+    }
+
+    const Owner* const before_;
+};
+
+}  // namespace tollgate::detail
+
+// <tollgate/base/detail/process_life.hpp>
+
+/// What objects with threads need to know about the life of their process: whether it was forked, and when it ends.
+namespace tollgate::inline v0::detail {
+
+/// The process that started something. A child process made by `fork` has a copy of all objects, but none of their threads, and any
+/// lock may be held for ever. Such an object belongs to the parent: the child must neither wait for it nor destroy it.
+class owning_process {
+public:
+    /// Before this call, nothing is owned. Call it before the first thread is started.
+    void take() noexcept { id_ = ::getpid(); }
+    [[nodiscard]] bool is_parent() const noexcept { return id_ != 0 && id_ != ::getpid(); }
+
+private:
+    pid_t id_ = 0;
+};
+
+/// A condition variable for objects that a child process may destroy: their destructor would wait for the parent's waiting threads.
+class condition_of_process {
+public:
+    condition_of_process() {
+        process_.take();
+        new (&condition_) std::condition_variable;
+    }
+    condition_of_process(const condition_of_process&) = delete;
+    condition_of_process& operator=(const condition_of_process&) = delete;
+    ~condition_of_process() {
+        if (!process_.is_parent()) condition_.~condition_variable();
+    }
+
+    std::condition_variable* operator->() noexcept { return &condition_; }
+
+private:
+    owning_process process_;
+    union {
+        std::condition_variable condition_;
+    };
+};
+
+/// Counts the threads of a group that have not ended, so that one of them can end the process without waiting for ever.
+class thread_count {
+public:
+    /// Counts the calling thread while it runs `body`.
+    template <class Body>
+    void run(Body&& body) {
+        const thread_mark<thread_count> mark{*this};
+        ++running_;
+        body();
+        --running_;
+    }
+    /// Joins the threads except the calling one. Gives up after a second: a thread may wait for something that the calling one holds.
+    template <class... Thread>
+    void join_others(Thread&... all) noexcept {
+        constexpr int waits_max = 1000;
+        const int own = thread_mark<thread_count>::is_set_for(*this) ? 1 : 0;
+        for (int i = 0; running_ != own; ++i) {
+            if (i == waits_max) return;
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        }
+        (join_other(all), ...);
+    }
+
+private:
+    static void join_other(std::thread& one) noexcept {
+        if (one.joinable() && one.get_id() != std::this_thread::get_id()) one.join();
+    }
+    static void join_other(std::vector<std::thread>& all) noexcept {
+        for (std::thread& each : all) join_other(each);
+    }
+
+    std::atomic<int> running_ = 0;
+};
+
+/// Instead of destroying the object. It stays reachable, so that a leak checker does not report it.
+template <class T>
+void leave_undestroyed(std::unique_ptr<T>& one) noexcept {
+    struct node {
+        T* left;
+        node* next;
+    };
+    static std::atomic<node*> last = nullptr;
+    T* const left = one.release();
+    if (auto* const added = new (std::nothrow) node{left, last}) last = added;
+}
+
+/// Calls a function before OPENSSL_cleanup frees OpenSSL's state. At the end of a process, this often happens before static objects are
+/// destroyed, and any thread that still uses OpenSSL then reads freed memory.
+class before_openssl_end {
+public:
+    before_openssl_end() noexcept = default;
+    before_openssl_end(const before_openssl_end&) = delete;
+    before_openssl_end& operator=(const before_openssl_end&) = delete;
+    /// The function is not called any more when this returns.
+    ~before_openssl_end() { cancel(); }
+
+    /// Calls `function(owner)` once, on the thread that ends OpenSSL. It must not throw.
+    void call(void (*function)(void*) noexcept, void* owner) {
+        registry& all = registry::instance();
+        const std::lock_guard hold{all.mutex};
+        function_ = function;
+        owner_ = owner;
+        next_ = all.first;
+        all.first = this;
+    }
+    /// Does nothing on the thread that is calling the function.
+    void cancel() noexcept {
+        if (function_ == nullptr) return;
+        registry& all = registry::instance();
+        std::unique_lock hold{all.mutex};
+        for (before_openssl_end** each = &all.first; *each != nullptr; each = &(*each)->next_)
+            if (*each == this) {
+                *each = next_;
+                return;
+            }
+        if (all.thread != std::this_thread::get_id()) all.called.wait(hold, [&] { return all.current != this; });
+    }
+
+private:
+    /// Never destroyed, because static objects may be destroyed later.
+    struct registry {
+        static registry& instance() {
+            static registry* const only = [] {
+                OPENSSL_atexit([] { instance().call_all(); });
+                return new registry;
+            }();
+            return *only;
+        }
+        void call_all() noexcept {
+            std::unique_lock hold{mutex};
+            thread = std::this_thread::get_id();
+            while (first != nullptr) {
+                current = first;
+                first = current->next_;
+                before_openssl_end& each = *current;
+                hold.unlock();
+                each.function_(each.owner_);
+                hold.lock();
+                current = nullptr;
+                called.notify_all();
+            }
+            thread = {};
+        }
+
+        std::mutex mutex;
+        std::condition_variable called;
+        std::thread::id thread;
+        before_openssl_end* first = nullptr;
+        before_openssl_end* current = nullptr;
+    };
+
+    void (*function_)(void*) noexcept = nullptr;
+    void* owner_ = nullptr;
+    before_openssl_end* next_ = nullptr;
+};
+
+}  // namespace tollgate::detail
+
 // <tollgate/base/detail/reconnecting_pool.hpp>
 
 // The circuit breaker of a pool:
@@ -18244,7 +18431,7 @@ private:
     void release_slot(bool is_reserved) noexcept {
         --opened_;
         count_in_use(is_reserved, false);
-        slot_free_.notify_all();
+        slot_free_->notify_all();
     }
     /// Takes a slot and opens a connection, while the lock is released.
     [[nodiscard]] result<lease> open_one(std::unique_lock<std::mutex>& lock, bool is_probe, bool is_reserved);
@@ -18267,7 +18454,7 @@ private:
     std::atomic<steady::rep> waited_{0};
 
     std::mutex mutex_;
-    std::condition_variable slot_free_;
+    detail::condition_of_process slot_free_;
     std::vector<idle_connection> idle_;
     std::size_t unreserved_in_use_ = 0;  // by callers of `take`, including those that are being opened
     std::size_t opened_ = 0;  // including those being opened and those in use
@@ -18307,7 +18494,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
             return unavailable(settings_.name + ": no connection came free within " +
                                std::to_string(wait_max.count()) + " ms; there are " + std::to_string(opened_));
         const steady::time_point retry_at{steady::duration{retry_at_.load(std::memory_order_relaxed)}};
-        slot_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
+        slot_free_->wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
     }
 }
 
@@ -18337,7 +18524,7 @@ auto reconnecting_pool<Connection>::open_one(std::unique_lock<std::mutex>& lock,
     }
     if (!is_probe && std::exchange(failures_, 0) > 0) {
         retry_at_.store(0, std::memory_order_relaxed);
-        slot_free_.notify_all();  // callers that wait for the next try may open one now
+        slot_free_->notify_all();  // callers that wait for the next try may open one now
     }
     return lease{*this, **std::move(opened), {generation, is_probe, is_reserved}};
 }
@@ -18353,8 +18540,8 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, co
         else --opened_;
     }
     // One that waits without a reservation may not be allowed to take it.
-    if (how.is_probe || settings_.connections_reserved > 0) slot_free_.notify_all();
-    else slot_free_.notify_one();
+    if (how.is_probe || settings_.connections_reserved > 0) slot_free_->notify_all();
+    else slot_free_->notify_one();
 }
 
 template <class Connection>
@@ -18420,32 +18607,6 @@ void reconnecting_pool<Connection>::report(bool up, std::string_view reason) noe
 }
 
 }  // namespace tollgate
-
-// <tollgate/base/detail/thread_mark.hpp>
-
-namespace tollgate::inline v0::detail {
-
-/// Marks the calling thread as executing something of an owner, so that the owner's `stop` does not wait for its own thread.
-template <class Owner>
-class thread_mark {
-public:
-    explicit thread_mark(const Owner& owner) noexcept : before_{std::exchange(current(), &owner)} {}
-    thread_mark(const thread_mark&) = delete;
-    thread_mark& operator=(const thread_mark&) = delete;
-    ~thread_mark() { current() = before_; }
-
-    [[nodiscard]] static bool is_set_for(const Owner& owner) noexcept { return current() == &owner; }
-
-private:
-    static const Owner*& current() noexcept {
-        static thread_local const Owner* one = nullptr;
-        return one;
-    }
-
-    const Owner* const before_;
-};
-
-}  // namespace tollgate::detail
 
 // <tollgate/http/detail/chunk_framing.hpp>
 
@@ -19624,6 +19785,8 @@ public:
 
     /// Finishes the queued work and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
+    /// The same without waiting for workers that are busy: for one of them that ends the process. The pool must not be destroyed.
+    TOLLGATE_COLD void abandon() noexcept;
 
 private:
     struct bulkhead {
@@ -19653,6 +19816,7 @@ private:
     bool waking_ = false;  // one worker has been notified or started and does not run yet
     bool withdraws_all_ = false;
     bool stopping_ = false;
+    tollgate::detail::thread_count running_;
 };
 
 }  // namespace tollgate::server_detail
@@ -19675,6 +19839,8 @@ public:
     worker_pool workers;
     server_counters counters;
     std::atomic<bool> stopping = false;
+    std::atomic<bool> abandoned = false;  ///< the server's threads end without finishing anything
+    tollgate::detail::owning_process process;
 
     [[nodiscard]] http::parser_settings parsing() const noexcept {
         http::parser_settings parser;
@@ -20011,18 +20177,31 @@ public:
         ended_ = true;
         all_drained_.notify_all();
     }
+    /// Bounds all waits, for an executor that may not be run. Of several bounds the earliest applies.
+    void give_up_after(milliseconds time) {
+        const std::lock_guard hold{mutex_};
+        give_up_at_ = (std::min)(give_up_at_, clock::now() + time);
+        all_drained_.notify_all();
+    }
+    [[nodiscard]] bool is_over() {
+        const std::lock_guard hold{mutex_};
+        return left_ == 0 || ended_;
+    }
     void wait() {
         std::unique_lock hold{mutex_};
-        all_drained_.wait(hold, [this] { return left_ == 0 || ended_; });
-    }
-    void wait_at_most(milliseconds time) {
-        std::unique_lock hold{mutex_};
-        all_drained_.wait_for(hold, time, [this] { return left_ == 0 || ended_; });
+        while (left_ != 0 && !ended_ && clock::now() < give_up_at_) {
+            if (give_up_at_ == never) all_drained_.wait(hold);
+            else all_drained_.wait_until(hold, give_up_at_);
+        }
     }
 
 private:
+    using clock = std::chrono::steady_clock;
+    static constexpr clock::time_point never = (clock::time_point::max)();
+
     std::mutex mutex_;
     std::condition_variable all_drained_;
+    clock::time_point give_up_at_ = never;
     std::size_t left_;
     bool ended_ = false;
 };
@@ -20316,14 +20495,16 @@ public:
     virtual void listen(const std::vector<listening_socket>& from) = 0;
     /// Starts draining every loop.
     virtual void drain(milliseconds deadline) = 0;
-    /// Waits until every loop has drained.
+    /// Waits until every loop has drained; on the caller's executor, which may not be run, not much longer than `drain(deadline)` should
+    /// take.
     virtual void wait() = 0;
-    /// The same, but at most as long as `drain(deadline)` should take.
-    virtual void wait(milliseconds deadline) = 0;
     /// Whether `wait` would have to wait for the calling thread.
     [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
     /// Ends everything now. No loop calls the handler afterwards.
     virtual void close() noexcept = 0;
+    /// For a server that is destroyed by one of its threads, which cannot end before it: its other threads end, except those in the
+    /// handler. Nothing may be destroyed afterwards.
+    virtual void abandon() noexcept = 0;
 };
 
 }  // namespace tollgate::server_detail
@@ -20455,14 +20636,15 @@ public:
     TOLLGATE_COLD void listen(const std::vector<listening_socket>& from) override;
     TOLLGATE_COLD void drain(milliseconds deadline) override;
     void wait() override { drained_->wait(); }
-    void wait(milliseconds) override { drained_->wait(); }
     [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
     TOLLGATE_COLD void close() noexcept override;
+    TOLLGATE_COLD void abandon() noexcept override;
 
 private:
     const std::shared_ptr<server_context> context_;
     const std::shared_ptr<drain_count> drained_;
     std::vector<std::unique_ptr<epoll_loop>> loops_;
+    tollgate::detail::thread_count running_;
     std::vector<std::thread> threads_;
 };
 
@@ -21398,7 +21580,6 @@ namespace tollgate::inline v0 {
 #include <nlohmann/json.hpp>
 #include <openssl/aes.h>
 #include <openssl/core_names.h>
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/params.h>
@@ -21409,7 +21590,6 @@ namespace tollgate::inline v0 {
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 #include <climits>
 #include <list>
 
@@ -23209,6 +23389,7 @@ namespace tollgate::inline v0 {
 
 struct health::impl {
     using time_point = std::chrono::steady_clock::time_point;
+    using running_here = detail::thread_mark<impl>;
 
     struct running_check {
         std::string name;
@@ -23230,6 +23411,7 @@ struct health::impl {
     }
 
     void run(running_check& one) noexcept {
+        const running_here mark{*this};
         bool is_first = true;
         std::unique_lock hold{mutex};
         while (!stopping) {
@@ -23265,17 +23447,38 @@ struct health::impl {
         }
     }
 
+    /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
+    [[nodiscard]] bool must_remain() const noexcept { return process.is_parent() || running_here::is_set_for(*this); }
+
+    void stop() noexcept {
+        if (process.is_parent()) return;
+        {
+            const std::lock_guard hold{mutex};
+            stopping = true;
+        }
+        stopped.notify_all();
+        if (running_here::is_set_for(*this)) return;
+        const std::lock_guard joining{threads_mutex};
+        for (auto& each : checks)
+            if (each.thread.joinable()) each.thread.join();
+    }
+
     const health_settings settings;
     std::list<running_check> checks;
     std::mutex mutex;
     std::condition_variable stopped;
     bool stopping = false;
+    detail::owning_process process;
+    detail::before_openssl_end before_openssl_end;
     std::mutex threads_mutex;  // while threads are started or joined; locked before `mutex`
     bool started = false;
 };
 
 TOLLGATE_DECL health::health(health_settings settings) : impl_{std::make_unique<impl>(std::move(settings))} {}
-TOLLGATE_DECL health::~health() { stop(); }
+TOLLGATE_DECL health::~health() {
+    impl_->stop();
+    if (impl_->must_remain()) detail::leave_undestroyed(impl_);
+}
 
 TOLLGATE_DECL void health::add(std::string name, check function) {
     auto& added = impl_->checks.emplace_back();
@@ -23296,6 +23499,8 @@ TOLLGATE_DECL result<void> health::start() {
             if (impl_->stopping || std::exchange(impl_->started, true))
                 return unavailable("Health checks can be started only once, and not after they have been stopped.");
         }
+        impl_->process.take();
+        impl_->before_openssl_end.call([](void* self) noexcept { static_cast<impl*>(self)->stop(); }, impl_.get());
         for (auto& each : impl_->checks) each.thread = detail::start_thread([this, &each] { impl_->run(each); });
         return {};
     } catch (const std::exception& failed) {
@@ -23304,16 +23509,7 @@ TOLLGATE_DECL result<void> health::start() {
     }
 }
 
-TOLLGATE_DECL void health::stop() noexcept {
-    {
-        const std::lock_guard hold{impl_->mutex};
-        impl_->stopping = true;
-    }
-    impl_->stopped.notify_all();
-    const std::lock_guard joining{impl_->threads_mutex};
-    for (auto& each : impl_->checks)
-        if (each.thread.joinable()) each.thread.join();
-}
+TOLLGATE_DECL void health::stop() noexcept { impl_->stop(); }
 
 TOLLGATE_DECL std::vector<std::string> health::failing() const {
     std::vector<std::string> names;
@@ -31176,6 +31372,24 @@ TOLLGATE_DECL memory_store::~memory_store() = default;
 
 namespace tollgate::inline v0 {
 
+namespace server_detail::detail {
+
+/// What a TLS source makes, which may be the integrator's own.
+template <class Make>
+[[nodiscard]] result<std::shared_ptr<const tls_context>> made_by_source(const Make& make) noexcept {
+    try {
+        auto context = make();
+        if (context && *context == nullptr) return invalid("The TLS source has returned nothing.");  // not plain HTTP instead
+        return context;
+    } catch (const std::exception& failed) {
+        return exception_error("the TLS source", failed.what());
+    } catch (...) {
+        return exception_error("the TLS source", "an exception");
+    }
+}
+
+}  // namespace server_detail::detail
+
 class server::core {
 public:
     core(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
@@ -31188,6 +31402,8 @@ public:
     TOLLGATE_COLD void stop(milliseconds deadline);
     TOLLGATE_COLD result<void> reload_certificates();
     TOLLGATE_COLD std::vector<listen_address> endpoints() const;
+    /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
+    [[nodiscard]] TOLLGATE_COLD bool must_remain() noexcept;
     [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(context_->workers.queued()); }
 
 private:
@@ -31202,6 +31418,8 @@ private:
     TOLLGATE_COLD void remove_socket_files();
     /// Ends workers and threads. Precondition: not called on one of them.
     TOLLGATE_COLD void close();
+    /// Ends all threads that use OpenSSL, and frees its objects.
+    TOLLGATE_COLD void end_before_openssl() noexcept;
 
     const std::shared_ptr<server_detail::server_context> context_;
     const server_detail::loop_group_factory make_loops_;
@@ -31215,6 +31433,7 @@ private:
     std::vector<listen_address> endpoints_;
     std::vector<server_detail::socket_file> socket_files_;  // of Unix domain sockets that it made
 
+    tollgate::detail::before_openssl_end before_openssl_end_;
     std::mutex close_mutex_;                     // one of the waiting threads closes everything
     std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
 };
@@ -31229,7 +31448,9 @@ TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings
              }} {}
 #endif
 
-TOLLGATE_COLD server::~server() = default;
+TOLLGATE_COLD server::~server() {
+    if (core_->must_remain()) tollgate::detail::leave_undestroyed(core_);
+}
 
 TOLLGATE_COLD result<void> server::start() { return core_->start(); }
 TOLLGATE_COLD int server::run() { return core_->run(); }
@@ -31246,19 +31467,25 @@ TOLLGATE_COLD std::uint16_t server::port() const {
 }
 
 TOLLGATE_COLD result<void> server::core::start() {
+    if (context_->process.is_parent()) return unavailable("the parent process has started this server");
     {
         const std::lock_guard hold{mutex_};
         if (state_ != state::fresh) return unavailable("a server can be started only once, and not after it has been stopped");
         state_ = state::starting;
+        context_->process.take();
     }
     std::vector<server_detail::listening_socket> sockets;
     try {
+        before_openssl_end_.call([](void* self) noexcept { static_cast<core*>(self)->end_before_openssl(); }, this);
         auto opened = open(sockets);
         end_start(opened.has_value(), sockets);
         return opened;
     } catch (const std::exception& failed) {
         end_start(false, sockets);  // before the error is described, for which there may be no memory
         return internal_error(std::string{"the server could not start: "} + failed.what());
+    } catch (...) {
+        end_start(false, sockets);
+        return internal_error("the server could not start: an exception");
     }
 }
 
@@ -31285,9 +31512,8 @@ TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listeni
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& settings = context_->settings;
     if (settings.tls) {
-        auto context = settings.tls();
+        auto context = server_detail::detail::made_by_source(settings.tls);
         if (!context) return std::move(context).error();
-        if (*context == nullptr) return invalid("The TLS source has returned nothing.");  // not plain HTTP instead
         context_->set_tls(*std::move(context));
     }
 
@@ -31349,6 +31575,7 @@ TOLLGATE_COLD int server::core::run() {
 }
 
 TOLLGATE_COLD void server::core::wait() {
+    if (context_->process.is_parent()) return;
     {
         std::unique_lock hold{mutex_};
         state_changed_.wait(hold, [this] { return state_ == state::stopping || state_ == state::stopped; });
@@ -31359,6 +31586,7 @@ TOLLGATE_COLD void server::core::wait() {
 }
 
 TOLLGATE_COLD void server::core::stop(milliseconds deadline) {
+    if (context_->process.is_parent()) return;
     deadline = (std::clamp)(deadline, milliseconds{0}, server_detail::for_ever);
     {
         std::unique_lock hold{mutex_};
@@ -31379,7 +31607,7 @@ TOLLGATE_COLD void server::core::stop(milliseconds deadline) {
     }
     drain(deadline);
     if (loops_->needs_this_thread()) return;
-    loops_->wait(deadline);
+    loops_->wait();
     close();
 }
 
@@ -31403,7 +31631,31 @@ TOLLGATE_COLD void server::core::close() {
     state_changed_.notify_all();
 }
 
+TOLLGATE_COLD bool server::core::must_remain() noexcept {
+    if (context_->process.is_parent()) return true;
+    if (!server_detail::serving_scope::is_set_for(*context_)) return false;
+    before_openssl_end_.cancel();
+    remove_socket_files();
+    context_->stopping = true;
+    loops_->abandon();
+    context_->workers.abandon();
+    return true;
+}
+
+TOLLGATE_COLD void server::core::end_before_openssl() noexcept {
+    if (must_remain()) return;
+    {
+        const std::lock_guard hold{mutex_};
+        if (state_ != state::running && state_ != state::stopping) return;
+    }
+    remove_socket_files();
+    context_->stopping = true;
+    close();
+    context_->set_tls(nullptr);
+}
+
 TOLLGATE_COLD server::core::~core() {
+    before_openssl_end_.cancel();
     if (!loops_) return;
     remove_socket_files();
     context_->stopping = true;
@@ -31415,7 +31667,7 @@ TOLLGATE_COLD result<void> server::core::reload_certificates() {
     if (!source) return invalid("The server has no TLS settings.");
     const auto current = context_->tls();
     std::string warning;
-    auto next = current ? current->reload(warning) : source();
+    auto next = server_detail::detail::made_by_source([&] { return current ? current->reload(warning) : source(); });
     if (!next) return std::move(next).error();
     if (!warning.empty()) context_->warn(warning);
     context_->set_tls(*std::move(next));
@@ -32791,7 +33043,9 @@ TOLLGATE_COLD void worker_pool::start(unsigned workers_max) {
 }
 
 TOLLGATE_COLD void worker_pool::start_thread() {
-    threads_.push_back(tollgate::detail::start_thread([this] { run(); }));
+    threads_.push_back(tollgate::detail::start_thread([this] {
+        running_.run([this] { run(); });
+    }));
     waking_ = true;
 }
 
@@ -32913,6 +33167,20 @@ TOLLGATE_DECL void worker_pool::stop() noexcept {
     }
     work_available_.notify_all();
     for (std::thread& one : ending) one.join();
+}
+
+TOLLGATE_COLD void worker_pool::abandon() noexcept {
+    std::vector<std::thread> ending;
+    {
+        const std::lock_guard hold{mutex_};
+        stopping_ = true;
+        ending.swap(threads_);
+    }
+    withdraw_all();
+    work_available_.notify_all();
+    running_.join_others(ending);
+    const std::lock_guard hold{mutex_};
+    ending.swap(threads_);  // a thread that was not joined cannot be destroyed
 }
 
 }  // namespace tollgate::server_detail
@@ -33827,6 +34095,7 @@ TOLLGATE_DECL void epoll_loop::run() noexcept {
         if (ticks_ && next_tick() <= now) ticks_ = tick(now);
         if (woken) on_wakeup();
         end_cancelled();
+        if (context().abandoned) return;
         if (exit_requested_ && drained()) {
             collect();  // the last loop to close its listener may have left a connection here, to be closed
             return;
@@ -33883,7 +34152,7 @@ TOLLGATE_COLD void epoll_loop_group::listen(const std::vector<listening_socket>&
     for (const auto& one : loops_)
         threads_.push_back(tollgate::detail::start_thread([this, &loop = *one] {
             const serving_scope mark{*context_};
-            loop.run();
+            running_.run([&loop] { loop.run(); });
         }));
 }
 
@@ -33897,6 +34166,12 @@ TOLLGATE_COLD void epoll_loop_group::close() noexcept {
     for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_exit();
     for (std::thread& one : threads_) one.join();
     threads_.clear();
+}
+
+TOLLGATE_COLD void epoll_loop_group::abandon() noexcept {
+    context_->abandoned = true;
+    for (const auto& one : loops_) one->request_exit();
+    running_.join_others(threads_);
 }
 
 }  // namespace tollgate::server_detail
@@ -35054,6 +35329,9 @@ TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route
 #include <asio/executor_work_guard.hpp>
 #include <asio/generic/stream_protocol.hpp>
 #include <asio/post.hpp>
+#include <asio/strand.hpp>
+#include <asio/thread_pool.hpp>
+#include <typeinfo>
 
 // <tollgate/server/detail/asio_loop.hpp>
 
@@ -35171,13 +35449,15 @@ private:
     }
 
     void wait_over() noexcept {
-        const auto inside = asio_loop_->lock();
-        on_ready();
+        const auto inside = asio_loop_->enter();
+        if (!asio_loop_->context().abandoned) on_ready();
     }
 
     /// The executor was destroyed together with the wait: no handler will be called.
     void abandon() noexcept {
         if (starting_) return;  // the wait could not be started: `wait` returns false
+        // Ending it would end the parent's connection, or use what the end of the process has destroyed.
+        if (asio_loop_->context().process.is_parent() || asio_loop_->context().abandoned) return;
         const auto inside = asio_loop_->lock();
         delete this;
     }
@@ -35210,8 +35490,8 @@ private:
         try {
             socket_.async_wait(asio::socket_base::wait_read,
                                wait_handler{memory_, [this, loop = asio_loop_.shared_from_this()](const std::error_code& failed) {
-                                                const auto inside = loop->lock();
-                                                if (!failed && socket_.is_open()) accept_all();
+                                                const auto inside = loop->enter();
+                                                if (!failed && !loop->context().abandoned && socket_.is_open()) accept_all();
                                             }});
             return true;
         } catch (...) {
@@ -35226,13 +35506,32 @@ private:
     wait_memory memory_;
 };
 
+/// Which threads have run an executor. An executor itself cannot tell whether any thread runs it now.
+class executor_threads {
+public:
+    /// Called by every handler.
+    void note() noexcept {
+        const auto here = std::this_thread::get_id();
+        auto first = first_.load(std::memory_order_relaxed);
+        if (first == here || (first == std::thread::id{} && first_.compare_exchange_strong(first, here))) return;
+        are_several_.store(true, std::memory_order_relaxed);
+    }
+    /// Whether all handlers so far were called on this thread, so that waiting for the next one on it is in vain.
+    [[nodiscard]] bool are_only_this() const noexcept { return !are_several_ && first_ == std::this_thread::get_id(); }
+
+private:
+    std::atomic<std::thread::id> first_{};
+    std::atomic<bool> are_several_ = false;
+};
+
 /// An event loop on an executor, which several threads may run; a mutex serializes them. Unlike with a strand, a
 /// destructor can end the loop at once, whether or not the executor is still run.
 template <class Executor>
 class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {
 public:
-    asio_loop(std::shared_ptr<server_context> context, const Executor& executor, std::shared_ptr<drain_count> drained)
-        : event_loop{std::move(context), std::move(drained)}, executor_{executor}, timer_{executor} {}
+    asio_loop(std::shared_ptr<server_context> context, const Executor& executor, std::shared_ptr<drain_count> drained,
+              std::shared_ptr<executor_threads> threads)
+        : event_loop{std::move(context), std::move(drained)}, executor_{executor}, threads_{std::move(threads)}, timer_{executor} {}
 
     [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
 
@@ -35247,6 +35546,11 @@ public:
         const serving_scope mark_;
     };
     loop_lock lock() { return loop_lock{*this}; }
+    /// The same, for a handler that the executor calls.
+    loop_lock enter() {
+        threads_->note();
+        return lock();
+    }
 
     void listen(const listening_socket& from) {
         const auto inside = lock();
@@ -35282,6 +35586,12 @@ public:
         this->collect();
         timer_.cancel();
     }
+    /// Waits until no other thread is in the loop, at most a second. Its handlers do nothing once the context is abandoned.
+    void abandon() noexcept {
+        constexpr int waits_max = 1000;
+        for (int i = 0; i < waits_max; ++i, std::this_thread::sleep_for(milliseconds{1}))
+            if (const std::unique_lock unused{mutex_, std::try_to_lock}) return;
+    }
     void reclaim() noexcept {
         const auto inside = lock();
         this->collect();
@@ -35291,8 +35601,8 @@ private:
     bool wake() noexcept override {
         try {
             asio::post(executor_, [self = this->shared_from_this()] {
-                const auto inside = self->lock();
-                self->collect();
+                const auto inside = self->enter();
+                if (!self->context().abandoned) self->collect();
             });
             return true;
         } catch (...) {
@@ -35308,8 +35618,8 @@ private:
         try {
             timer_.expires_at(this->next_tick());
             timer_.async_wait(wait_handler{tick_memory_, [self = this->shared_from_this()](const std::error_code& cancelled) {
-                const auto inside = self->lock();
-                if (cancelled || self->is_shut_down_ || !self->tick(clock::now())) return;
+                const auto inside = self->enter();
+                if (cancelled || self->is_shut_down_ || self->context().abandoned || !self->tick(clock::now())) return;
                 if (!self->wait_for_tick()) self->ticks_failed();
             }});
             return true;
@@ -35338,6 +35648,7 @@ private:
     using clock = event_loop::clock;
 
     const Executor executor_;
+    const std::shared_ptr<executor_threads> threads_;
     asio::basic_waitable_timer<clock, asio::wait_traits<clock>, Executor> timer_;
     wait_memory tick_memory_;
     std::vector<std::unique_ptr<asio_listener<Executor>>> listeners_;
@@ -35351,6 +35662,38 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
+/// The executor that `from` holds; null if it holds one of another type. From Asio 1.22 to 1.24, `target` itself does not check the type.
+template <class Executor>
+[[nodiscard]] const Executor* held_executor(const asio::any_io_executor& from) noexcept {
+#if defined(ASIO_NO_TYPEID)
+    (void)from;
+    return nullptr;
+#else
+    return from.target_type() == typeid(Executor) ? from.template target<Executor>() : nullptr;
+#endif
+}
+
+/// Whether the calling thread runs the executor. False for an executor of a type that cannot tell.
+[[nodiscard]] inline bool is_run_here(const asio::any_io_executor& one) noexcept;
+template <class Executor>
+[[nodiscard]] bool is_run_here(const Executor& one) noexcept {
+    return one.running_in_this_thread();
+}
+template <class Inner>
+[[nodiscard]] bool is_run_here(const asio::strand<Inner>& one) noexcept {
+    return one.running_in_this_thread() || is_run_here(one.get_inner_executor());
+}
+template <class... Known>
+[[nodiscard]] bool is_run_here_as(const asio::any_io_executor& one) noexcept {
+    const auto check = [](const auto* held) { return held != nullptr && is_run_here(*held); };
+    return (check(held_executor<Known>(one)) || ...);
+}
+inline bool is_run_here(const asio::any_io_executor& one) noexcept {
+    using context = asio::io_context::executor_type;
+    using pool = asio::thread_pool::executor_type;
+    return is_run_here_as<context, pool, asio::strand<context>, asio::strand<pool>, asio::strand<asio::any_io_executor>>(one);
+}
+
 /// Asio loops on an executor that the caller runs.
 template <class Executor>
 class asio_loop_group final : public event_loop_group {
@@ -35358,9 +35701,9 @@ class asio_loop_group final : public event_loop_group {
 
 public:
     asio_loop_group(const std::shared_ptr<server_context>& context, const std::vector<Executor>& executors)
-        : context_{context}, executors_{executors}, drained_{std::make_shared<drain_count>(executors.size())} {
+        : context_{context}, executors_(executors), drained_{std::make_shared<drain_count>(executors.size())} {
         for (const Executor& one : executors)
-            loops_.push_back(std::make_shared<loop_type>(context, one, drained_));
+            loops_.push_back(std::make_shared<loop_type>(context, one, drained_, threads_));
         for (std::size_t i = 0; i < loops_.size(); ++i) loops_[i]->set_next(*loops_[(i + 1) % loops_.size()]);
     }
     ~asio_loop_group() override { close(); }
@@ -35368,6 +35711,8 @@ public:
     void listen(const std::vector<listening_socket>& from) override { distribute(from, loops_); }
 
     void drain(milliseconds deadline) override {
+        constexpr milliseconds grace = seconds{1};  // for the executor to close what was cut off at the deadline
+        drained_->give_up_after(deadline + grace);
         for (const auto& one : loops_) {
             one->request_drain(deadline);
             one->try_collect();
@@ -35375,15 +35720,11 @@ public:
     }
 
     void wait() override { drained_->wait(); }
-    void wait(milliseconds deadline) override { drained_->wait_at_most(deadline + grace); }
-
     [[nodiscard]] bool needs_this_thread() const noexcept override {
         if (serving_scope::is_set_for(*context_)) return true;
-        if constexpr (requires(const Executor& one) { { one.running_in_this_thread() } -> std::same_as<bool>; }) {
-            for (const Executor& one : executors_)
-                if (one.running_in_this_thread()) return true;
-        }
-        return false;
+        if (drained_->is_over()) return false;
+        return threads_->are_only_this() ||
+               std::any_of(executors_.begin(), executors_.end(), [](const Executor& one) { return is_run_here(one); });
     }
 
     void close() noexcept override {
@@ -35393,13 +35734,16 @@ public:
         context_->workers.stop();
         for (const auto& one : loops_) one->reclaim();
     }
+    void abandon() noexcept override {  // its threads are the caller's
+        context_->abandoned = true;
+        for (const auto& one : loops_) one->abandon();
+    }
 
 private:
-    static constexpr milliseconds grace = seconds{1};  // for the executor to close what was cut off at the deadline
-
     const std::shared_ptr<server_context> context_;
     const std::vector<Executor> executors_;
     const std::shared_ptr<drain_count> drained_;
+    const std::shared_ptr<executor_threads> threads_ = std::make_shared<executor_threads>();
     std::vector<std::shared_ptr<loop_type>> loops_;  // constant: another thread may call `drain` meanwhile
     bool closed_ = false;
 };
@@ -35426,12 +35770,11 @@ public:
         for (const auto& one : contexts_)
             threads_.push_back(tollgate::detail::start_thread([this, &context = *one] {
                 const serving_scope mark{*context_};
-                context.run();
+                running_.run([&context] { context.run(); });
             }));
     }
     void drain(milliseconds deadline) override { loops_->drain(deadline); }
     void wait() override { loops_->wait(); }
-    void wait(milliseconds) override { loops_->wait(); }
     [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
     void close() noexcept override {
         loops_->close();
@@ -35439,9 +35782,15 @@ public:
         for (std::thread& one : threads_) one.join();
         threads_.clear();
     }
+    void abandon() noexcept override {
+        loops_->abandon();
+        for (const auto& one : contexts_) one->stop();
+        running_.join_others(threads_);
+    }
 
 private:
     const std::shared_ptr<server_context> context_;
+    tollgate::detail::thread_count running_;
     std::vector<std::unique_ptr<asio::io_context>> contexts_;
     std::vector<asio::executor_work_guard<executor>> work_;
     std::unique_ptr<asio_loop_group<executor>> loops_;
@@ -35460,7 +35809,7 @@ TOLLGATE_COLD server::server(const asio::any_io_executor& executor, http::handle
                  using io_executor = asio::io_context::executor_type;
                  // Most callers have an io_context: using its executor type directly avoids a type-erased call per
                  // wait.
-                 const auto* const known = executor.template target<io_executor>();
+                 const auto* const known = held_executor<io_executor>(executor);
                  return known != nullptr ? std::unique_ptr<event_loop_group>{std::make_unique<asio_loop_group<io_executor>>(
                                                context, std::vector<io_executor>(loops, *known))}
                                          : std::make_unique<asio_loop_group<asio::any_io_executor>>(
@@ -37220,6 +37569,8 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
+    /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
+    [[nodiscard]] TOLLGATE_DECL bool must_remain() noexcept;
 
 private:
     using clock = std::chrono::steady_clock;
@@ -37261,6 +37612,8 @@ private:
     TOLLGATE_DECL std::optional<outgoing_request> prepare(const scheduler_actions::delivery_to_send& each,
                                                           ended_attempt& refusal);
     TOLLGATE_DECL void finish() noexcept;
+    template <class Body>
+    [[nodiscard]] std::thread start_counted(Body body);
     [[nodiscard]] scheduler_time now() noexcept { return {clock::now(), environment_.now()}; }
 
     worker_environment& environment_;
@@ -37280,6 +37633,9 @@ private:
     bool woken_ = false;
     ended_attempts ended_;
 
+    tollgate::detail::owning_process process_;
+    tollgate::detail::before_openssl_end before_openssl_end_;
+    tollgate::detail::thread_count running_;
     std::mutex join_mutex_;  // of several threads that stop, one joins
 
     // Used only by the worker's thread.
@@ -37289,12 +37645,31 @@ private:
     http::field_block fields_;
 };
 
+template <class Body>
+std::thread delivery_worker::impl::start_counted(Body body) {
+    return tollgate::detail::start_thread([this, body] {
+        running_.run(body);
+    });
+}
+
+TOLLGATE_DECL bool delivery_worker::impl::must_remain() noexcept {
+    if (process_.is_parent()) return true;
+    if (!callback_mark::is_set_for(*this)) return false;
+    before_openssl_end_.cancel();
+    stop(milliseconds{0});  // which only requests it here
+    if (own_context_) own_context_->stop();
+    running_.join_others(client_thread_, worker_thread_);
+    return true;
+}
+
 TOLLGATE_DECL delivery_worker::impl::~impl() {
+    before_openssl_end_.cancel();
     stop(milliseconds{0});
     if (worker_thread_.joinable()) worker_thread_.join();
 }
 
 TOLLGATE_DECL result<void> delivery_worker::impl::start() {
+    if (process_.is_parent()) return unavailable("The parent process has started this dispatcher.");
     const std::lock_guard hold{mutex_};
     if (state_ != state::fresh) return unavailable("A dispatcher can be started only once, and not after it has been stopped.");
     try {
@@ -37315,8 +37690,14 @@ TOLLGATE_DECL result<void> delivery_worker::impl::start() {
             return std::move(client).error();
         }
         client_ = *std::move(client);
-        if (own_context_) client_thread_ = tollgate::detail::start_thread([this] { serve_sockets(); });
-        worker_thread_ = tollgate::detail::start_thread([this] { run(); });
+        process_.take();
+        before_openssl_end_.call(
+            [](void* self) noexcept {
+                if (!static_cast<impl*>(self)->must_remain()) static_cast<impl*>(self)->stop(milliseconds{0});
+            },
+            this);
+        if (own_context_) client_thread_ = start_counted([this] { serve_sockets(); });
+        worker_thread_ = start_counted([this] { run(); });
         state_ = state::running;
         return {};
     } catch (const std::exception& failed) {
@@ -37330,6 +37711,7 @@ TOLLGATE_DECL result<void> delivery_worker::impl::start() {
 }
 
 TOLLGATE_DECL void delivery_worker::impl::stop(std::optional<milliseconds> deadline) {
+    if (process_.is_parent()) return;
     {
         const std::lock_guard hold{mutex_};
         if (state_ == state::fresh) state_ = state::stopped;
@@ -37520,7 +37902,9 @@ TOLLGATE_DECL delivery_worker::delivery_worker(worker_environment& environment, 
                                                const asio::any_io_executor* executor)
     : impl_{std::make_unique<impl>(environment, std::move(settings), executor)} {}
 
-TOLLGATE_DECL delivery_worker::~delivery_worker() = default;
+TOLLGATE_DECL delivery_worker::~delivery_worker() {
+    if (impl_->must_remain()) tollgate::detail::leave_undestroyed(impl_);
+}
 
 TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
 TOLLGATE_DECL void delivery_worker::stop(std::optional<milliseconds> deadline) { impl_->stop(deadline); }
@@ -42978,6 +43362,7 @@ public:
 private:
     struct closer {
         TOLLGATE_DECL void operator()(pg_conn* open) const noexcept;
+        tollgate::detail::owning_process process;
     };
     enum class command_kind { reads_clock, prepares, executes, ends_transaction };
     struct command {
@@ -43529,6 +43914,7 @@ private:
     using steady = std::chrono::steady_clock;
 
     TOLLGATE_DECL void start() noexcept;
+    TOLLGATE_DECL void stop() noexcept;
     TOLLGATE_DECL void listen_until_stopped() noexcept;
     TOLLGATE_DECL void listen_while_connected();
     TOLLGATE_DECL void take_notifications(connection& from);
@@ -43543,7 +43929,9 @@ private:
     std::atomic<std::uint64_t> notifications_{0};
     int wake_reading_ = -1;
     int wake_writing_ = -1;
+    tollgate::detail::owning_process process_;
     std::thread thread_;
+    tollgate::detail::before_openssl_end before_openssl_end_;
 };
 
 }  // namespace postgres
@@ -46220,7 +46608,11 @@ inline void ignore_notice(void*, const pg_result*) noexcept {}
 
 }  // namespace detail
 
-TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept { PQfinish(open); }
+TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept {
+    if (!process.is_parent()) return PQfinish(open);
+    // PQfinish would end the session of the parent process.
+    ::close(PQsocket(open));
+}
 
 TOLLGATE_DECL result<connection> connection::open(const server_parameters& server, const connection_settings& settings,
                                                    server_clock& clock, std::atomic<unsigned>* timeouts) {
@@ -46242,6 +46634,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
     keywords.push_back(nullptr);
     values.push_back(nullptr);
     const auto end = tollgate::detail::boot_now() + settings_.connect_wait_max;
+    handle_.get_deleter().process.take();
     handle_.reset(PQconnectStartParams(keywords.data(), values.data(), 0));
     if (handle_ == nullptr) return unavailable("PostgreSQL: out of memory for a connection");
     PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default they go to stderr
@@ -47174,13 +47567,19 @@ inline bool forget_users(cache_invalidation_feed& changes, std::string_view payl
 
 }  // namespace detail
 
+TOLLGATE_DECL void listener::stop() noexcept {
+    if (!thread_.joinable() || process_.is_parent()) return;
+    stops_ = true;
+    const char wake = 0;
+    [[maybe_unused]] const auto written = ::write(wake_writing_, &wake, 1);
+    thread_.join();
+}
+
 TOLLGATE_DECL listener::~listener() {
-    if (thread_.joinable()) {
-        stops_ = true;
-        const char wake = 0;
-        [[maybe_unused]] const auto written = ::write(wake_writing_, &wake, 1);
-        thread_.join();
-    }
+    before_openssl_end_.cancel();
+    stop();
+    // The thread of the parent process can be neither joined nor detached here.
+    if (thread_.joinable()) static_cast<void>(new std::thread{std::move(thread_)});
     for (const int each : {wake_reading_, wake_writing_})
         if (each >= 0) ::close(each);
 }
@@ -47205,6 +47604,8 @@ TOLLGATE_DECL void listener::start() noexcept {
     wake_reading_ = ends[0];
     wake_writing_ = ends[1];
     try {
+        process_.take();
+        before_openssl_end_.call([](void* self) noexcept { static_cast<listener*>(self)->stop(); }, this);
         thread_ = tollgate::detail::start_thread([this] { listen_until_stopped(); });
     } catch (...) {  // no thread, or out of memory: no notifications
     }

@@ -29,6 +29,8 @@ public:
         close_writing();
     }
 
+    [[nodiscard]] int reading() const noexcept { return ends_[0]; }
+    [[nodiscard]] int writing() const noexcept { return ends_[1]; }
     void close_reading() noexcept { close_end(0); }
     void close_writing() noexcept { close_end(1); }
 

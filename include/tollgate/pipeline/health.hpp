@@ -41,8 +41,7 @@ struct health_settings {
 /// `{"ready":false,"failing":["store"]}`; every other path gets 200, because the process serves. A check fails before its first
 /// run.
 ///
-/// Thread rule: everything may be called from any thread at any time, with two exceptions: `add` only before `start`, and `stop` not
-/// from a check or `on_change`.
+/// Thread rule: everything may be called from any thread at any time, except for `add` after `start`.
 class health {
 public:
     /// Checks something that is needed to serve requests, such as a row of the store. It may block, but it must return by itself, because
@@ -63,7 +62,8 @@ public:
     /// that this is not the first call, or that the checks have been stopped.
     TOLLGATE_DECL result<void> start();
 
-    /// Runs no further checks, and waits for those in progress. May be called repeatedly.
+    /// Runs no further checks, and waits for those in progress, unless it is called by one of them or by `on_change`. May be called
+    /// repeatedly.
     TOLLGATE_DECL void stop() noexcept;
 
     /// The names of the checks that fail, in the order in which they were added. Never waits.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <tollgate/base/detail/bounded_time.hpp>
+#include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/base/detail/start_thread.hpp>
+#include <tollgate/base/detail/thread_mark.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/health.hpp>
@@ -18,6 +20,7 @@ namespace tollgate::inline v0 {
 
 struct health::impl {
     using time_point = std::chrono::steady_clock::time_point;
+    using running_here = detail::thread_mark<impl>;
 
     struct running_check {
         std::string name;
@@ -39,6 +42,7 @@ struct health::impl {
     }
 
     void run(running_check& one) noexcept {
+        const running_here mark{*this};
         bool is_first = true;
         std::unique_lock hold{mutex};
         while (!stopping) {
@@ -74,17 +78,38 @@ struct health::impl {
         }
     }
 
+    /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
+    [[nodiscard]] bool must_remain() const noexcept { return process.is_parent() || running_here::is_set_for(*this); }
+
+    void stop() noexcept {
+        if (process.is_parent()) return;
+        {
+            const std::lock_guard hold{mutex};
+            stopping = true;
+        }
+        stopped.notify_all();
+        if (running_here::is_set_for(*this)) return;
+        const std::lock_guard joining{threads_mutex};
+        for (auto& each : checks)
+            if (each.thread.joinable()) each.thread.join();
+    }
+
     const health_settings settings;
     std::list<running_check> checks;
     std::mutex mutex;
     std::condition_variable stopped;
     bool stopping = false;
+    detail::owning_process process;
+    detail::before_openssl_end before_openssl_end;
     std::mutex threads_mutex;  // while threads are started or joined; locked before `mutex`
     bool started = false;
 };
 
 TOLLGATE_DECL health::health(health_settings settings) : impl_{std::make_unique<impl>(std::move(settings))} {}
-TOLLGATE_DECL health::~health() { stop(); }
+TOLLGATE_DECL health::~health() {
+    impl_->stop();
+    if (impl_->must_remain()) detail::leave_undestroyed(impl_);
+}
 
 TOLLGATE_DECL void health::add(std::string name, check function) {
     auto& added = impl_->checks.emplace_back();
@@ -105,6 +130,8 @@ TOLLGATE_DECL result<void> health::start() {
             if (impl_->stopping || std::exchange(impl_->started, true))
                 return unavailable("Health checks can be started only once, and not after they have been stopped.");
         }
+        impl_->process.take();
+        impl_->before_openssl_end.call([](void* self) noexcept { static_cast<impl*>(self)->stop(); }, impl_.get());
         for (auto& each : impl_->checks) each.thread = detail::start_thread([this, &each] { impl_->run(each); });
         return {};
     } catch (const std::exception& failed) {
@@ -113,16 +140,7 @@ TOLLGATE_DECL result<void> health::start() {
     }
 }
 
-TOLLGATE_DECL void health::stop() noexcept {
-    {
-        const std::lock_guard hold{impl_->mutex};
-        impl_->stopping = true;
-    }
-    impl_->stopped.notify_all();
-    const std::lock_guard joining{impl_->threads_mutex};
-    for (auto& each : impl_->checks)
-        if (each.thread.joinable()) each.thread.join();
-}
+TOLLGATE_DECL void health::stop() noexcept { impl_->stop(); }
 
 TOLLGATE_DECL std::vector<std::string> health::failing() const {
     std::vector<std::string> names;

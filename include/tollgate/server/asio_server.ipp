@@ -16,7 +16,7 @@ TOLLGATE_COLD server::server(const asio::any_io_executor& executor, http::handle
                  using io_executor = asio::io_context::executor_type;
                  // Most callers have an io_context: using its executor type directly avoids a type-erased call per
                  // wait.
-                 const auto* const known = executor.template target<io_executor>();
+                 const auto* const known = held_executor<io_executor>(executor);
                  return known != nullptr ? std::unique_ptr<event_loop_group>{std::make_unique<asio_loop_group<io_executor>>(
                                                context, std::vector<io_executor>(loops, *known))}
                                          : std::make_unique<asio_loop_group<asio::any_io_executor>>(

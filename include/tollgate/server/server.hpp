@@ -36,7 +36,8 @@ using loop_group_factory =
 /// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.
 /// The handler must outlive it. A blocking handler is called on worker threads, never on an I/O thread. Everything
 /// except construction and destruction may be called from any thread at any time; a handler may stop its server, but
-/// not destroy it. A server runs once: create another one to start again.
+/// not destroy it, except by ending the process. A server runs once: create another one to start again. In a child process, a server
+/// that the parent has started does nothing, and is not destroyed.
 class server {
 public:
     /// A server that runs on `settings.threads` threads of its own. Opens no socket before `start`. Throws std::runtime_error if OpenSSL
@@ -74,8 +75,8 @@ public:
     /// dropped. Returns when everything has ended and the port is free. Only calls of a blocking handler that are still
     /// running can make it take longer than `deadline`.
     ///
-    /// If it is called by a handler, or on a thread that runs the server's `io_context`, it returns at once, and the
-    /// server stops in the background. If no thread runs the executor, it gives up at the deadline. May be called
+    /// If it is called by a handler, or on a thread that the server's executor needs to make progress, it returns at once, and the
+    /// server stops while the executor runs. If no thread runs the executor, it gives up one second after the deadline. May be called
     /// again, for instance with an earlier deadline.
     TOLLGATE_COLD void stop(milliseconds deadline = seconds{10});
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/server/detail/epoll_loop.hpp>
 #include <tollgate/server/server.hpp>
 
@@ -15,6 +16,24 @@
 
 namespace tollgate::inline v0 {
 
+namespace server_detail::detail {
+
+/// What a TLS source makes, which may be the integrator's own.
+template <class Make>
+[[nodiscard]] result<std::shared_ptr<const tls_context>> made_by_source(const Make& make) noexcept {
+    try {
+        auto context = make();
+        if (context && *context == nullptr) return invalid("The TLS source has returned nothing.");  // not plain HTTP instead
+        return context;
+    } catch (const std::exception& failed) {
+        return exception_error("the TLS source", failed.what());
+    } catch (...) {
+        return exception_error("the TLS source", "an exception");
+    }
+}
+
+}  // namespace server_detail::detail
+
 class server::core {
 public:
     core(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
@@ -27,6 +46,8 @@ public:
     TOLLGATE_COLD void stop(milliseconds deadline);
     TOLLGATE_COLD result<void> reload_certificates();
     TOLLGATE_COLD std::vector<listen_address> endpoints() const;
+    /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
+    [[nodiscard]] TOLLGATE_COLD bool must_remain() noexcept;
     [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(context_->workers.queued()); }
 
 private:
@@ -41,6 +62,8 @@ private:
     TOLLGATE_COLD void remove_socket_files();
     /// Ends workers and threads. Precondition: not called on one of them.
     TOLLGATE_COLD void close();
+    /// Ends all threads that use OpenSSL, and frees its objects.
+    TOLLGATE_COLD void end_before_openssl() noexcept;
 
     const std::shared_ptr<server_detail::server_context> context_;
     const server_detail::loop_group_factory make_loops_;
@@ -54,6 +77,7 @@ private:
     std::vector<listen_address> endpoints_;
     std::vector<server_detail::socket_file> socket_files_;  // of Unix domain sockets that it made
 
+    tollgate::detail::before_openssl_end before_openssl_end_;
     std::mutex close_mutex_;                     // one of the waiting threads closes everything
     std::unique_ptr<server_detail::event_loop_group> loops_;  // constant from `running` on
 };
@@ -68,7 +92,9 @@ TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings
              }} {}
 #endif
 
-TOLLGATE_COLD server::~server() = default;
+TOLLGATE_COLD server::~server() {
+    if (core_->must_remain()) tollgate::detail::leave_undestroyed(core_);
+}
 
 TOLLGATE_COLD result<void> server::start() { return core_->start(); }
 TOLLGATE_COLD int server::run() { return core_->run(); }
@@ -85,19 +111,25 @@ TOLLGATE_COLD std::uint16_t server::port() const {
 }
 
 TOLLGATE_COLD result<void> server::core::start() {
+    if (context_->process.is_parent()) return unavailable("the parent process has started this server");
     {
         const std::lock_guard hold{mutex_};
         if (state_ != state::fresh) return unavailable("a server can be started only once, and not after it has been stopped");
         state_ = state::starting;
+        context_->process.take();
     }
     std::vector<server_detail::listening_socket> sockets;
     try {
+        before_openssl_end_.call([](void* self) noexcept { static_cast<core*>(self)->end_before_openssl(); }, this);
         auto opened = open(sockets);
         end_start(opened.has_value(), sockets);
         return opened;
     } catch (const std::exception& failed) {
         end_start(false, sockets);  // before the error is described, for which there may be no memory
         return internal_error(std::string{"the server could not start: "} + failed.what());
+    } catch (...) {
+        end_start(false, sockets);
+        return internal_error("the server could not start: an exception");
     }
 }
 
@@ -124,9 +156,8 @@ TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listeni
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& settings = context_->settings;
     if (settings.tls) {
-        auto context = settings.tls();
+        auto context = server_detail::detail::made_by_source(settings.tls);
         if (!context) return std::move(context).error();
-        if (*context == nullptr) return invalid("The TLS source has returned nothing.");  // not plain HTTP instead
         context_->set_tls(*std::move(context));
     }
 
@@ -188,6 +219,7 @@ TOLLGATE_COLD int server::core::run() {
 }
 
 TOLLGATE_COLD void server::core::wait() {
+    if (context_->process.is_parent()) return;
     {
         std::unique_lock hold{mutex_};
         state_changed_.wait(hold, [this] { return state_ == state::stopping || state_ == state::stopped; });
@@ -198,6 +230,7 @@ TOLLGATE_COLD void server::core::wait() {
 }
 
 TOLLGATE_COLD void server::core::stop(milliseconds deadline) {
+    if (context_->process.is_parent()) return;
     deadline = (std::clamp)(deadline, milliseconds{0}, server_detail::for_ever);
     {
         std::unique_lock hold{mutex_};
@@ -218,7 +251,7 @@ TOLLGATE_COLD void server::core::stop(milliseconds deadline) {
     }
     drain(deadline);
     if (loops_->needs_this_thread()) return;
-    loops_->wait(deadline);
+    loops_->wait();
     close();
 }
 
@@ -242,7 +275,31 @@ TOLLGATE_COLD void server::core::close() {
     state_changed_.notify_all();
 }
 
+TOLLGATE_COLD bool server::core::must_remain() noexcept {
+    if (context_->process.is_parent()) return true;
+    if (!server_detail::serving_scope::is_set_for(*context_)) return false;
+    before_openssl_end_.cancel();
+    remove_socket_files();
+    context_->stopping = true;
+    loops_->abandon();
+    context_->workers.abandon();
+    return true;
+}
+
+TOLLGATE_COLD void server::core::end_before_openssl() noexcept {
+    if (must_remain()) return;
+    {
+        const std::lock_guard hold{mutex_};
+        if (state_ != state::running && state_ != state::stopping) return;
+    }
+    remove_socket_files();
+    context_->stopping = true;
+    close();
+    context_->set_tls(nullptr);
+}
+
 TOLLGATE_COLD server::core::~core() {
+    before_openssl_end_.cancel();
     if (!loops_) return;
     remove_socket_files();
     context_->stopping = true;
@@ -254,7 +311,7 @@ TOLLGATE_COLD result<void> server::core::reload_certificates() {
     if (!source) return invalid("The server has no TLS settings.");
     const auto current = context_->tls();
     std::string warning;
-    auto next = current ? current->reload(warning) : source();
+    auto next = server_detail::detail::made_by_source([&] { return current ? current->reload(warning) : source(); });
     if (!next) return std::move(next).error();
     if (!warning.empty()) context_->warn(warning);
     context_->set_tls(*std::move(next));

@@ -1,5 +1,6 @@
 #include <tollgate/pipeline/health.hpp>
 
+#include <support/child_process.hpp>
 #include <support/eventually.hpp>
 #include <support/gate.hpp>
 
@@ -7,6 +8,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -35,6 +38,39 @@ http::response fetch(const health& checks, std::string_view path, http::method m
 }
 
 }  // namespace
+
+TEST_CASE("a child process leaves the checks of its parent alone", "[pipeline][health]") {
+    std::atomic<int> runs = 0;
+    auto checks = std::make_unique<health>(health_settings{.interval = milliseconds{1}, .timeout = std::chrono::hours{1}});
+    checks->add("store", [&]() -> result<void> {
+        ++runs;
+        return {};
+    });
+    REQUIRE(checks->start());
+    tollgate_test::child_process child{[&] {
+        ::alarm(100);  // the test fails if it makes no progress
+        checks->stop();
+        checks.reset();
+        return 0;
+    }};
+    CHECK(child.wait() == 0);
+    const int before = runs;
+    CHECK(eventually([&] { return runs > before + 1; }));
+}
+
+TEST_CASE("a check may stop the checks, and end the process", "[pipeline][health]") {
+    tollgate_test::child_process child{[] {
+        ::alarm(100);
+        static std::unique_ptr<health> checks = std::make_unique<health>(health_settings{.interval = milliseconds{1}});
+        checks->add("store", []() -> result<void> {
+            checks->stop();
+            std::exit(7);
+        });
+        if (!checks->start()) return 1;
+        for (;;) ::pause();
+    }};
+    CHECK(child.wait() == 7);
+}
 
 TEST_CASE("readiness follows the checks, and health does not", "[pipeline][health]") {
     std::atomic<bool> store_fails = true;

@@ -177,17 +177,17 @@ TEST_CASE("epoll does not report a socket in each pass while a worker has its co
     server running{handler, one_thread()};
     REQUIRE(running.start());
     const int before = epoll_registrations();
-    REQUIRE(epoll_registrations(EPOLLET) == 0);
+    const int edges_before = epoll_registrations(EPOLLET);  // those of Asio
     socket_client client{running.port()};
     client.write(get);
     gate.wait_for_calls(1);
     client.write(get);
     CHECK(epoll_registrations() == before + 1);
-    CHECK(epoll_registrations(EPOLLET) == 1);  // each arrival is reported once
+    CHECK(epoll_registrations(EPOLLET) == edges_before + 1);  // each arrival is reported once
     gate.open();
     CHECK(client.read_response().status == 200);
     CHECK(client.read_response().status == 200);
-    CHECK(epoll_registrations(EPOLLET) == 1);
+    CHECK(epoll_registrations(EPOLLET) == edges_before + 1);
 }
 #endif
 

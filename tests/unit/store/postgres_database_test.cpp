@@ -5,6 +5,7 @@
 #include <tollgate/store/detail/postgres/server_list.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
 
+#include <support/child_process.hpp>
 #include <support/eventually.hpp>
 #include <support/postgres_server.hpp>
 #include <support/tcp_proxy.hpp>
@@ -105,6 +106,32 @@ TEST_CASE("a pool is bounded in connections and in waiting time") {
         CHECK(elapsed >= milliseconds{200});
     }
     CHECK(one(pool));
+}
+
+TEST_CASE("a child process leaves the connections of its parent alone") {
+    auto& server = postgres_server::shared();
+    std::optional<postgres_database> pool{open_pool(server.connection_string(), {.connections_max = 1})};
+    const auto session = [&] {
+        auto found = pool->query("SELECT pg_backend_pid()::bigint");
+        REQUIRE(found);
+        return std::get<0>(*found->only<std::int64_t>());
+    };
+    const auto before = session();
+    std::thread waiting;  // at the fork: the child has no such thread
+    {
+        const auto only = pool->begin();
+        REQUIRE(only);
+        waiting = std::thread{[&] { CHECK(one(*pool)); }};
+        std::this_thread::sleep_for(milliseconds{20});
+        tollgate_test::child_process child{[&] {
+            ::alarm(100);  // the test fails if it makes no progress
+            pool.reset();
+            return 0;
+        }};
+        CHECK(child.wait() == 0);
+    }
+    waiting.join();
+    CHECK(session() == before);
 }
 
 TEST_CASE("a returned connection goes to a waiting caller") {

@@ -3,6 +3,7 @@
 #include <tollgate/store/memory.hpp>
 #include <tollgate/webhooks/verify.hpp>
 
+#include <support/child_process.hpp>
 #include <support/eventually.hpp>
 #include <support/fakes.hpp>
 #include <support/scripted_peer.hpp>
@@ -15,8 +16,10 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -579,6 +582,57 @@ TEST_CASE("an observer may stop the dispatcher that calls it") {
     setup.publish(dispatcher);
     REQUIRE(setup.observer.wait_for_problem());
     dispatcher.stop();
+}
+
+TEST_CASE("an observer may end the process") {
+    static dispatcher_setup* setup;
+    static std::unique_ptr<hook_dispatcher<memory_store, decltype(setup->policies().with_format(no_format{}))>> dispatcher;
+    tollgate_test::child_process child{[] {
+        ::alarm(100);  // the test fails if it makes no progress
+        setup = new dispatcher_setup;
+        setup->hook("http://127.0.0.1:9/");
+        setup->observer.on_problem_ = [] { std::exit(7); };
+        dispatcher = std::make_unique<decltype(dispatcher)::element_type>(setup->store, quick(), setup->policies().with_format(no_format{}));
+        if (!dispatcher->start()) return 1;
+        setup->publish(*dispatcher);
+        for (;;) ::pause();
+    }};
+    CHECK(child.wait() == 7);
+}
+
+TEST_CASE("a child process leaves the dispatcher of its parent alone") {
+    const bool on_executor = GENERATE(false, true);
+    dispatcher_setup setup;
+    receiver endpoint;
+    setup.hook(endpoint.url());
+    auto context = std::make_unique<asio::io_context>();
+    using dispatcher_type = hook_dispatcher<memory_store, decltype(setup.policies())>;
+    auto dispatcher = on_executor ? std::make_unique<dispatcher_type>(context->get_executor(), setup.store, quick(), setup.policies())
+                                  : std::make_unique<dispatcher_type>(setup.store, quick(), setup.policies());
+    REQUIRE(dispatcher->start());
+    const auto deliver_one = [&] {
+        setup.publish(*dispatcher);
+        if (!on_executor) return setup.observer.next().has_value();
+        return tollgate_test::eventually([&] {
+            context->restart();
+            context->poll();
+            return setup.observer.next(milliseconds{1}).has_value();
+        });
+    };
+    CHECK(deliver_one());  // its connection is kept
+    for (const bool stops : {false, true}) {
+        tollgate_test::child_process child{[&] {
+            ::alarm(100);
+            if (stops) dispatcher->stop();
+            dispatcher.reset();
+            context.reset();
+            return 0;
+        }};
+        CHECK(child.wait() == 0);
+    }
+    CHECK(deliver_one());
+    CHECK(endpoint.count() == 2);
+    dispatcher->stop();
 }
 
 TEST_CASE("a dispatcher starts with settings at their bounds, and refuses settings beyond them by name") {

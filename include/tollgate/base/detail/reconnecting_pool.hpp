@@ -2,13 +2,13 @@
 
 #include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/detail/bounded_time.hpp>
+#include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -184,7 +184,7 @@ private:
     void release_slot(bool is_reserved) noexcept {
         --opened_;
         count_in_use(is_reserved, false);
-        slot_free_.notify_all();
+        slot_free_->notify_all();
     }
     /// Takes a slot and opens a connection, while the lock is released.
     [[nodiscard]] result<lease> open_one(std::unique_lock<std::mutex>& lock, bool is_probe, bool is_reserved);
@@ -207,7 +207,7 @@ private:
     std::atomic<steady::rep> waited_{0};
 
     std::mutex mutex_;
-    std::condition_variable slot_free_;
+    detail::condition_of_process slot_free_;
     std::vector<idle_connection> idle_;
     std::size_t unreserved_in_use_ = 0;  // by callers of `take`, including those that are being opened
     std::size_t opened_ = 0;  // including those being opened and those in use
@@ -247,7 +247,7 @@ auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool i
             return unavailable(settings_.name + ": no connection came free within " +
                                std::to_string(wait_max.count()) + " ms; there are " + std::to_string(opened_));
         const steady::time_point retry_at{steady::duration{retry_at_.load(std::memory_order_relaxed)}};
-        slot_free_.wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
+        slot_free_->wait_until(lock, has_place ? (std::min)(end, retry_at) : end);
     }
 }
 
@@ -277,7 +277,7 @@ auto reconnecting_pool<Connection>::open_one(std::unique_lock<std::mutex>& lock,
     }
     if (!is_probe && std::exchange(failures_, 0) > 0) {
         retry_at_.store(0, std::memory_order_relaxed);
-        slot_free_.notify_all();  // callers that wait for the next try may open one now
+        slot_free_->notify_all();  // callers that wait for the next try may open one now
     }
     return lease{*this, **std::move(opened), {generation, is_probe, is_reserved}};
 }
@@ -293,8 +293,8 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, co
         else --opened_;
     }
     // One that waits without a reservation may not be allowed to take it.
-    if (how.is_probe || settings_.connections_reserved > 0) slot_free_.notify_all();
-    else slot_free_.notify_one();
+    if (how.is_probe || settings_.connections_reserved > 0) slot_free_->notify_all();
+    else slot_free_->notify_one();
 }
 
 template <class Connection>

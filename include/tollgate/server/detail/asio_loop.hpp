@@ -10,12 +10,14 @@
 #include <asio/post.hpp>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -133,13 +135,15 @@ private:
     }
 
     void wait_over() noexcept {
-        const auto inside = asio_loop_->lock();
-        on_ready();
+        const auto inside = asio_loop_->enter();
+        if (!asio_loop_->context().abandoned) on_ready();
     }
 
     /// The executor was destroyed together with the wait: no handler will be called.
     void abandon() noexcept {
         if (starting_) return;  // the wait could not be started: `wait` returns false
+        // Ending it would end the parent's connection, or use what the end of the process has destroyed.
+        if (asio_loop_->context().process.is_parent() || asio_loop_->context().abandoned) return;
         const auto inside = asio_loop_->lock();
         delete this;
     }
@@ -172,8 +176,8 @@ private:
         try {
             socket_.async_wait(asio::socket_base::wait_read,
                                wait_handler{memory_, [this, loop = asio_loop_.shared_from_this()](const std::error_code& failed) {
-                                                const auto inside = loop->lock();
-                                                if (!failed && socket_.is_open()) accept_all();
+                                                const auto inside = loop->enter();
+                                                if (!failed && !loop->context().abandoned && socket_.is_open()) accept_all();
                                             }});
             return true;
         } catch (...) {
@@ -188,13 +192,32 @@ private:
     wait_memory memory_;
 };
 
+/// Which threads have run an executor. An executor itself cannot tell whether any thread runs it now.
+class executor_threads {
+public:
+    /// Called by every handler.
+    void note() noexcept {
+        const auto here = std::this_thread::get_id();
+        auto first = first_.load(std::memory_order_relaxed);
+        if (first == here || (first == std::thread::id{} && first_.compare_exchange_strong(first, here))) return;
+        are_several_.store(true, std::memory_order_relaxed);
+    }
+    /// Whether all handlers so far were called on this thread, so that waiting for the next one on it is in vain.
+    [[nodiscard]] bool are_only_this() const noexcept { return !are_several_ && first_ == std::this_thread::get_id(); }
+
+private:
+    std::atomic<std::thread::id> first_{};
+    std::atomic<bool> are_several_ = false;
+};
+
 /// An event loop on an executor, which several threads may run; a mutex serializes them. Unlike with a strand, a
 /// destructor can end the loop at once, whether or not the executor is still run.
 template <class Executor>
 class asio_loop final : public event_loop, public std::enable_shared_from_this<asio_loop<Executor>> {
 public:
-    asio_loop(std::shared_ptr<server_context> context, const Executor& executor, std::shared_ptr<drain_count> drained)
-        : event_loop{std::move(context), std::move(drained)}, executor_{executor}, timer_{executor} {}
+    asio_loop(std::shared_ptr<server_context> context, const Executor& executor, std::shared_ptr<drain_count> drained,
+              std::shared_ptr<executor_threads> threads)
+        : event_loop{std::move(context), std::move(drained)}, executor_{executor}, threads_{std::move(threads)}, timer_{executor} {}
 
     [[nodiscard]] const Executor& executor() const noexcept { return executor_; }
 
@@ -209,6 +232,11 @@ public:
         const serving_scope mark_;
     };
     loop_lock lock() { return loop_lock{*this}; }
+    /// The same, for a handler that the executor calls.
+    loop_lock enter() {
+        threads_->note();
+        return lock();
+    }
 
     void listen(const listening_socket& from) {
         const auto inside = lock();
@@ -244,6 +272,12 @@ public:
         this->collect();
         timer_.cancel();
     }
+    /// Waits until no other thread is in the loop, at most a second. Its handlers do nothing once the context is abandoned.
+    void abandon() noexcept {
+        constexpr int waits_max = 1000;
+        for (int i = 0; i < waits_max; ++i, std::this_thread::sleep_for(milliseconds{1}))
+            if (const std::unique_lock unused{mutex_, std::try_to_lock}) return;
+    }
     void reclaim() noexcept {
         const auto inside = lock();
         this->collect();
@@ -253,8 +287,8 @@ private:
     bool wake() noexcept override {
         try {
             asio::post(executor_, [self = this->shared_from_this()] {
-                const auto inside = self->lock();
-                self->collect();
+                const auto inside = self->enter();
+                if (!self->context().abandoned) self->collect();
             });
             return true;
         } catch (...) {
@@ -270,8 +304,8 @@ private:
         try {
             timer_.expires_at(this->next_tick());
             timer_.async_wait(wait_handler{tick_memory_, [self = this->shared_from_this()](const std::error_code& cancelled) {
-                const auto inside = self->lock();
-                if (cancelled || self->is_shut_down_ || !self->tick(clock::now())) return;
+                const auto inside = self->enter();
+                if (cancelled || self->is_shut_down_ || self->context().abandoned || !self->tick(clock::now())) return;
                 if (!self->wait_for_tick()) self->ticks_failed();
             }});
             return true;
@@ -300,6 +334,7 @@ private:
     using clock = event_loop::clock;
 
     const Executor executor_;
+    const std::shared_ptr<executor_threads> threads_;
     asio::basic_waitable_timer<clock, asio::wait_traits<clock>, Executor> timer_;
     wait_memory tick_memory_;
     std::vector<std::unique_ptr<asio_listener<Executor>>> listeners_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/server/detail/connection.hpp>
 #include <tollgate/server/detail/event_loop.hpp>
 #include <tollgate/server/detail/event_loop_group.hpp>
@@ -138,14 +139,15 @@ public:
     TOLLGATE_COLD void listen(const std::vector<listening_socket>& from) override;
     TOLLGATE_COLD void drain(milliseconds deadline) override;
     void wait() override { drained_->wait(); }
-    void wait(milliseconds) override { drained_->wait(); }
     [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
     TOLLGATE_COLD void close() noexcept override;
+    TOLLGATE_COLD void abandon() noexcept override;
 
 private:
     const std::shared_ptr<server_context> context_;
     const std::shared_ptr<drain_count> drained_;
     std::vector<std::unique_ptr<epoll_loop>> loops_;
+    tollgate::detail::thread_count running_;
     std::vector<std::thread> threads_;
 };
 

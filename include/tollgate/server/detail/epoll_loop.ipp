@@ -117,6 +117,7 @@ TOLLGATE_DECL void epoll_loop::run() noexcept {
         if (ticks_ && next_tick() <= now) ticks_ = tick(now);
         if (woken) on_wakeup();
         end_cancelled();
+        if (context().abandoned) return;
         if (exit_requested_ && drained()) {
             collect();  // the last loop to close its listener may have left a connection here, to be closed
             return;
@@ -173,7 +174,7 @@ TOLLGATE_COLD void epoll_loop_group::listen(const std::vector<listening_socket>&
     for (const auto& one : loops_)
         threads_.push_back(tollgate::detail::start_thread([this, &loop = *one] {
             const serving_scope mark{*context_};
-            loop.run();
+            running_.run([&loop] { loop.run(); });
         }));
 }
 
@@ -187,6 +188,12 @@ TOLLGATE_COLD void epoll_loop_group::close() noexcept {
     for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_exit();
     for (std::thread& one : threads_) one.join();
     threads_.clear();
+}
+
+TOLLGATE_COLD void epoll_loop_group::abandon() noexcept {
+    context_->abandoned = true;
+    for (const auto& one : loops_) one->request_exit();
+    running_.join_others(threads_);
 }
 
 }  // namespace tollgate::server_detail

@@ -7,6 +7,7 @@
 #include <tollgate/server/detail/socket_calls.hpp>
 #include <tollgate/server/detail/workspace.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -90,18 +91,31 @@ public:
         ended_ = true;
         all_drained_.notify_all();
     }
+    /// Bounds all waits, for an executor that may not be run. Of several bounds the earliest applies.
+    void give_up_after(milliseconds time) {
+        const std::lock_guard hold{mutex_};
+        give_up_at_ = (std::min)(give_up_at_, clock::now() + time);
+        all_drained_.notify_all();
+    }
+    [[nodiscard]] bool is_over() {
+        const std::lock_guard hold{mutex_};
+        return left_ == 0 || ended_;
+    }
     void wait() {
         std::unique_lock hold{mutex_};
-        all_drained_.wait(hold, [this] { return left_ == 0 || ended_; });
-    }
-    void wait_at_most(milliseconds time) {
-        std::unique_lock hold{mutex_};
-        all_drained_.wait_for(hold, time, [this] { return left_ == 0 || ended_; });
+        while (left_ != 0 && !ended_ && clock::now() < give_up_at_) {
+            if (give_up_at_ == never) all_drained_.wait(hold);
+            else all_drained_.wait_until(hold, give_up_at_);
+        }
     }
 
 private:
+    using clock = std::chrono::steady_clock;
+    static constexpr clock::time_point never = (clock::time_point::max)();
+
     std::mutex mutex_;
     std::condition_variable all_drained_;
+    clock::time_point give_up_at_ = never;
     std::size_t left_;
     bool ended_ = false;
 };

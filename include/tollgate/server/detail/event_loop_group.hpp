@@ -16,14 +16,16 @@ public:
     virtual void listen(const std::vector<listening_socket>& from) = 0;
     /// Starts draining every loop.
     virtual void drain(milliseconds deadline) = 0;
-    /// Waits until every loop has drained.
+    /// Waits until every loop has drained; on the caller's executor, which may not be run, not much longer than `drain(deadline)` should
+    /// take.
     virtual void wait() = 0;
-    /// The same, but at most as long as `drain(deadline)` should take.
-    virtual void wait(milliseconds deadline) = 0;
     /// Whether `wait` would have to wait for the calling thread.
     [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
     /// Ends everything now. No loop calls the handler afterwards.
     virtual void close() noexcept = 0;
+    /// For a server that is destroyed by one of its threads, which cannot end before it: its other threads end, except those in the
+    /// handler. Nothing may be destroyed afterwards.
+    virtual void abandon() noexcept = 0;
 };
 
 }  // namespace tollgate::server_detail

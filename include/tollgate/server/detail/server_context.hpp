@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/base/detail/thread_mark.hpp>
 #include <tollgate/http/detail/request_parser.hpp>
 #include <tollgate/http/handler.hpp>
@@ -34,6 +35,8 @@ public:
     worker_pool workers;
     server_counters counters;
     std::atomic<bool> stopping = false;
+    std::atomic<bool> abandoned = false;  ///< the server's threads end without finishing anything
+    tollgate::detail::owning_process process;
 
     [[nodiscard]] http::parser_settings parsing() const noexcept {
         http::parser_settings parser;

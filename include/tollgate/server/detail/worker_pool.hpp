@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/http/handler.hpp>
 
 #include <array>
@@ -103,6 +104,8 @@ public:
 
     /// Finishes the queued work and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
+    /// The same without waiting for workers that are busy: for one of them that ends the process. The pool must not be destroyed.
+    TOLLGATE_COLD void abandon() noexcept;
 
 private:
     struct bulkhead {
@@ -132,6 +135,7 @@ private:
     bool waking_ = false;  // one worker has been notified or started and does not run yet
     bool withdraws_all_ = false;
     bool stopping_ = false;
+    tollgate::detail::thread_count running_;
 };
 
 }  // namespace tollgate::server_detail

@@ -20,7 +20,9 @@ TOLLGATE_COLD void worker_pool::start(unsigned workers_max) {
 }
 
 TOLLGATE_COLD void worker_pool::start_thread() {
-    threads_.push_back(tollgate::detail::start_thread([this] { run(); }));
+    threads_.push_back(tollgate::detail::start_thread([this] {
+        running_.run([this] { run(); });
+    }));
     waking_ = true;
 }
 
@@ -142,6 +144,20 @@ TOLLGATE_DECL void worker_pool::stop() noexcept {
     }
     work_available_.notify_all();
     for (std::thread& one : ending) one.join();
+}
+
+TOLLGATE_COLD void worker_pool::abandon() noexcept {
+    std::vector<std::thread> ending;
+    {
+        const std::lock_guard hold{mutex_};
+        stopping_ = true;
+        ending.swap(threads_);
+    }
+    withdraw_all();
+    work_available_.notify_all();
+    running_.join_others(ending);
+    const std::lock_guard hold{mutex_};
+    ending.swap(threads_);  // a thread that was not joined cannot be destroyed
 }
 
 }  // namespace tollgate::server_detail

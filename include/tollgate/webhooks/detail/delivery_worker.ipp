@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/bounded_time.hpp>
+#include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/base/detail/thread_mark.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
@@ -102,6 +103,8 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
+    /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
+    [[nodiscard]] TOLLGATE_DECL bool must_remain() noexcept;
 
 private:
     using clock = std::chrono::steady_clock;
@@ -143,6 +146,8 @@ private:
     TOLLGATE_DECL std::optional<outgoing_request> prepare(const scheduler_actions::delivery_to_send& each,
                                                           ended_attempt& refusal);
     TOLLGATE_DECL void finish() noexcept;
+    template <class Body>
+    [[nodiscard]] std::thread start_counted(Body body);
     [[nodiscard]] scheduler_time now() noexcept { return {clock::now(), environment_.now()}; }
 
     worker_environment& environment_;
@@ -162,6 +167,9 @@ private:
     bool woken_ = false;
     ended_attempts ended_;
 
+    tollgate::detail::owning_process process_;
+    tollgate::detail::before_openssl_end before_openssl_end_;
+    tollgate::detail::thread_count running_;
     std::mutex join_mutex_;  // of several threads that stop, one joins
 
     // Used only by the worker's thread.
@@ -171,12 +179,31 @@ private:
     http::field_block fields_;
 };
 
+template <class Body>
+std::thread delivery_worker::impl::start_counted(Body body) {
+    return tollgate::detail::start_thread([this, body] {
+        running_.run(body);
+    });
+}
+
+TOLLGATE_DECL bool delivery_worker::impl::must_remain() noexcept {
+    if (process_.is_parent()) return true;
+    if (!callback_mark::is_set_for(*this)) return false;
+    before_openssl_end_.cancel();
+    stop(milliseconds{0});  // which only requests it here
+    if (own_context_) own_context_->stop();
+    running_.join_others(client_thread_, worker_thread_);
+    return true;
+}
+
 TOLLGATE_DECL delivery_worker::impl::~impl() {
+    before_openssl_end_.cancel();
     stop(milliseconds{0});
     if (worker_thread_.joinable()) worker_thread_.join();
 }
 
 TOLLGATE_DECL result<void> delivery_worker::impl::start() {
+    if (process_.is_parent()) return unavailable("The parent process has started this dispatcher.");
     const std::lock_guard hold{mutex_};
     if (state_ != state::fresh) return unavailable("A dispatcher can be started only once, and not after it has been stopped.");
     try {
@@ -197,8 +224,14 @@ TOLLGATE_DECL result<void> delivery_worker::impl::start() {
             return std::move(client).error();
         }
         client_ = *std::move(client);
-        if (own_context_) client_thread_ = tollgate::detail::start_thread([this] { serve_sockets(); });
-        worker_thread_ = tollgate::detail::start_thread([this] { run(); });
+        process_.take();
+        before_openssl_end_.call(
+            [](void* self) noexcept {
+                if (!static_cast<impl*>(self)->must_remain()) static_cast<impl*>(self)->stop(milliseconds{0});
+            },
+            this);
+        if (own_context_) client_thread_ = start_counted([this] { serve_sockets(); });
+        worker_thread_ = start_counted([this] { run(); });
         state_ = state::running;
         return {};
     } catch (const std::exception& failed) {
@@ -212,6 +245,7 @@ TOLLGATE_DECL result<void> delivery_worker::impl::start() {
 }
 
 TOLLGATE_DECL void delivery_worker::impl::stop(std::optional<milliseconds> deadline) {
+    if (process_.is_parent()) return;
     {
         const std::lock_guard hold{mutex_};
         if (state_ == state::fresh) state_ = state::stopped;
@@ -402,7 +436,9 @@ TOLLGATE_DECL delivery_worker::delivery_worker(worker_environment& environment, 
                                                const asio::any_io_executor* executor)
     : impl_{std::make_unique<impl>(environment, std::move(settings), executor)} {}
 
-TOLLGATE_DECL delivery_worker::~delivery_worker() = default;
+TOLLGATE_DECL delivery_worker::~delivery_worker() {
+    if (impl_->must_remain()) tollgate::detail::leave_undestroyed(impl_);
+}
 
 TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
 TOLLGATE_DECL void delivery_worker::stop(std::optional<milliseconds> deadline) { impl_->stop(deadline); }

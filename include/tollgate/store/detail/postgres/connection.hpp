@@ -2,6 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/bounded_time.hpp>
+#include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/store/detail/postgres/batch.hpp>
@@ -90,6 +91,7 @@ public:
 private:
     struct closer {
         TOLLGATE_DECL void operator()(pg_conn* open) const noexcept;
+        tollgate::detail::owning_process process;
     };
     enum class command_kind { reads_clock, prepares, executes, ends_transaction };
     struct command {

@@ -5,6 +5,7 @@
 #include <tollgate/store/detail/postgres/libpq.hpp>
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,11 @@ inline void ignore_notice(void*, const pg_result*) noexcept {}
 
 }  // namespace detail
 
-TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept { PQfinish(open); }
+TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept {
+    if (!process.is_parent()) return PQfinish(open);
+    // PQfinish would end the session of the parent process.
+    ::close(PQsocket(open));
+}
 
 TOLLGATE_DECL result<connection> connection::open(const server_parameters& server, const connection_settings& settings,
                                                    server_clock& clock, std::atomic<unsigned>* timeouts) {
@@ -48,6 +53,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
     keywords.push_back(nullptr);
     values.push_back(nullptr);
     const auto end = tollgate::detail::boot_now() + settings_.connect_wait_max;
+    handle_.get_deleter().process.take();
     handle_.reset(PQconnectStartParams(keywords.data(), values.data(), 0));
     if (handle_ == nullptr) return unavailable("PostgreSQL: out of memory for a connection");
     PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default they go to stderr

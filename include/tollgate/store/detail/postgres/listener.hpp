@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/store/detail/cache_invalidation_feed.hpp>
 
@@ -60,6 +61,7 @@ private:
     using steady = std::chrono::steady_clock;
 
     TOLLGATE_DECL void start() noexcept;
+    TOLLGATE_DECL void stop() noexcept;
     TOLLGATE_DECL void listen_until_stopped() noexcept;
     TOLLGATE_DECL void listen_while_connected();
     TOLLGATE_DECL void take_notifications(connection& from);
@@ -74,7 +76,9 @@ private:
     std::atomic<std::uint64_t> notifications_{0};
     int wake_reading_ = -1;
     int wake_writing_ = -1;
+    tollgate::detail::owning_process process_;
     std::thread thread_;
+    tollgate::detail::before_openssl_end before_openssl_end_;
 };
 
 }  // namespace postgres

@@ -41,13 +41,19 @@ inline bool forget_users(cache_invalidation_feed& changes, std::string_view payl
 
 }  // namespace detail
 
+TOLLGATE_DECL void listener::stop() noexcept {
+    if (!thread_.joinable() || process_.is_parent()) return;
+    stops_ = true;
+    const char wake = 0;
+    [[maybe_unused]] const auto written = ::write(wake_writing_, &wake, 1);
+    thread_.join();
+}
+
 TOLLGATE_DECL listener::~listener() {
-    if (thread_.joinable()) {
-        stops_ = true;
-        const char wake = 0;
-        [[maybe_unused]] const auto written = ::write(wake_writing_, &wake, 1);
-        thread_.join();
-    }
+    before_openssl_end_.cancel();
+    stop();
+    // The thread of the parent process can be neither joined nor detached here.
+    if (thread_.joinable()) static_cast<void>(new std::thread{std::move(thread_)});
     for (const int each : {wake_reading_, wake_writing_})
         if (each >= 0) ::close(each);
 }
@@ -72,6 +78,8 @@ TOLLGATE_DECL void listener::start() noexcept {
     wake_reading_ = ends[0];
     wake_writing_ = ends[1];
     try {
+        process_.take();
+        before_openssl_end_.call([](void* self) noexcept { static_cast<listener*>(self)->stop(); }, this);
         thread_ = tollgate::detail::start_thread([this] { listen_until_stopped(); });
     } catch (...) {  // no thread, or out of memory: no notifications
     }
