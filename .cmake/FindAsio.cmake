@@ -11,9 +11,17 @@ if(NOT TARGET asio::asio)
     find_package(asio CONFIG QUIET)
 endif()
 
+set(Asio_required Asio_INCLUDE_DIR)
 if(TARGET asio::asio)
-    get_target_property(Asio_INCLUDE_DIR asio::asio INTERFACE_INCLUDE_DIRECTORIES)
-    list(GET Asio_INCLUDE_DIR 0 Asio_INCLUDE_DIR)
+    # It may have no directory of its own: the headers are in that of a library that it links, or where the compiler looks anyway.
+    # Its version is then unknown.
+    set(Asio_required Asio_TARGET)
+    set(Asio_TARGET asio::asio)
+    set(Asio_INCLUDE_DIR "")
+    get_target_property(Asio_directories asio::asio INTERFACE_INCLUDE_DIRECTORIES)
+    if(Asio_directories)
+        list(GET Asio_directories 0 Asio_INCLUDE_DIR)
+    endif()
 else()
     find_path(Asio_INCLUDE_DIR NAMES asio/version.hpp)
     mark_as_advanced(Asio_INCLUDE_DIR)
@@ -31,7 +39,7 @@ if(EXISTS "${Asio_INCLUDE_DIR}/asio/version.hpp")
 endif()
 
 find_package_handle_standard_args(Asio
-    REQUIRED_VARS Asio_INCLUDE_DIR
+    REQUIRED_VARS ${Asio_required}
     VERSION_VAR Asio_VERSION
     REASON_FAILURE_MESSAGE "Install standalone Asio (Debian: libasio-dev), or set TOLLGATE_FETCH_DEPENDENCIES=ON.")
 

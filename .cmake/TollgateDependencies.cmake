@@ -6,6 +6,9 @@ set(TOLLGATE_JSON_REPOSITORY "https://github.com/nlohmann/json.git" CACHE STRING
 set(TOLLGATE_JSON_TAG "v3.11.3" CACHE STRING "Which nlohmann/json to fetch")
 mark_as_advanced(TOLLGATE_ASIO_REPOSITORY TOLLGATE_ASIO_TAG TOLLGATE_JSON_REPOSITORY TOLLGATE_JSON_TAG)
 
+# Asio and hiredis are found by the modules beside this file, also where CMAKE_FIND_PACKAGE_PREFER_CONFIG is on: the package files that some
+# systems have name no target.
+
 # A program that takes us in with add_subdirectory links our targets from above: what they need must be seen there too.
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 
@@ -20,7 +23,7 @@ function(tollgate_fetch_headers name target include_dir repository tag)
 endfunction()
 
 if(TOLLGATE_FETCH_DEPENDENCIES)
-    find_package(Asio 1.22 QUIET)
+    find_package(Asio 1.22 MODULE QUIET)
     if(NOT Asio_FOUND)
         tollgate_fetch_headers(tollgate_fetched_asio asio::asio asio/include
             "${TOLLGATE_ASIO_REPOSITORY}" "${TOLLGATE_ASIO_TAG}")
@@ -33,7 +36,7 @@ if(TOLLGATE_FETCH_DEPENDENCIES)
             "${TOLLGATE_JSON_REPOSITORY}" "${TOLLGATE_JSON_TAG}")
     endif()
 else()
-    find_package(Asio 1.22 REQUIRED)
+    find_package(Asio 1.22 MODULE REQUIRED)
     if(NOT TARGET nlohmann_json::nlohmann_json)
         find_package(nlohmann_json 3.11 CONFIG REQUIRED)
     endif()
@@ -48,4 +51,4 @@ find_package(SQLite3 3.37 QUIET)
 # Only tollgate::postgres needs it: libpq has pipelines since 14.
 find_package(PostgreSQL 14 QUIET)
 # Only tollgate::redis needs it.
-find_package(Hiredis 0.14 QUIET)
+find_package(Hiredis 0.14 MODULE QUIET)

@@ -49,6 +49,17 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDI
 
 # For build systems other than CMake. Its place, like the headers', is the same on every architecture.
 set(pkgconfig_dir "${CMAKE_INSTALL_DATADIR}/pkgconfig")
-file(RELATIVE_PATH prefix_from_pkgconfig "/${pkgconfig_dir}" "/")
+# An installation can be moved, except for directories that were given as absolute paths.
+if(IS_ABSOLUTE "${pkgconfig_dir}")
+    set(pkgconfig_prefix "${CMAKE_INSTALL_PREFIX}")
+else()
+    file(RELATIVE_PATH prefix_from_pkgconfig "/${pkgconfig_dir}" "/")
+    set(pkgconfig_prefix "\${pcfiledir}/${prefix_from_pkgconfig}")
+endif()
+if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+    set(pkgconfig_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+else()
+    set(pkgconfig_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/.cmake/tollgate.pc.in" tollgate.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tollgate.pc" DESTINATION "${pkgconfig_dir}" COMPONENT library)

@@ -273,8 +273,36 @@ def fetch_dependencies(scratch, compiler):
                   f"-DFETCHCONTENT_SOURCE_DIR_TOLLGATE_FETCHED_JSON={scratch / 'json'}")
 
 
+def unusual_settings(scratch, compiler):
+    """Configures only: package files that name no target, targets without directories, and absolute directories."""
+    # Conan's tool chain prefers package files. Those of Debian's hiredis, and these, define no target.
+    for package in ("asio", "hiredis"):
+        folder = scratch / "packages" / "lib" / "cmake" / package
+        folder.mkdir(parents=True)
+        (folder / f"{package}-config.cmake").write_text("")
+    includes = scratch / "elsewhere" / "include"
+    for name, fetches in (("found", "OFF"), ("fetched", "ON")):
+        build = scratch / name
+        configure(ROOT, build, compiler, "-DCMAKE_FIND_PACKAGE_PREFER_CONFIG=ON", f"-DCMAKE_PREFIX_PATH={scratch / 'packages'}",
+                  f"-DTOLLGATE_FETCH_DEPENDENCIES={fetches}", f"-DCMAKE_INSTALL_INCLUDEDIR={includes}")
+        (package,) = build.rglob("tollgate.pc")
+        os.environ["PKG_CONFIG_PATH"] = str(package.parent)
+        assert run("pkg-config", "--variable=includedir", "tollgate").strip() == str(includes)
+        assert "Hiredis_LIBRARY:FILEPATH=/" in (build / "CMakeCache.txt").read_text(), "a package file was taken instead of hiredis"
+
+    # The target of another project, whose headers are where the compiler looks anyway.
+    project = scratch / "target"
+    project.mkdir()
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(target LANGUAGES CXX)\nadd_library(asio::asio INTERFACE IMPORTED GLOBAL)\n"
+        f'add_subdirectory("{ROOT}" tollgate)\n')
+    for fetches in ("OFF", "ON"):
+        configure(project, project / f"build_{fetches}", compiler, f"-DTOLLGATE_FETCH_DEPENDENCIES={fetches}")
+
+
 METHODS = {method.__name__: method for method in (
-    find_package, plain_install, vcpkg, conan, add_subdirectory, fetch_content, fetch_dependencies)}
+    find_package, plain_install, vcpkg, conan, add_subdirectory, fetch_content, fetch_dependencies,
+    unusual_settings)}
 
 
 def main():
