@@ -1765,7 +1765,7 @@ public:
 
     /// Appends checked lines ending in CRLF, such as a constant block of security fields.
     /// Precondition: every line is `token: value\r\n`.
-    void add_prepared_lines(std::string_view lines) { fields_.append(lines); }
+    void add_prepared_lines(std::string_view prepared) { fields_.append(prepared); }
 
     /// All fields in wire format, each ending in CRLF.
     [[nodiscard]] std::string_view field_block() const noexcept { return fields_; }
@@ -1890,12 +1890,12 @@ public:
     bool add(field_id id, std::string_view name, std::string_view value) noexcept;
 
     /// How many lines have this name.
-    [[nodiscard]] std::size_t count(field_id id) const noexcept { return lookup_[index(id)].lines; }
+    [[nodiscard]] std::size_t count(field_id id) const noexcept { return lookup_[index(id)].line_count; }
 
     /// The first line's value; empty if there is none (`count` distinguishes that from an empty value).
     [[nodiscard]] std::string_view find(field_id id) const noexcept {
         const auto& known = lookup_[index(id)];
-        return known.lines == 0 ? std::string_view{} : lines_[known.first].value;
+        return known.line_count == 0 ? std::string_view{} : lines_[known.first].value;
     }
     /// The same by name, case-insensitively; a linear search.
     [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
@@ -1911,7 +1911,7 @@ public:
 private:
     struct known_line {
         std::uint8_t first = 0;
-        std::uint8_t lines = 0;
+        std::uint8_t line_count = 0;
     };
     static constexpr std::size_t index(field_id id) noexcept { return static_cast<std::size_t>(id); }
 
@@ -1991,7 +1991,7 @@ constexpr field_id to_field_id(std::string_view name) noexcept {
 inline bool field_lines::add(field_id id, std::string_view name, std::string_view value) noexcept {
     if (size_ == size_max) return false;
     auto& known = lookup_[index(id)];
-    if (known.lines++ == 0) known.first = static_cast<std::uint8_t>(size_);
+    if (known.line_count++ == 0) known.first = static_cast<std::uint8_t>(size_);
     lines_[size_].name = name;
     lines_[size_].value = value;
     ++size_;
@@ -2135,17 +2135,17 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
 }
 
 /// Whether a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is not a coding.
-[[nodiscard]] inline bool has_content_coding(const field_lines& lines) noexcept {
-    for (const field& line : lines)
+[[nodiscard]] inline bool has_content_coding(const field_lines& fields) noexcept {
+    for (const field& line : fields)
         if (ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() && !ascii_iequals(line.value, "identity"))
             return true;
     return false;
 }
 
 /// The media type in Content-Type, without its parameters; empty if there is none, or more than one such field.
-[[nodiscard]] inline std::string_view media_type_of(const field_lines& lines) noexcept {
-    if (lines.count(field_id::content_type) != 1) return {};
-    const auto value = lines.find(field_id::content_type);
+[[nodiscard]] inline std::string_view media_type_of(const field_lines& fields) noexcept {
+    if (fields.count(field_id::content_type) != 1) return {};
+    const auto value = fields.find(field_id::content_type);
     return trim_ows(value.substr(0, value.find(';')));
 }
 
@@ -3799,7 +3799,7 @@ class scope_positions {
 public:
     /// True if `scope` is in `text`; otherwise records it as the next one.
     constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
-        for (std::size_t i = hash_of_scope(scope) % slots;; i = (i + 1) % slots) {
+        for (std::size_t i = hash_of_scope(scope) % slot_count;; i = (i + 1) % slot_count) {
             if (begins_[i] == 0) {
                 begins_[i] = static_cast<std::uint16_t>(begins_at + 1);
                 return false;
@@ -3810,8 +3810,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t slots = limits::scope_text_bytes_max;  // a scope and its separator take two bytes
-    std::array<std::uint16_t, slots> begins_{};
+    static constexpr std::size_t slot_count = limits::scope_text_bytes_max;  // a scope and its separator take two bytes
+    std::array<std::uint16_t, slot_count> begins_{};
 };
 
 }  // namespace detail
@@ -5834,7 +5834,7 @@ using policy_type = std::remove_cvref_t<std::unwrap_reference_t<T>>;
 template <class... Slots>
 class policy_set : public Slots... {
 public:
-    constexpr explicit policy_set(Slots... slots) : Slots(std::move(slots))... {}
+    constexpr explicit policy_set(Slots... all) : Slots(std::move(all))... {}
 
     template <class T>
     constexpr auto with_router(T replacement) && {
@@ -7083,15 +7083,15 @@ struct endpoint_caller {
 
 private:
     /// Calls `use` with the endpoint and its parameters. 404 if one of them does not parse.
-    template <class Response, std::size_t... I, class Use>
+    template <class Response, std::size_t... Indexes, class Use>
     static Response with_values([[maybe_unused]] const void* endpoint, [[maybe_unused]] const route_match& match,
-                                [[maybe_unused]] const service* of_service, std::index_sequence<I...>, Use use) {
+                                [[maybe_unused]] const service* of_service, std::index_sequence<Indexes...>, Use use) {
         const auto use_parsed = [&](const auto&... parsed) -> Response {
             if (!(static_cast<bool>(parsed) && ...)) return not_found();
             if constexpr (is_stateless) return use(Endpoint{}, *parsed...);
             else return use(*static_cast<const Endpoint*>(endpoint), *parsed...);
         };
-        return use_parsed(Readers::read(match.captures[I], of_service)...);
+        return use_parsed(Readers::read(match.captures[Indexes], of_service)...);
     }
 };
 
@@ -7578,19 +7578,19 @@ template <http::method Method, fixed_text Pattern, class Endpoint>
 [[nodiscard]] route make_pattern_row(access_rule access, Endpoint endpoint, const route_notes& notes) {
     constexpr auto query = query_of<Pattern>();
     if constexpr (query.count != 0) {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            using reading = with_query<Method, Endpoint, query_reader<query_parameter_name<Pattern, I>()>...>;
+        return [&]<std::size_t... Indexes>(std::index_sequence<Indexes...>) {
+            using reading = with_query<Method, Endpoint, query_reader<query_parameter_name<Pattern, Indexes>()>...>;
             constexpr auto path = path_pattern<Pattern>();
             route row = make_pattern_row<Method, path>(access, reading{std::move(endpoint)}, notes);
             row.path = path_part(Pattern.view());
-            ((row.query_parameters.push_back(query_reader<query_parameter_name<Pattern, I>()>::description),
-              row.query_parameters.back().name = query.names[I]),
+            ((row.query_parameters.push_back(query_reader<query_parameter_name<Pattern, Indexes>()>::description),
+              row.query_parameters.back().name = query.names[Indexes]),
              ...);
             return row;
         }(std::make_index_sequence<query.count>{});
     } else {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, I>()>...>(Method, Pattern.view(), access,
+        return [&]<std::size_t... Indexes>(std::index_sequence<Indexes...>) {
+            return make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, Indexes>()>...>(Method, Pattern.view(), access,
                                                                                                   std::move(endpoint), notes);
         }(std::make_index_sequence<parameters_of<Pattern>().count>{});
     }
@@ -7779,10 +7779,10 @@ template <class... Authenticators>
 /// The number of lines of the authenticator's own field, if it has one.
 template <class Authenticator>
 [[nodiscard]] std::size_t own_lines(const http::request& request) noexcept {
-    std::size_t lines = 0;
+    std::size_t line_count = 0;
     if constexpr (has_own_field<Authenticator>)
-        for (const http::field& line : request.fields) lines += ascii_iequals(line.name, Authenticator::field) ? 1U : 0U;
-    return lines;
+        for (const http::field& line : request.fields) line_count += ascii_iequals(line.name, Authenticator::field) ? 1U : 0U;
+    return line_count;
 }
 
 /// Lets browsers send the authenticators' own fields from other origins, in the response to a preflight that allows a request.
@@ -7809,14 +7809,14 @@ template <class Authenticator>
 /// Reads the field with the credentials: malformed ones are known as such without a store.
 template <class Authenticators>
 void read_authorization(const Authenticators& authenticators, const http::request& request, authentication& auth) {
-    const auto lines = std::apply(
+    const auto line_count = std::apply(
         [&](const auto&... each) {
             const std::size_t standard = request.fields.count(http::field_id::authorization);
             return (standard + ... + own_lines<std::remove_cvref_t<decltype(policy(each))>>(request));
         },
         authenticators);
-    if (lines == 0) return;
-    if (lines > 1) {
+    if (line_count == 0) return;
+    if (line_count > 1) {
         auth.state = auth_state::ambiguous;
         return;
     }
@@ -10581,9 +10581,9 @@ public:
     }
 
     [[nodiscard]] std::size_t count(std::string_view name) const noexcept {
-        std::size_t lines = 0;
-        for (const form_member& member : members_) lines += member.name == name ? 1U : 0U;
-        return lines;
+        std::size_t line_count = 0;
+        for (const form_member& member : members_) line_count += member.name == name ? 1U : 0U;
+        return line_count;
     }
 
     [[nodiscard]] const form_member* begin() const noexcept { return members_.data(); }
@@ -11432,7 +11432,7 @@ struct text_field {
     std::string_view value = {};
     std::string_view type = "text";  ///< of the HTML input
     std::string_view autocomplete = "off";
-    std::size_t lines = 1;  ///< visible ones; if more than one, `type` is ignored
+    std::size_t line_count = 1;  ///< visible ones; if more than one, `type` is ignored
     bool required = true;
     bool focused = false;  ///< gets the focus unless another field has an error
 };
@@ -13891,7 +13891,7 @@ TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 /// A table that narrow screens show as cards. The ARIA roles are explicit, since browsers drop them from tables with
 /// another display type. Without `actions` there is no column for them.
 TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
-                               const std::vector<std::string_view>& columns, std::string_view actions);
+                               const std::vector<std::string_view>& headings, std::string_view actions);
 TOLLGATE_DECL void end_table(html_writer& html);
 /// `name` is the row's heading.
 TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name);
@@ -16222,7 +16222,7 @@ public:
         const shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
         const std::size_t at = in.find(key, hash);
-        return use(at == none ? nullptr : static_cast<const Row*>(&in.slots[at].held.row));
+        return use(at == none ? nullptr : static_cast<const Row*>(&in.places[at].held.row));
     }
 
     /// Calls `change(Row&)`, which must not throw, if there is such a row. Returns whether there was.
@@ -16233,7 +16233,7 @@ public:
         const std::scoped_lock lock{in.mutex};
         const std::size_t at = in.find(key, hash);
         if (at == none) return false;
-        change(in.slots[at].held.row);
+        change(in.places[at].held.row);
         return true;
     }
 
@@ -16284,18 +16284,18 @@ private:
         std::size_t rows = 0;
         std::size_t mask = 0;                  // the number of slots, a power of two, less one
         std::unique_ptr<std::uint8_t[]> tags;  // of each slot: 0 if it is free, else some bits of the hash; null if there are no slots
-        std::unique_ptr<slot[]> slots;
+        std::unique_ptr<slot[]> places;
 
         shard() = default;
         ~shard() {
             for (std::size_t at = 0; tags != nullptr && at <= mask; ++at)
-                if (tags[at] != 0) std::destroy_at(&slots[at].held);
+                if (tags[at] != 0) std::destroy_at(&places[at].held);
         }
 
         [[nodiscard]] std::size_t find(const auto& key, std::size_t hash) const noexcept {
             if (tags == nullptr) return none;
             for (std::size_t at = hash & mask; tags[at] != 0; at = (at + 1) & mask)
-                if (tags[at] == tag(hash) && slots[at].held.key == key) return at;
+                if (tags[at] == tag(hash) && places[at].held.key == key) return at;
             return none;
         }
 
@@ -16304,18 +16304,18 @@ private:
         void place(entry&& added, std::size_t hash) noexcept {
             std::size_t at = hash & mask;
             while (tags[at] != 0) at = (at + 1) & mask;
-            std::construct_at(&slots[at].held, std::move(added));
+            std::construct_at(&places[at].held, std::move(added));
             tags[at] = tag(hash);
         }
 
         /// Entries behind it move up where the free slot would end the search for them.
         void remove(std::size_t at, const keyed_hash& hash_of) noexcept {
-            std::destroy_at(&slots[at].held);
+            std::destroy_at(&places[at].held);
             for (std::size_t next = (at + 1) & mask; tags[next] != 0; next = (next + 1) & mask) {
-                const std::size_t home = hash_of(slots[next].held.key) & mask;
+                const std::size_t home = hash_of(places[next].held.key) & mask;
                 if (((next - home) & mask) < ((next - at) & mask)) continue;
-                std::construct_at(&slots[at].held, std::move(slots[next].held));
-                std::destroy_at(&slots[next].held);
+                std::construct_at(&places[at].held, std::move(places[next].held));
+                std::destroy_at(&places[next].held);
                 tags[at] = tags[next];
                 at = next;
             }
@@ -16326,13 +16326,13 @@ private:
             shard larger;
             const std::size_t count = tags == nullptr ? slots_min : 2 * (mask + 1);
             larger.tags = std::make_unique<std::uint8_t[]>(count);
-            larger.slots = std::make_unique_for_overwrite<slot[]>(count);
+            larger.places = std::make_unique_for_overwrite<slot[]>(count);
             larger.mask = count - 1;
             for (std::size_t at = 0; tags != nullptr && at <= mask; ++at)
-                if (tags[at] != 0) larger.place(std::move(slots[at].held), hash_of(slots[at].held.key));
+                if (tags[at] != 0) larger.place(std::move(places[at].held), hash_of(places[at].held.key));
             std::swap(mask, larger.mask);
             std::swap(tags, larger.tags);
-            std::swap(slots, larger.slots);
+            std::swap(places, larger.places);
         }
     };
 
@@ -20756,7 +20756,7 @@ private:
         std::unique_ptr<entry> held;
     };
     struct set {
-        std::array<slot, slots_per_set> slots;  // one cache line: a miss touches nothing else
+        std::array<slot, slots_per_set> entries;  // one cache line: a miss touches nothing else
     };
     /// Guards every 64th set.
     struct alignas(64) guard {
@@ -20821,7 +20821,7 @@ template <class Key, class Value, class Changes>
 lookup<Value> row_cache<Key, Value, Changes>::cached(std::size_t hash, const mark& now, const Key& key) const noexcept {
     const std::shared_lock lock{guard_of(hash).lock, std::try_to_lock};
     if (!lock.owns_lock()) return lookup<Value>::unknown();
-    for (const slot& each : set_of(hash).slots) {
+    for (const slot& each : set_of(hash).entries) {
         if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, now)) continue;
         // Checked first: a cache line without writes stays shared by all cores.
         if (!each.held->was_requested.load(std::memory_order_relaxed))
@@ -20852,19 +20852,19 @@ void row_cache<Key, Value, Changes>::keep(std::size_t hash, const mark& read_at,
 template <class Key, class Value, class Changes>
 auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept
     -> slot& {
-    auto& slots = set_of(hash).slots;
-    if (!is_row) return slots[none_slot];
+    auto& entries = set_of(hash).entries;
+    if (!is_row) return entries[none_slot];
     // Slots fill from the left, so an existing slot of this key is found before an empty one.
     for (std::size_t i = 0; i < none_slot; ++i)
-        if (slots[i].held == nullptr || (slots[i].hash == hash && slots[i].held->key == key)) return slots[i];
+        if (entries[i].held == nullptr || (entries[i].hash == hash && entries[i].held->key == key)) return entries[i];
     for (std::size_t i = 0; i < none_slot; ++i)
-        if (!holds(slots[i], now)) return slots[i];
+        if (!holds(entries[i], now)) return entries[i];
     auto& evictions = guard_of(hash).evictions;
     for (std::size_t i = 0; i < none_slot; ++i) {
-        slot& each = slots[evictions++ % none_slot];
+        slot& each = entries[evictions++ % none_slot];
         if (!each.held->was_requested.exchange(false, std::memory_order_relaxed)) return each;
     }
-    return slots[evictions++ % none_slot];
+    return entries[evictions++ % none_slot];
 }
 
 }  // namespace tollgate
@@ -21093,12 +21093,12 @@ namespace tollgate::inline v0::sql {
 template <class... Columns, class Read, class Misread>
 result<std::optional<std::tuple<Columns...>>> decode_row(Read&& read, Misread&& misread) {
     using row = std::tuple<Columns...>;
-    return [&]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
-        std::tuple<std::optional<Columns>...> decoded{read(std::type_identity<Columns>{}, static_cast<int>(I))...};
+    return [&]<std::size_t... Indexes>(std::index_sequence<Indexes...>) -> result<std::optional<row>> {
+        std::tuple<std::optional<Columns>...> decoded{read(std::type_identity<Columns>{}, static_cast<int>(Indexes))...};
         std::size_t bad = sizeof...(Columns);
-        ((std::get<I>(decoded) ? void() : void(bad = I)), ...);
+        ((std::get<Indexes>(decoded) ? void() : void(bad = Indexes)), ...);
         if (bad != sizeof...(Columns)) return misread(bad);
-        return std::optional<row>{std::in_place, *std::move(std::get<I>(decoded))...};
+        return std::optional<row>{std::in_place, *std::move(std::get<Indexes>(decoded))...};
     }(std::index_sequence_for<Columns...>{});
 }
 
@@ -22087,12 +22087,12 @@ inline std::string key_id_of(std::string_view encrypted) {
 }  // namespace detail
 
 TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) {
-    detail::key_file_lines lines{key_file};
-    const auto fault = [&lines](const char* problem) {
-        return invalid("line " + std::to_string(lines.number()) + ' ' + problem + '.');
+    detail::key_file_lines key_lines{key_file};
+    const auto fault = [&key_lines](const char* problem) {
+        return invalid("line " + std::to_string(key_lines.number()) + ' ' + problem + '.');
     };
     secret_keys keys;
-    while (const auto line = lines.next()) {
+    while (const auto line = key_lines.next()) {
         auto bytes = hex_decode(*line);
         if (!bytes || bytes->size() != digest::size_bytes) return fault("is not a key of 64 hexadecimal digits");
         if (keys.keys_.size() == detail::secret_keys_max) return fault("is a third key; a file may have one or two");
@@ -23905,8 +23905,8 @@ TOLLGATE_DECL void write_error(http::response& response, http::status status, st
 TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit,
                                          std::string_view request_id) {
     // Every response has these three: assembled here, they are one append instead of fourteen.
-    std::array<char, 112 + http::request_id_bytes_max> lines;
-    char* end = lines.data();
+    std::array<char, 112 + http::request_id_bytes_max> prepared;
+    char* end = prepared.data();
     const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
     const auto put_number = [&](std::uint32_t number) { end = put_decimal(end, number); };
     put("X-RateLimit-Limit: ");
@@ -23919,7 +23919,7 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_d
         put(request_id);
         put("\r\n");
     }
-    response.add_prepared_lines({lines.data(), static_cast<std::size_t>(end - lines.data())});
+    response.add_prepared_lines({prepared.data(), static_cast<std::size_t>(end - prepared.data())});
     if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
 }
 
@@ -26047,13 +26047,13 @@ inline error not_genuine(const char* message) { return {error_kind::unauthorized
 /// The value of a field that occurs once.
 inline std::string_view only_line(const http::field_lines& fields, std::string_view name) noexcept {
     std::string_view found;
-    std::size_t lines = 0;
+    std::size_t line_count = 0;
     for (const http::field& line : fields)
         if (ascii_iequals(line.name, name)) {
             found = line.value;
-            ++lines;
+            ++line_count;
         }
-    return lines == 1 ? found : std::string_view{};
+    return line_count == 1 ? found : std::string_view{};
 }
 
 /// A full stop separates the signed parts, so an id that contains one would make the parts ambiguous.
@@ -26952,9 +26952,9 @@ TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, 
     if (!field.required) html.add(" <span class=\"optional\">{}</span>", texts.optional);
     html.add("</label>\n");
     detail::write_notes(html, field.name, field.hint, faults, texts);
-    const bool has_lines = field.lines > 1;
+    const bool has_lines = field.line_count > 1;
     if (has_lines)
-        html.add("<textarea id=\"{}\" name=\"{}\" rows=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.lines,
+        html.add("<textarea id=\"{}\" name=\"{}\" rows=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.line_count,
                  field.autocomplete);
     else
         html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
@@ -27549,9 +27549,9 @@ TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_cred
                                                                                         const parameters& sent) {
     const auto client_id = sent.find("client_id");
     const auto client_secret = sent.find("client_secret");
-    const auto lines = request.fields.count(http::field_id::authorization);
-    if (lines > 1) return detail::refuse_request("Send exactly one Authorization header.");
-    if (lines == 0) {
+    const auto line_count = request.fields.count(http::field_id::authorization);
+    if (line_count > 1) return detail::refuse_request("Send exactly one Authorization header.");
+    if (line_count == 0) {
         if (!client_id) return detail::missing_client_id(request);
         return client_credentials{*client_id, client_secret.value_or("")};
     }
@@ -27582,8 +27582,8 @@ TOLLGATE_DECL failure to_failure(client_fault fault) {
 }
 
 TOLLGATE_DECL bool has_unusable_authorization(const http::request& request) {
-    const auto lines = request.fields.count(http::field_id::authorization);
-    if (lines != 1) return lines > 1;
+    const auto line_count = request.fields.count(http::field_id::authorization);
+    if (line_count != 1) return line_count > 1;
     return !detail::read_basic(request.fields.find(http::field_id::authorization));
 }
 
@@ -28005,11 +28005,11 @@ TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
 }
 
 TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
-                               const std::vector<std::string_view>& columns, std::string_view actions) {
+                               const std::vector<std::string_view>& headings, std::string_view actions) {
     html.add(
         "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
         caption);
-    for (const auto each : columns) html.add("<th role=\"columnheader\" scope=\"col\">{}</th>", each);
+    for (const auto each : headings) html.add("<th role=\"columnheader\" scope=\"col\">{}</th>", each);
     if (!actions.empty())
         html.add("<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">{}</span></th>", actions);
     html.add("</tr></thead>\n<tbody role=\"rowgroup\">\n");
@@ -28264,7 +28264,7 @@ inline void write_application_fields(html_writer& html, const page_view& view, c
                            .label = texts.redirect_url,
                            .hint = texts.redirect_url_hint,
                            .value = typed.redirect_urls,
-                           .lines = 3,
+                           .line_count = 3,
                            .required = false},
                           faults, forms);
 }
@@ -31723,11 +31723,11 @@ public:
     /// the line, never the key.
     [[nodiscard]] static result<std::shared_ptr<ticket_keys>> parse(std::string_view text) {
         auto keys = std::make_shared<ticket_keys>();
-        tollgate::detail::key_file_lines lines{text};
-        while (const auto line = lines.next()) {
+        tollgate::detail::key_file_lines key_lines{text};
+        while (const auto line = key_lines.next()) {
             const auto secret = base64_decode(*line);
             if (!secret || secret->size() != secret_bytes)
-                return invalid("line " + std::to_string(lines.number()) + " is not the base64 text of 32 bytes");
+                return invalid("line " + std::to_string(key_lines.number()) + " is not the base64 text of 32 bytes");
             if (keys->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
             keys->keys_[keys->count_++] = ticket_key::from(*secret);
         }
@@ -32324,9 +32324,9 @@ template <std::size_t Size>
 }
 
 /// Whether any line of a repeatable field contains this member.
-[[nodiscard]] inline bool lines_hold(const field_lines& lines, field_id id, std::string_view member) noexcept {
-    if (lines.count(id) == 1) return list_holds(lines.find(id), member);
-    for (const field& line : lines)
+[[nodiscard]] inline bool lines_hold(const field_lines& fields, field_id id, std::string_view member) noexcept {
+    if (fields.count(id) == 1) return list_holds(fields.find(id), member);
+    for (const field& line : fields)
         if (to_field_id(line.name) == id && list_holds(line.value, member)) return true;
     return false;
 }
@@ -34183,12 +34183,12 @@ TOLLGATE_COLD void epoll_loop_group::abandon() noexcept {
 namespace tollgate::inline v0::manual {
 
 // It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard, and named for screen readers.
-inline void begin_table(html_writer& html, std::initializer_list<std::string_view> columns) {
+inline void begin_table(html_writer& html, std::initializer_list<std::string_view> headings) {
     std::string name;
-    for (const auto each : columns) name.append(name.empty() ? "Table: " : ", ").append(each);
+    for (const auto each : headings) name.append(name.empty() ? "Table: " : ", ").append(each);
     html.add(R"(<div class="table" tabindex="0" role="region" aria-label="{}"><table>
 <thead><tr>)", name);
-    for (const auto each : columns) html.add(R"(<th scope="col">{}</th>)", each);
+    for (const auto each : headings) html.add(R"(<th scope="col">{}</th>)", each);
     html.add("</tr></thead>\n<tbody>\n");
 }
 
@@ -38310,9 +38310,9 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
 /// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible;
 /// with nothing in flight one is always allowed.
 TOLLGATE_DECL std::size_t delivery_scheduler::rows_max() const noexcept {
-    const std::size_t slots = settings_.attempts_max - (std::min)(in_flight(), settings_.attempts_max);
+    const std::size_t free_slots = settings_.attempts_max - (std::min)(in_flight(), settings_.attempts_max);
     const std::size_t bytes = settings_.data_bytes_max - (std::min)(data_bytes_in_flight_, settings_.data_bytes_max);
-    std::size_t rows = (std::min)(slots, settings_.claim_max);
+    std::size_t rows = (std::min)(free_slots, settings_.claim_max);
     // After a shortage, a few deliveries test whether it is over.
     constexpr std::size_t few = 8;
     if (shortage_pause_ > milliseconds{0}) rows = (std::min)(rows, few);
@@ -43018,10 +43018,10 @@ template <class... Columns>
 class row_arrays {
 public:
     void add(Columns... row) {
-        std::apply([&](auto&... columns) { (columns.push_back(std::move(row)), ...); }, columns_);
+        std::apply([&](auto&... column_values) { (column_values.push_back(std::move(row)), ...); }, columns_);
     }
     [[nodiscard]] bool is_empty() const noexcept { return std::get<0>(columns_).empty(); }
-    [[nodiscard]] const std::tuple<std::vector<Columns>...>& columns() const noexcept { return columns_; }
+    [[nodiscard]] const std::tuple<std::vector<Columns>...>& column_values() const noexcept { return columns_; }
 
 private:
     std::tuple<std::vector<Columns>...> columns_;
@@ -43064,7 +43064,7 @@ public:
     /// The same; the columns of `rows` are the first parameters.
     template <class... Columns, class... Values>
     std::size_t add(statement_text text, const row_arrays<Columns...>& rows, const Values&... values) {
-        return std::apply([&](const auto&... columns) { return add(text, columns..., values...); }, rows.columns());
+        return std::apply([&](const auto&... column_values) { return add(text, column_values..., values...); }, rows.column_values());
     }
 
     /// Sent after the transaction; its result is ignored. Nothing may be added after it.
@@ -44486,7 +44486,7 @@ inline void add_attempts(batch& to, const completion_rows& in, std::span<const a
         "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
         "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
         "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
-        std::get<0>(made.columns()), limits::attempts_per_delivery_max);
+        std::get<0>(made.column_values()), limits::attempts_per_delivery_max);
 }
 
 inline void add_changed_deliveries(batch& to, const completion_rows& in) {
@@ -45335,7 +45335,7 @@ struct lease_results {
 inline lease_results add_lease(batch& to, std::span<const lease_request> requests, const lease_time& time) {
     row_arrays<hook_id, std::size_t, std::size_t, instant> rows;
     for (const lease_request& each : requests) rows.add(each.hook, each.deliveries_max, each.host_leases_max, each.full_host_retry_at);
-    const auto& [hooks, deliveries_max, host_leases_max, retry_at] = rows.columns();
+    const auto& [hooks, deliveries_max, host_leases_max, retry_at] = rows.column_values();
     // The following statements read the locked hosts from a setting of this transaction.
     to.add(
         "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("
@@ -47472,7 +47472,7 @@ namespace tollgate::inline v0::postgres {
 namespace detail {
 
 struct lookup_parts {
-    std::string_view columns;
+    std::string_view column_list;
     std::string_view table;
     std::string_view key;
     std::string_view keys;  // the type of $1
@@ -47483,7 +47483,7 @@ struct lookup_parts {
 // users, which it would choose if it planned while that table is small.
 inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_query) {
     std::string text{"SELECT "};
-    text.append(parts.columns);
+    text.append(parts.column_list);
     if (owner_query.empty()) {
         text.append(", false, NULL::bigint, NULL::bigint, NULL::text, NULL::text FROM ").append(parts.table).append(" AS tokens");
     } else {
@@ -47697,7 +47697,7 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
         row_arrays<std::int64_t, std::int64_t> rows;
         const auto read = sql::for_each_row(listed->back(), [&](std::int64_t delivery, std::int64_t event) { rows.add(delivery, event); });
         if (!read) return read.error();
-        const auto& [deliveries, events] = rows.columns();
+        const auto& [deliveries, events] = rows.column_values();
         auto removing = on.make_batch();
         if (!deliveries.empty()) {
             removing.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);
@@ -49092,7 +49092,7 @@ struct leases::table {
     struct alignas(64) set {
         static constexpr std::size_t ways = 8;
         std::uint64_t keys[ways];
-        slot slots[ways];
+        slot entries[ways];
     };
     struct queued_lease {
         limit_key key;
@@ -49112,8 +49112,8 @@ struct leases::table {
 
     static slot* find(set& in, const limit_key& key) noexcept {
         for (std::size_t place = 0; place < set::ways; ++place)
-            if (in.keys[place] == key.value() && in.slots[place].ends_at != 0 && in.slots[place].kind == key.kind())
-                return &in.slots[place];
+            if (in.keys[place] == key.value() && in.entries[place].ends_at != 0 && in.entries[place].kind == key.kind())
+                return &in.entries[place];
         return nullptr;
     }
 
@@ -49121,12 +49121,12 @@ struct leases::table {
     /// use.
     static slot* choose_slot(set& in, const limit_key& key, std::int64_t now) noexcept {
         slot* chosen = nullptr;
-        for (slot& each : in.slots) {
+        for (slot& each : in.entries) {
             if (each.is_pending || (each.units > 0 && now < each.ends_at)) continue;
             if (chosen == nullptr || each.leased_at < chosen->leased_at) chosen = &each;
         }
         if (chosen == nullptr) return nullptr;
-        in.keys[static_cast<std::size_t>(chosen - in.slots)] = key.value();
+        in.keys[static_cast<std::size_t>(chosen - in.entries)] = key.value();
         *chosen = {};
         chosen->kind = key.kind();
         return chosen;

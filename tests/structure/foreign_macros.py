@@ -1,10 +1,10 @@
-"""Macros of <windows.h>, X11 and others, which must not break Tollgate's headers."""
+"""Macros of <windows.h>, X11, Qt, <term.h> and others, which must not break Tollgate's headers."""
 
 import re
 
 import sources
 
-# Common words among the macros of <windows.h>, then of X11, then of some C libraries.
+# Common words among the macros of <windows.h>, then of X11, then of some C libraries; Qt's keywords; <complex.h> and <term.h>.
 OBJECT_LIKE = """
     ABSOLUTE ALTERNATE BOOL CALLBACK CONST CreateDirectory CreateEvent CreateFile CreateMutex CreateWindow DELETE
     DELETE_KEY DIFFERENCE DOMAIN DeleteFile ERROR FALSE FAR GET GetClassName GetCommandLine GetCurrentTime GetMessage
@@ -13,6 +13,10 @@ OBJECT_LIKE = """
     SetPort StartService THIS TRANSPARENT TRUE UNICODE VOID Yield far hyper interface near pascal rad1 small cdecl
     Always Bool Complex Cursor False GrabModeSync KeyPress None Status Success True Unsorted
     BSD DEBUG FAIL LINUX OK PUT POST RELEASE VERSION WARNING major minor unix linux
+    emit forever signals slots Q_EMIT Q_SIGNALS Q_SLOTS
+    I complex
+    auto_left_margin bell buttons can_change carriage_return columns form_feed generic_type hangup init_file lines newline pulse reset_file
+    tab tone user0 user1 user2 wait_tone width_status_line xoff_character xon_character
 """.split()
 FUNCTION_LIKE = ["max(a, b)", "min(a, b)"]
 

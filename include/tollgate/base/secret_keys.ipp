@@ -28,12 +28,12 @@ inline std::string key_id_of(std::string_view encrypted) {
 }  // namespace detail
 
 TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) {
-    detail::key_file_lines lines{key_file};
-    const auto fault = [&lines](const char* problem) {
-        return invalid("line " + std::to_string(lines.number()) + ' ' + problem + '.');
+    detail::key_file_lines key_lines{key_file};
+    const auto fault = [&key_lines](const char* problem) {
+        return invalid("line " + std::to_string(key_lines.number()) + ' ' + problem + '.');
     };
     secret_keys keys;
-    while (const auto line = lines.next()) {
+    while (const auto line = key_lines.next()) {
         auto bytes = hex_decode(*line);
         if (!bytes || bytes->size() != digest::size_bytes) return fault("is not a key of 64 hexadecimal digits");
         if (keys.keys_.size() == detail::secret_keys_max) return fault("is a third key; a file may have one or two");

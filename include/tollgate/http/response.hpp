@@ -152,7 +152,7 @@ public:
 
     /// Appends checked lines ending in CRLF, such as a constant block of security fields.
     /// Precondition: every line is `token: value\r\n`.
-    void add_prepared_lines(std::string_view lines) { fields_.append(lines); }
+    void add_prepared_lines(std::string_view prepared) { fields_.append(prepared); }
 
     /// All fields in wire format, each ending in CRLF.
     [[nodiscard]] std::string_view field_block() const noexcept { return fields_; }

@@ -108,7 +108,7 @@ class scope_positions {
 public:
     /// True if `scope` is in `text`; otherwise records it as the next one.
     constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
-        for (std::size_t i = hash_of_scope(scope) % slots;; i = (i + 1) % slots) {
+        for (std::size_t i = hash_of_scope(scope) % slot_count;; i = (i + 1) % slot_count) {
             if (begins_[i] == 0) {
                 begins_[i] = static_cast<std::uint16_t>(begins_at + 1);
                 return false;
@@ -119,8 +119,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t slots = limits::scope_text_bytes_max;  // a scope and its separator take two bytes
-    std::array<std::uint16_t, slots> begins_{};
+    static constexpr std::size_t slot_count = limits::scope_text_bytes_max;  // a scope and its separator take two bytes
+    std::array<std::uint16_t, slot_count> begins_{};
 };
 
 }  // namespace detail

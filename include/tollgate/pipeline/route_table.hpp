@@ -313,19 +313,19 @@ template <http::method Method, fixed_text Pattern, class Endpoint>
 [[nodiscard]] route make_pattern_row(access_rule access, Endpoint endpoint, const route_notes& notes) {
     constexpr auto query = query_of<Pattern>();
     if constexpr (query.count != 0) {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            using reading = with_query<Method, Endpoint, query_reader<query_parameter_name<Pattern, I>()>...>;
+        return [&]<std::size_t... Indexes>(std::index_sequence<Indexes...>) {
+            using reading = with_query<Method, Endpoint, query_reader<query_parameter_name<Pattern, Indexes>()>...>;
             constexpr auto path = path_pattern<Pattern>();
             route row = make_pattern_row<Method, path>(access, reading{std::move(endpoint)}, notes);
             row.path = path_part(Pattern.view());
-            ((row.query_parameters.push_back(query_reader<query_parameter_name<Pattern, I>()>::description),
-              row.query_parameters.back().name = query.names[I]),
+            ((row.query_parameters.push_back(query_reader<query_parameter_name<Pattern, Indexes>()>::description),
+              row.query_parameters.back().name = query.names[Indexes]),
              ...);
             return row;
         }(std::make_index_sequence<query.count>{});
     } else {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, I>()>...>(Method, Pattern.view(), access,
+        return [&]<std::size_t... Indexes>(std::index_sequence<Indexes...>) {
+            return make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, Indexes>()>...>(Method, Pattern.view(), access,
                                                                                                   std::move(endpoint), notes);
         }(std::make_index_sequence<parameters_of<Pattern>().count>{});
     }

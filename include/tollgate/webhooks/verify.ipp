@@ -22,13 +22,13 @@ inline error not_genuine(const char* message) { return {error_kind::unauthorized
 /// The value of a field that occurs once.
 inline std::string_view only_line(const http::field_lines& fields, std::string_view name) noexcept {
     std::string_view found;
-    std::size_t lines = 0;
+    std::size_t line_count = 0;
     for (const http::field& line : fields)
         if (ascii_iequals(line.name, name)) {
             found = line.value;
-            ++lines;
+            ++line_count;
         }
-    return lines == 1 ? found : std::string_view{};
+    return line_count == 1 ? found : std::string_view{};
 }
 
 /// A full stop separates the signed parts, so an id that contains one would make the parts ambiguous.

@@ -62,12 +62,12 @@ public:
     bool add(field_id id, std::string_view name, std::string_view value) noexcept;
 
     /// How many lines have this name.
-    [[nodiscard]] std::size_t count(field_id id) const noexcept { return lookup_[index(id)].lines; }
+    [[nodiscard]] std::size_t count(field_id id) const noexcept { return lookup_[index(id)].line_count; }
 
     /// The first line's value; empty if there is none (`count` distinguishes that from an empty value).
     [[nodiscard]] std::string_view find(field_id id) const noexcept {
         const auto& known = lookup_[index(id)];
-        return known.lines == 0 ? std::string_view{} : lines_[known.first].value;
+        return known.line_count == 0 ? std::string_view{} : lines_[known.first].value;
     }
     /// The same by name, case-insensitively; a linear search.
     [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
@@ -83,7 +83,7 @@ public:
 private:
     struct known_line {
         std::uint8_t first = 0;
-        std::uint8_t lines = 0;
+        std::uint8_t line_count = 0;
     };
     static constexpr std::size_t index(field_id id) noexcept { return static_cast<std::size_t>(id); }
 
@@ -163,7 +163,7 @@ constexpr field_id to_field_id(std::string_view name) noexcept {
 inline bool field_lines::add(field_id id, std::string_view name, std::string_view value) noexcept {
     if (size_ == size_max) return false;
     auto& known = lookup_[index(id)];
-    if (known.lines++ == 0) known.first = static_cast<std::uint8_t>(size_);
+    if (known.line_count++ == 0) known.first = static_cast<std::uint8_t>(size_);
     lines_[size_].name = name;
     lines_[size_].value = value;
     ++size_;
@@ -307,17 +307,17 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
 }
 
 /// Whether a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is not a coding.
-[[nodiscard]] inline bool has_content_coding(const field_lines& lines) noexcept {
-    for (const field& line : lines)
+[[nodiscard]] inline bool has_content_coding(const field_lines& fields) noexcept {
+    for (const field& line : fields)
         if (ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() && !ascii_iequals(line.value, "identity"))
             return true;
     return false;
 }
 
 /// The media type in Content-Type, without its parameters; empty if there is none, or more than one such field.
-[[nodiscard]] inline std::string_view media_type_of(const field_lines& lines) noexcept {
-    if (lines.count(field_id::content_type) != 1) return {};
-    const auto value = lines.find(field_id::content_type);
+[[nodiscard]] inline std::string_view media_type_of(const field_lines& fields) noexcept {
+    if (fields.count(field_id::content_type) != 1) return {};
+    const auto value = fields.find(field_id::content_type);
     return trim_ows(value.substr(0, value.find(';')));
 }
 

@@ -36,9 +36,9 @@ public:
     }
 
     [[nodiscard]] std::size_t count(std::string_view name) const noexcept {
-        std::size_t lines = 0;
-        for (const form_member& member : members_) lines += member.name == name ? 1U : 0U;
-        return lines;
+        std::size_t line_count = 0;
+        for (const form_member& member : members_) line_count += member.name == name ? 1U : 0U;
+        return line_count;
     }
 
     [[nodiscard]] const form_member* begin() const noexcept { return members_.data(); }

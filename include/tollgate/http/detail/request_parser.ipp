@@ -45,9 +45,9 @@ template <std::size_t Size>
 }
 
 /// Whether any line of a repeatable field contains this member.
-[[nodiscard]] inline bool lines_hold(const field_lines& lines, field_id id, std::string_view member) noexcept {
-    if (lines.count(id) == 1) return list_holds(lines.find(id), member);
-    for (const field& line : lines)
+[[nodiscard]] inline bool lines_hold(const field_lines& fields, field_id id, std::string_view member) noexcept {
+    if (fields.count(id) == 1) return list_holds(fields.find(id), member);
+    for (const field& line : fields)
         if (to_field_id(line.name) == id && list_holds(line.value, member)) return true;
     return false;
 }

@@ -17,12 +17,12 @@
 namespace tollgate::inline v0::manual {
 
 // It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard, and named for screen readers.
-inline void begin_table(html_writer& html, std::initializer_list<std::string_view> columns) {
+inline void begin_table(html_writer& html, std::initializer_list<std::string_view> headings) {
     std::string name;
-    for (const auto each : columns) name.append(name.empty() ? "Table: " : ", ").append(each);
+    for (const auto each : headings) name.append(name.empty() ? "Table: " : ", ").append(each);
     html.add(R"(<div class="table" tabindex="0" role="region" aria-label="{}"><table>
 <thead><tr>)", name);
-    for (const auto each : columns) html.add(R"(<th scope="col">{}</th>)", each);
+    for (const auto each : headings) html.add(R"(<th scope="col">{}</th>)", each);
     html.add("</tr></thead>\n<tbody>\n");
 }
 

@@ -44,9 +44,9 @@ TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_cred
                                                                                         const parameters& sent) {
     const auto client_id = sent.find("client_id");
     const auto client_secret = sent.find("client_secret");
-    const auto lines = request.fields.count(http::field_id::authorization);
-    if (lines > 1) return detail::refuse_request("Send exactly one Authorization header.");
-    if (lines == 0) {
+    const auto line_count = request.fields.count(http::field_id::authorization);
+    if (line_count > 1) return detail::refuse_request("Send exactly one Authorization header.");
+    if (line_count == 0) {
         if (!client_id) return detail::missing_client_id(request);
         return client_credentials{*client_id, client_secret.value_or("")};
     }
@@ -77,8 +77,8 @@ TOLLGATE_DECL failure to_failure(client_fault fault) {
 }
 
 TOLLGATE_DECL bool has_unusable_authorization(const http::request& request) {
-    const auto lines = request.fields.count(http::field_id::authorization);
-    if (lines != 1) return lines > 1;
+    const auto line_count = request.fields.count(http::field_id::authorization);
+    if (line_count != 1) return line_count > 1;
     return !detail::read_basic(request.fields.find(http::field_id::authorization));
 }
 

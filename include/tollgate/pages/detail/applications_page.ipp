@@ -174,7 +174,7 @@ inline void write_application_fields(html_writer& html, const page_view& view, c
                            .label = texts.redirect_url,
                            .hint = texts.redirect_url_hint,
                            .value = typed.redirect_urls,
-                           .lines = 3,
+                           .line_count = 3,
                            .required = false},
                           faults, forms);
 }

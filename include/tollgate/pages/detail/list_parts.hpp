@@ -66,7 +66,7 @@ TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 /// A table that narrow screens show as cards. The ARIA roles are explicit, since browsers drop them from tables with
 /// another display type. Without `actions` there is no column for them.
 TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
-                               const std::vector<std::string_view>& columns, std::string_view actions);
+                               const std::vector<std::string_view>& headings, std::string_view actions);
 TOLLGATE_DECL void end_table(html_writer& html);
 /// `name` is the row's heading.
 TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name);

@@ -66,11 +66,11 @@ TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text) {
 }
 
 TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
-                               const std::vector<std::string_view>& columns, std::string_view actions) {
+                               const std::vector<std::string_view>& headings, std::string_view actions) {
     html.add(
         "<table role=\"table\">\n<caption class=\"unseen\">{}</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">",
         caption);
-    for (const auto each : columns) html.add("<th role=\"columnheader\" scope=\"col\">{}</th>", each);
+    for (const auto each : headings) html.add("<th role=\"columnheader\" scope=\"col\">{}</th>", each);
     if (!actions.empty())
         html.add("<th role=\"columnheader\" scope=\"col\"><span class=\"unseen\">{}</span></th>", actions);
     html.add("</tr></thead>\n<tbody role=\"rowgroup\">\n");

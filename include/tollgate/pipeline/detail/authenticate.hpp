@@ -86,10 +86,10 @@ template <class... Authenticators>
 /// The number of lines of the authenticator's own field, if it has one.
 template <class Authenticator>
 [[nodiscard]] std::size_t own_lines(const http::request& request) noexcept {
-    std::size_t lines = 0;
+    std::size_t line_count = 0;
     if constexpr (has_own_field<Authenticator>)
-        for (const http::field& line : request.fields) lines += ascii_iequals(line.name, Authenticator::field) ? 1U : 0U;
-    return lines;
+        for (const http::field& line : request.fields) line_count += ascii_iequals(line.name, Authenticator::field) ? 1U : 0U;
+    return line_count;
 }
 
 /// Lets browsers send the authenticators' own fields from other origins, in the response to a preflight that allows a request.
@@ -116,14 +116,14 @@ template <class Authenticator>
 /// Reads the field with the credentials: malformed ones are known as such without a store.
 template <class Authenticators>
 void read_authorization(const Authenticators& authenticators, const http::request& request, authentication& auth) {
-    const auto lines = std::apply(
+    const auto line_count = std::apply(
         [&](const auto&... each) {
             const std::size_t standard = request.fields.count(http::field_id::authorization);
             return (standard + ... + own_lines<std::remove_cvref_t<decltype(policy(each))>>(request));
         },
         authenticators);
-    if (lines == 0) return;
-    if (lines > 1) {
+    if (line_count == 0) return;
+    if (line_count > 1) {
         auth.state = auth_state::ambiguous;
         return;
     }

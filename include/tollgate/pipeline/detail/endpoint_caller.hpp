@@ -62,15 +62,15 @@ struct endpoint_caller {
 
 private:
     /// Calls `use` with the endpoint and its parameters. 404 if one of them does not parse.
-    template <class Response, std::size_t... I, class Use>
+    template <class Response, std::size_t... Indexes, class Use>
     static Response with_values([[maybe_unused]] const void* endpoint, [[maybe_unused]] const route_match& match,
-                                [[maybe_unused]] const service* of_service, std::index_sequence<I...>, Use use) {
+                                [[maybe_unused]] const service* of_service, std::index_sequence<Indexes...>, Use use) {
         const auto use_parsed = [&](const auto&... parsed) -> Response {
             if (!(static_cast<bool>(parsed) && ...)) return not_found();
             if constexpr (is_stateless) return use(Endpoint{}, *parsed...);
             else return use(*static_cast<const Endpoint*>(endpoint), *parsed...);
         };
-        return use_parsed(Readers::read(match.captures[I], of_service)...);
+        return use_parsed(Readers::read(match.captures[Indexes], of_service)...);
     }
 };
 

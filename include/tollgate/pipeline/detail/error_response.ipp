@@ -22,8 +22,8 @@ TOLLGATE_DECL void write_error(http::response& response, http::status status, st
 TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit,
                                          std::string_view request_id) {
     // Every response has these three: assembled here, they are one append instead of fourteen.
-    std::array<char, 112 + http::request_id_bytes_max> lines;
-    char* end = lines.data();
+    std::array<char, 112 + http::request_id_bytes_max> prepared;
+    char* end = prepared.data();
     const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
     const auto put_number = [&](std::uint32_t number) { end = put_decimal(end, number); };
     put("X-RateLimit-Limit: ");
@@ -36,7 +36,7 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_d
         put(request_id);
         put("\r\n");
     }
-    response.add_prepared_lines({lines.data(), static_cast<std::size_t>(end - lines.data())});
+    response.add_prepared_lines({prepared.data(), static_cast<std::size_t>(end - prepared.data())});
     if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
 }
 

@@ -53,7 +53,7 @@ using policy_type = std::remove_cvref_t<std::unwrap_reference_t<T>>;
 template <class... Slots>
 class policy_set : public Slots... {
 public:
-    constexpr explicit policy_set(Slots... slots) : Slots(std::move(slots))... {}
+    constexpr explicit policy_set(Slots... all) : Slots(std::move(all))... {}
 
     template <class T>
     constexpr auto with_router(T replacement) && {

@@ -59,11 +59,11 @@ public:
     /// the line, never the key.
     [[nodiscard]] static result<std::shared_ptr<ticket_keys>> parse(std::string_view text) {
         auto keys = std::make_shared<ticket_keys>();
-        tollgate::detail::key_file_lines lines{text};
-        while (const auto line = lines.next()) {
+        tollgate::detail::key_file_lines key_lines{text};
+        while (const auto line = key_lines.next()) {
             const auto secret = base64_decode(*line);
             if (!secret || secret->size() != secret_bytes)
-                return invalid("line " + std::to_string(lines.number()) + " is not the base64 text of 32 bytes");
+                return invalid("line " + std::to_string(key_lines.number()) + " is not the base64 text of 32 bytes");
             if (keys->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
             keys->keys_[keys->count_++] = ticket_key::from(*secret);
         }

@@ -120,7 +120,7 @@ private:
         std::unique_ptr<entry> held;
     };
     struct set {
-        std::array<slot, slots_per_set> slots;  // one cache line: a miss touches nothing else
+        std::array<slot, slots_per_set> entries;  // one cache line: a miss touches nothing else
     };
     /// Guards every 64th set.
     struct alignas(64) guard {
@@ -185,7 +185,7 @@ template <class Key, class Value, class Changes>
 lookup<Value> row_cache<Key, Value, Changes>::cached(std::size_t hash, const mark& now, const Key& key) const noexcept {
     const std::shared_lock lock{guard_of(hash).lock, std::try_to_lock};
     if (!lock.owns_lock()) return lookup<Value>::unknown();
-    for (const slot& each : set_of(hash).slots) {
+    for (const slot& each : set_of(hash).entries) {
         if (each.held == nullptr || each.hash != hash || !(each.held->key == key) || !holds(each, now)) continue;
         // Checked first: a cache line without writes stays shared by all cores.
         if (!each.held->was_requested.load(std::memory_order_relaxed))
@@ -216,19 +216,19 @@ void row_cache<Key, Value, Changes>::keep(std::size_t hash, const mark& read_at,
 template <class Key, class Value, class Changes>
 auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept
     -> slot& {
-    auto& slots = set_of(hash).slots;
-    if (!is_row) return slots[none_slot];
+    auto& entries = set_of(hash).entries;
+    if (!is_row) return entries[none_slot];
     // Slots fill from the left, so an existing slot of this key is found before an empty one.
     for (std::size_t i = 0; i < none_slot; ++i)
-        if (slots[i].held == nullptr || (slots[i].hash == hash && slots[i].held->key == key)) return slots[i];
+        if (entries[i].held == nullptr || (entries[i].hash == hash && entries[i].held->key == key)) return entries[i];
     for (std::size_t i = 0; i < none_slot; ++i)
-        if (!holds(slots[i], now)) return slots[i];
+        if (!holds(entries[i], now)) return entries[i];
     auto& evictions = guard_of(hash).evictions;
     for (std::size_t i = 0; i < none_slot; ++i) {
-        slot& each = slots[evictions++ % none_slot];
+        slot& each = entries[evictions++ % none_slot];
         if (!each.held->was_requested.exchange(false, std::memory_order_relaxed)) return each;
     }
-    return slots[evictions++ % none_slot];
+    return entries[evictions++ % none_slot];
 }
 
 }  // namespace tollgate

@@ -132,7 +132,7 @@ struct text_field {
     std::string_view value = {};
     std::string_view type = "text";  ///< of the HTML input
     std::string_view autocomplete = "off";
-    std::size_t lines = 1;  ///< visible ones; if more than one, `type` is ignored
+    std::size_t line_count = 1;  ///< visible ones; if more than one, `type` is ignored
     bool required = true;
     bool focused = false;  ///< gets the focus unless another field has an error
 };

@@ -121,9 +121,9 @@ TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, 
     if (!field.required) html.add(" <span class=\"optional\">{}</span>", texts.optional);
     html.add("</label>\n");
     detail::write_notes(html, field.name, field.hint, faults, texts);
-    const bool has_lines = field.lines > 1;
+    const bool has_lines = field.line_count > 1;
     if (has_lines)
-        html.add("<textarea id=\"{}\" name=\"{}\" rows=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.lines,
+        html.add("<textarea id=\"{}\" name=\"{}\" rows=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.line_count,
                  field.autocomplete);
     else
         html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,

@@ -92,9 +92,9 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
 /// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible;
 /// with nothing in flight one is always allowed.
 TOLLGATE_DECL std::size_t delivery_scheduler::rows_max() const noexcept {
-    const std::size_t slots = settings_.attempts_max - (std::min)(in_flight(), settings_.attempts_max);
+    const std::size_t free_slots = settings_.attempts_max - (std::min)(in_flight(), settings_.attempts_max);
     const std::size_t bytes = settings_.data_bytes_max - (std::min)(data_bytes_in_flight_, settings_.data_bytes_max);
-    std::size_t rows = (std::min)(slots, settings_.claim_max);
+    std::size_t rows = (std::min)(free_slots, settings_.claim_max);
     // After a shortage, a few deliveries test whether it is over.
     constexpr std::size_t few = 8;
     if (shortage_pause_ > milliseconds{0}) rows = (std::min)(rows, few);

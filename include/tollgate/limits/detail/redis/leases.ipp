@@ -29,7 +29,7 @@ struct leases::table {
     struct alignas(64) set {
         static constexpr std::size_t ways = 8;
         std::uint64_t keys[ways];
-        slot slots[ways];
+        slot entries[ways];
     };
     struct queued_lease {
         limit_key key;
@@ -49,8 +49,8 @@ struct leases::table {
 
     static slot* find(set& in, const limit_key& key) noexcept {
         for (std::size_t place = 0; place < set::ways; ++place)
-            if (in.keys[place] == key.value() && in.slots[place].ends_at != 0 && in.slots[place].kind == key.kind())
-                return &in.slots[place];
+            if (in.keys[place] == key.value() && in.entries[place].ends_at != 0 && in.entries[place].kind == key.kind())
+                return &in.entries[place];
         return nullptr;
     }
 
@@ -58,12 +58,12 @@ struct leases::table {
     /// use.
     static slot* choose_slot(set& in, const limit_key& key, std::int64_t now) noexcept {
         slot* chosen = nullptr;
-        for (slot& each : in.slots) {
+        for (slot& each : in.entries) {
             if (each.is_pending || (each.units > 0 && now < each.ends_at)) continue;
             if (chosen == nullptr || each.leased_at < chosen->leased_at) chosen = &each;
         }
         if (chosen == nullptr) return nullptr;
-        in.keys[static_cast<std::size_t>(chosen - in.slots)] = key.value();
+        in.keys[static_cast<std::size_t>(chosen - in.entries)] = key.value();
         *chosen = {};
         chosen->kind = key.kind();
         return chosen;

@@ -35,7 +35,7 @@ public:
         const shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
         const std::size_t at = in.find(key, hash);
-        return use(at == none ? nullptr : static_cast<const Row*>(&in.slots[at].held.row));
+        return use(at == none ? nullptr : static_cast<const Row*>(&in.places[at].held.row));
     }
 
     /// Calls `change(Row&)`, which must not throw, if there is such a row. Returns whether there was.
@@ -46,7 +46,7 @@ public:
         const std::scoped_lock lock{in.mutex};
         const std::size_t at = in.find(key, hash);
         if (at == none) return false;
-        change(in.slots[at].held.row);
+        change(in.places[at].held.row);
         return true;
     }
 
@@ -97,18 +97,18 @@ private:
         std::size_t rows = 0;
         std::size_t mask = 0;                  // the number of slots, a power of two, less one
         std::unique_ptr<std::uint8_t[]> tags;  // of each slot: 0 if it is free, else some bits of the hash; null if there are no slots
-        std::unique_ptr<slot[]> slots;
+        std::unique_ptr<slot[]> places;
 
         shard() = default;
         ~shard() {
             for (std::size_t at = 0; tags != nullptr && at <= mask; ++at)
-                if (tags[at] != 0) std::destroy_at(&slots[at].held);
+                if (tags[at] != 0) std::destroy_at(&places[at].held);
         }
 
         [[nodiscard]] std::size_t find(const auto& key, std::size_t hash) const noexcept {
             if (tags == nullptr) return none;
             for (std::size_t at = hash & mask; tags[at] != 0; at = (at + 1) & mask)
-                if (tags[at] == tag(hash) && slots[at].held.key == key) return at;
+                if (tags[at] == tag(hash) && places[at].held.key == key) return at;
             return none;
         }
 
@@ -117,18 +117,18 @@ private:
         void place(entry&& added, std::size_t hash) noexcept {
             std::size_t at = hash & mask;
             while (tags[at] != 0) at = (at + 1) & mask;
-            std::construct_at(&slots[at].held, std::move(added));
+            std::construct_at(&places[at].held, std::move(added));
             tags[at] = tag(hash);
         }
 
         /// Entries behind it move up where the free slot would end the search for them.
         void remove(std::size_t at, const keyed_hash& hash_of) noexcept {
-            std::destroy_at(&slots[at].held);
+            std::destroy_at(&places[at].held);
             for (std::size_t next = (at + 1) & mask; tags[next] != 0; next = (next + 1) & mask) {
-                const std::size_t home = hash_of(slots[next].held.key) & mask;
+                const std::size_t home = hash_of(places[next].held.key) & mask;
                 if (((next - home) & mask) < ((next - at) & mask)) continue;
-                std::construct_at(&slots[at].held, std::move(slots[next].held));
-                std::destroy_at(&slots[next].held);
+                std::construct_at(&places[at].held, std::move(places[next].held));
+                std::destroy_at(&places[next].held);
                 tags[at] = tags[next];
                 at = next;
             }
@@ -139,13 +139,13 @@ private:
             shard larger;
             const std::size_t count = tags == nullptr ? slots_min : 2 * (mask + 1);
             larger.tags = std::make_unique<std::uint8_t[]>(count);
-            larger.slots = std::make_unique_for_overwrite<slot[]>(count);
+            larger.places = std::make_unique_for_overwrite<slot[]>(count);
             larger.mask = count - 1;
             for (std::size_t at = 0; tags != nullptr && at <= mask; ++at)
-                if (tags[at] != 0) larger.place(std::move(slots[at].held), hash_of(slots[at].held.key));
+                if (tags[at] != 0) larger.place(std::move(places[at].held), hash_of(places[at].held.key));
             std::swap(mask, larger.mask);
             std::swap(tags, larger.tags);
-            std::swap(slots, larger.slots);
+            std::swap(places, larger.places);
         }
     };
 

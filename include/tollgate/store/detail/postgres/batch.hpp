@@ -48,7 +48,7 @@ public:
     /// The same; the columns of `rows` are the first parameters.
     template <class... Columns, class... Values>
     std::size_t add(statement_text text, const row_arrays<Columns...>& rows, const Values&... values) {
-        return std::apply([&](const auto&... columns) { return add(text, columns..., values...); }, rows.columns());
+        return std::apply([&](const auto&... column_values) { return add(text, column_values..., values...); }, rows.column_values());
     }
 
     /// Sent after the transaction; its result is ignored. Nothing may be added after it.

@@ -136,7 +136,7 @@ inline void add_attempts(batch& to, const completion_rows& in, std::span<const a
         "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
         "SELECT id, row_number() OVER (PARTITION BY delivery_id ORDER BY id DESC) AS place FROM tollgate_attempts "
         "WHERE delivery_id = ANY ($1)) AS numbered WHERE place > $2))",
-        std::get<0>(made.columns()), limits::attempts_per_delivery_max);
+        std::get<0>(made.column_values()), limits::attempts_per_delivery_max);
 }
 
 inline void add_changed_deliveries(batch& to, const completion_rows& in) {

@@ -14,7 +14,7 @@ namespace tollgate::inline v0::postgres {
 namespace detail {
 
 struct lookup_parts {
-    std::string_view columns;
+    std::string_view column_list;
     std::string_view table;
     std::string_view key;
     std::string_view keys;  // the type of $1
@@ -25,7 +25,7 @@ struct lookup_parts {
 // users, which it would choose if it planned while that table is small.
 inline std::string compose_lookup(const lookup_parts& parts, std::string_view owner_query) {
     std::string text{"SELECT "};
-    text.append(parts.columns);
+    text.append(parts.column_list);
     if (owner_query.empty()) {
         text.append(", false, NULL::bigint, NULL::bigint, NULL::text, NULL::text FROM ").append(parts.table).append(" AS tokens");
     } else {

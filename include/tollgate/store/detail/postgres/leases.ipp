@@ -24,7 +24,7 @@ struct lease_results {
 inline lease_results add_lease(batch& to, std::span<const lease_request> requests, const lease_time& time) {
     row_arrays<hook_id, std::size_t, std::size_t, instant> rows;
     for (const lease_request& each : requests) rows.add(each.hook, each.deliveries_max, each.host_leases_max, each.full_host_retry_at);
-    const auto& [hooks, deliveries_max, host_leases_max, retry_at] = rows.columns();
+    const auto& [hooks, deliveries_max, host_leases_max, retry_at] = rows.column_values();
     // The following statements read the locked hosts from a setting of this transaction.
     to.add(
         "SELECT set_config('tollgate.locked_hosts', coalesce(string_agg(id::text, ','), ''), true) FROM ("

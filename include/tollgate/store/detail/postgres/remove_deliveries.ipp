@@ -21,7 +21,7 @@ inline result<std::size_t> remove_listed(postgres_database& on, const batch& lis
         row_arrays<std::int64_t, std::int64_t> rows;
         const auto read = sql::for_each_row(listed->back(), [&](std::int64_t delivery, std::int64_t event) { rows.add(delivery, event); });
         if (!read) return read.error();
-        const auto& [deliveries, events] = rows.columns();
+        const auto& [deliveries, events] = rows.column_values();
         auto removing = on.make_batch();
         if (!deliveries.empty()) {
             removing.add("DELETE FROM tollgate_deliveries WHERE id = ANY ($1)", deliveries);

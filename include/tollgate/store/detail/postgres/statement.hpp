@@ -144,10 +144,10 @@ template <class... Columns>
 class row_arrays {
 public:
     void add(Columns... row) {
-        std::apply([&](auto&... columns) { (columns.push_back(std::move(row)), ...); }, columns_);
+        std::apply([&](auto&... column_values) { (column_values.push_back(std::move(row)), ...); }, columns_);
     }
     [[nodiscard]] bool is_empty() const noexcept { return std::get<0>(columns_).empty(); }
-    [[nodiscard]] const std::tuple<std::vector<Columns>...>& columns() const noexcept { return columns_; }
+    [[nodiscard]] const std::tuple<std::vector<Columns>...>& column_values() const noexcept { return columns_; }
 
 private:
     std::tuple<std::vector<Columns>...> columns_;

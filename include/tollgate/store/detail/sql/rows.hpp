@@ -30,12 +30,12 @@ namespace tollgate::inline v0::sql {
 template <class... Columns, class Read, class Misread>
 result<std::optional<std::tuple<Columns...>>> decode_row(Read&& read, Misread&& misread) {
     using row = std::tuple<Columns...>;
-    return [&]<std::size_t... I>(std::index_sequence<I...>) -> result<std::optional<row>> {
-        std::tuple<std::optional<Columns>...> decoded{read(std::type_identity<Columns>{}, static_cast<int>(I))...};
+    return [&]<std::size_t... Indexes>(std::index_sequence<Indexes...>) -> result<std::optional<row>> {
+        std::tuple<std::optional<Columns>...> decoded{read(std::type_identity<Columns>{}, static_cast<int>(Indexes))...};
         std::size_t bad = sizeof...(Columns);
-        ((std::get<I>(decoded) ? void() : void(bad = I)), ...);
+        ((std::get<Indexes>(decoded) ? void() : void(bad = Indexes)), ...);
         if (bad != sizeof...(Columns)) return misread(bad);
-        return std::optional<row>{std::in_place, *std::move(std::get<I>(decoded))...};
+        return std::optional<row>{std::in_place, *std::move(std::get<Indexes>(decoded))...};
     }(std::index_sequence_for<Columns...>{});
 }
 
