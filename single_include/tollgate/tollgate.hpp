@@ -2490,9 +2490,9 @@ public:
     /// pass without waiting. `clock.now()` returns an `instant`.
     template <class Clock>
     [[nodiscard]] instant time_by(const Clock& clock) noexcept {
-        if (clock_ != &clock) {
+        if (clock_ != std::addressof(clock)) {
             time_ = clock.now();
-            clock_ = &clock;
+            clock_ = std::addressof(clock);
         }
         return time_;
     }
@@ -2568,7 +2568,7 @@ public:
     /// Refers to `target`, which must outlive it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
-    handler_ref(H& target) noexcept : target_{&target} {
+    handler_ref(H& target) noexcept : target_{std::addressof(target)} {
         static_assert(handler<H>, "tollgate: this does not satisfy handler; read tollgate/http/handler.hpp");
         if constexpr (handler<H>) {
             handle_request_ = [](void* object, const request& request, response& response) noexcept {
@@ -5813,13 +5813,17 @@ template <class T> struct random_slot { T random; };
 template <class T> struct observer_slot { T observer; };
 template <class T> struct format_slot { T format; };
 
-/// A policy as used: a set holds it by value, or by `std::ref` where several handlers share it.
-template <class T>
-[[nodiscard]] constexpr T& policy(T& held) noexcept { return held; }
-template <class T>
-[[nodiscard]] constexpr T& policy(std::reference_wrapper<T>& held) noexcept { return held.get(); }
-template <class T>
-[[nodiscard]] constexpr T& policy(const std::reference_wrapper<T>& held) noexcept { return held.get(); }
+/// A policy as used: a set holds it by value, or by `std::ref` where several handlers share it. An object, not a function, so that a
+/// function of this name beside an integrator's policy is never called instead.
+struct policy_access {
+    template <class T>
+    [[nodiscard]] constexpr T& operator()(T& held) const noexcept { return held; }
+    template <class T>
+    [[nodiscard]] constexpr T& operator()(std::reference_wrapper<T>& held) const noexcept { return held.get(); }
+    template <class T>
+    [[nodiscard]] constexpr T& operator()(const std::reference_wrapper<T>& held) const noexcept { return held.get(); }
+};
+inline constexpr policy_access policy{};
 
 template <class T>
 using policy_type = std::remove_cvref_t<std::unwrap_reference_t<T>>;
@@ -5954,12 +5958,13 @@ private:
     template <template <class> class Slot, class T>
     static constexpr auto refer_to(Slot<T>& slot) {
         auto& [held] = slot;
-        return Slot<std::reference_wrapper<policy_type<T>>>{std::ref(policy(held))};
+        return Slot<decltype(std::ref(policy(held)))>{std::ref(policy(held))};
     }
     template <class... Ts>
     static constexpr auto refer_to(authenticators_slot<std::tuple<Ts...>>& slot) {
-        return std::apply([](Ts&... each) { return authenticators_slot<std::tuple<std::reference_wrapper<policy_type<Ts>>...>>{
-                                                {std::ref(policy(each))...}}; }, slot.authenticators);
+        return std::apply([](Ts&... each) {
+            return authenticators_slot<std::tuple<decltype(std::ref(policy(each)))...>>{{std::ref(policy(each))...}};
+        }, slot.authenticators);
     }
 
     template <template <class> class Slot, class Held>
@@ -6688,7 +6693,7 @@ public:
     /// Refers to `users`.
     template <class Users>
         requires(!std::same_as<std::remove_cv_t<Users>, user_directory_ref>) && user_directory<Users>
-    user_directory_ref(Users& users) noexcept : users_{&users}, verbs_{&verbs_of<Users>} {}
+    user_directory_ref(Users& users) noexcept : users_{std::addressof(users)}, verbs_{&verbs_of<Users>} {}
 
     /// The verbs of `user_directory`.
     [[nodiscard]] result<balance> balance_of(user_id user) const { return verbs_->balance_of(users_, user); }
@@ -6732,7 +6737,7 @@ public:
     /// Refers to `store`.
     template <class Store>
         requires(!std::same_as<std::remove_cv_t<Store>, hook_store_ref>) && hook_store<Store>
-    hook_store_ref(Store& store) noexcept : store_{&store}, verbs_{&verbs_of<Store>} {}
+    hook_store_ref(Store& store) noexcept : store_{std::addressof(store)}, verbs_{&verbs_of<Store>} {}
 
     /// The verbs of `hook_store`.
     [[nodiscard]] result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) const {
@@ -6791,7 +6796,7 @@ public:
     template <class Rule>
         requires(!std::same_as<Rule, target_rule_ref>) && target_rule<Rule>
     target_rule_ref(const Rule& rule) noexcept
-        : rule_{&rule},
+        : rule_{std::addressof(rule)},
           check_{[](const void* object, const http::url& target) { return static_cast<const Rule*>(object)->check(target); }},
           allows_{[](const void* object, const ip_address& address) noexcept {
               return static_cast<const Rule*>(object)->allows(address);
@@ -6814,7 +6819,7 @@ public:
     template <class Random>
         requires(!std::same_as<Random, random_source_ref>) && random_source<Random>
     random_source_ref(const Random& random) noexcept
-        : random_{&random},
+        : random_{std::addressof(random)},
           fill_{[](const void* object, std::span<std::byte> bytes) noexcept { return static_cast<const Random*>(object)->fill(bytes); }} {}
 
     /// Fills all of `bytes` or returns false.
@@ -6832,7 +6837,7 @@ public:
     template <class Observer>
         requires(!std::same_as<Observer, activity_observer_ref>) && observer<Observer>
     activity_observer_ref(const Observer& target) noexcept
-        : observer_{&target}, report_{[](const void* object, const activity& done) noexcept {
+        : observer_{std::addressof(target)}, report_{[](const void* object, const activity& done) noexcept {
               report_activity(*static_cast<const Observer*>(object), done);
           }} {}
 
@@ -9336,8 +9341,8 @@ public:
           cookie_{settings_},
           browsers_{settings_},
           throttle_{settings_.throttle, settings_.throttle_capacity},
-          store_{&store},
-          passwords_{&passwords},
+          store_{std::addressof(store)},
+          passwords_{std::addressof(passwords)},
           random_{std::move(random)} {
         const sign_in_bounds& bounds = settings_.throttle;
         detail::require_windows("session", {{"throttle.login_at_address", bounds.login_at_address},
@@ -11121,7 +11126,7 @@ template <class Theme>
 class localized_pages {
 public:
     localized_pages(const page_renderer<Theme>& renderer, const page_language& language) noexcept
-        : renderer_{&renderer}, language_{&language} {}
+        : renderer_{std::addressof(renderer)}, language_{&language} {}
 
     [[nodiscard]] const page_site& site() const noexcept { return renderer_->site(); }
     [[nodiscard]] const page_texts& texts() const noexcept { return *language_->texts; }
@@ -17493,6 +17498,20 @@ static_assert(outbox<memory_store> && backlog_source<memory_store>);
 
 }  // namespace tollgate
 
+// <tollgate/base/detail/any_io_executor.hpp>
+
+/// Declares `asio::any_io_executor`, for headers that do not include Asio.
+namespace asio {
+
+#if defined(ASIO_USE_TS_EXECUTOR_AS_DEFAULT)
+class executor;
+typedef executor any_io_executor;
+#else
+class any_io_executor;
+#endif
+
+}  // namespace asio
+
 // <tollgate/server/detail/server_statistics.hpp>
 
 namespace tollgate::inline v0 {
@@ -17632,10 +17651,6 @@ struct server_settings {
 }  // namespace tollgate
 
 // <tollgate/server/server.hpp>
-
-namespace asio {
-class any_io_executor;
-}
 
 namespace tollgate::inline v0 {
 
@@ -36159,10 +36174,6 @@ struct hook_dispatch_settings {
 }  // namespace tollgate
 
 // <tollgate/webhooks/detail/delivery_worker.hpp>
-
-namespace asio {
-class any_io_executor;
-}
 
 namespace tollgate::inline v0::webhooks {
 

@@ -28,6 +28,8 @@ SUPPORTED = [
 SPECIAL = SUPPORTED[0]
 # The core without Asio, which needs RTTI itself.
 CORE = [("g++", ["-std=c++20", "-fno-rtti"])]
+# With Asio's executors of the Networking TS.
+OLD_EXECUTORS = [("g++", ["-std=gnu++20", "-DASIO_USE_TS_EXECUTOR_AS_DEFAULT"], ["ASIO", "DISPATCHER"])]
 REFUSED = [
     ("g++", ["-std=c++17"], "Tollgate needs C++20: compile with -std=c++20 or later."),
     ("clang++-16", ["-std=c++17"], "Tollgate needs C++20: compile with -std=c++20 or later."),
@@ -71,7 +73,7 @@ def main():
             return None
         return f"{compiler} {' '.join(options)}: expected one message, not\n{output[:4000]}"
 
-    rows = [(compiler, options, PARTS) for compiler, options in SUPPORTED] + [(*row, []) for row in CORE]
+    rows = [(compiler, options, PARTS) for compiler, options in SUPPORTED] + [(*row, []) for row in CORE] + OLD_EXECUTORS
     findings = [*toolchain.in_parallel(arguments.jobs, accept, rows), *toolchain.in_parallel(arguments.jobs, refuse, REFUSED)]
     findings = list(filter(None, findings))
     print("\n".join(findings) if findings else f"{len(rows)} compilations without a warning")

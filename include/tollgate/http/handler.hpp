@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -170,9 +171,9 @@ public:
     /// pass without waiting. `clock.now()` returns an `instant`.
     template <class Clock>
     [[nodiscard]] instant time_by(const Clock& clock) noexcept {
-        if (clock_ != &clock) {
+        if (clock_ != std::addressof(clock)) {
             time_ = clock.now();
-            clock_ = &clock;
+            clock_ = std::addressof(clock);
         }
         return time_;
     }
@@ -248,7 +249,7 @@ public:
     /// Refers to `target`, which must outlive it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
-    handler_ref(H& target) noexcept : target_{&target} {
+    handler_ref(H& target) noexcept : target_{std::addressof(target)} {
         static_assert(handler<H>, "tollgate: this does not satisfy handler; read tollgate/http/handler.hpp");
         if constexpr (handler<H>) {
             handle_request_ = [](void* object, const request& request, response& response) noexcept {

@@ -17,6 +17,7 @@
 #include <concepts>
 #include <cstddef>
 #include <optional>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -36,7 +37,7 @@ public:
     /// Refers to `users`.
     template <class Users>
         requires(!std::same_as<std::remove_cv_t<Users>, user_directory_ref>) && user_directory<Users>
-    user_directory_ref(Users& users) noexcept : users_{&users}, verbs_{&verbs_of<Users>} {}
+    user_directory_ref(Users& users) noexcept : users_{std::addressof(users)}, verbs_{&verbs_of<Users>} {}
 
     /// The verbs of `user_directory`.
     [[nodiscard]] result<balance> balance_of(user_id user) const { return verbs_->balance_of(users_, user); }
@@ -80,7 +81,7 @@ public:
     /// Refers to `store`.
     template <class Store>
         requires(!std::same_as<std::remove_cv_t<Store>, hook_store_ref>) && hook_store<Store>
-    hook_store_ref(Store& store) noexcept : store_{&store}, verbs_{&verbs_of<Store>} {}
+    hook_store_ref(Store& store) noexcept : store_{std::addressof(store)}, verbs_{&verbs_of<Store>} {}
 
     /// The verbs of `hook_store`.
     [[nodiscard]] result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) const {
@@ -139,7 +140,7 @@ public:
     template <class Rule>
         requires(!std::same_as<Rule, target_rule_ref>) && target_rule<Rule>
     target_rule_ref(const Rule& rule) noexcept
-        : rule_{&rule},
+        : rule_{std::addressof(rule)},
           check_{[](const void* object, const http::url& target) { return static_cast<const Rule*>(object)->check(target); }},
           allows_{[](const void* object, const ip_address& address) noexcept {
               return static_cast<const Rule*>(object)->allows(address);
@@ -162,7 +163,7 @@ public:
     template <class Random>
         requires(!std::same_as<Random, random_source_ref>) && random_source<Random>
     random_source_ref(const Random& random) noexcept
-        : random_{&random},
+        : random_{std::addressof(random)},
           fill_{[](const void* object, std::span<std::byte> bytes) noexcept { return static_cast<const Random*>(object)->fill(bytes); }} {}
 
     /// Fills all of `bytes` or returns false.
@@ -180,7 +181,7 @@ public:
     template <class Observer>
         requires(!std::same_as<Observer, activity_observer_ref>) && observer<Observer>
     activity_observer_ref(const Observer& target) noexcept
-        : observer_{&target}, report_{[](const void* object, const activity& done) noexcept {
+        : observer_{std::addressof(target)}, report_{[](const void* object, const activity& done) noexcept {
               report_activity(*static_cast<const Observer*>(object), done);
           }} {}
 

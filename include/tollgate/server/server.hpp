@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/any_io_executor.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/handler.hpp>
@@ -12,10 +13,6 @@
 #include <functional>
 #include <memory>
 #include <vector>
-
-namespace asio {
-class any_io_executor;
-}
 
 namespace tollgate::inline v0 {
 

@@ -21,6 +21,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,8 +55,8 @@ public:
           cookie_{settings_},
           browsers_{settings_},
           throttle_{settings_.throttle, settings_.throttle_capacity},
-          store_{&store},
-          passwords_{&passwords},
+          store_{std::addressof(store)},
+          passwords_{std::addressof(passwords)},
           random_{std::move(random)} {
         const sign_in_bounds& bounds = settings_.throttle;
         detail::require_windows("session", {{"throttle.login_at_address", bounds.login_at_address},

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <functional>
+#include <memory>
 #include <type_traits>
 
 using namespace tollgate;
@@ -23,6 +24,17 @@ struct any_agent {
 
 }  // namespace
 
+namespace other_program {
+
+struct clock : stopped_clock {
+    void operator&() const = delete;
+};
+/// Has nothing to do with the library.
+template <class T>
+T& policy(T&) = delete;
+
+}  // namespace other_program
+
 TEST_CASE("one slot is replaced and the others are kept", "[policy][policy_set]") {
     auto policies = default_policies().with_clock(stopped_clock{from_unix_seconds(7)}).with_agent_rule(any_agent{});
     CHECK(policies.clock.now() == from_unix_seconds(7));
@@ -38,6 +50,16 @@ TEST_CASE("a policy behind a reference is shared, not copied", "[policy][policy_
     CHECK(policy(policies.clock).now() == from_unix_seconds(9));
     CHECK(&policy(policies.clock) == &shared);
     static_assert(std::is_same_v<policy_type<decltype(policies.clock)>, stopped_clock>);
+}
+
+TEST_CASE("a constant policy behind a reference is shared by further sets", "[policy][policy_set]") {
+    const other_program::clock shared{{from_unix_seconds(9)}};
+    const bearer_token authenticator;
+    auto policies = default_policies().with_clock(std::ref(shared)).with_authenticators(std::cref(authenticator));
+    const auto further = policies.by_reference();
+    CHECK(policy(further.clock).now() == from_unix_seconds(9));
+    CHECK(std::addressof(policy(further.clock)) == std::addressof(shared));
+    CHECK(&policy(std::get<0>(further.authenticators)) == &authenticator);
 }
 
 TEST_CASE("every slot can be replaced", "[policy][policy_set]") {

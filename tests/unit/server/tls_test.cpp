@@ -21,6 +21,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -703,6 +704,27 @@ TEST_CASE("a TLS source that returns nothing keeps a server from starting", "[se
     const auto started = running.start();
     REQUIRE_FALSE(started);
     CHECK(started.error().message == "The TLS source has returned nothing.");
+}
+
+TEST_CASE("a TLS source that throws makes its start fail, and a stop returns", "[server][tls]") {
+    tollgate_test::echo_handler handler;
+    server_settings settings;
+    settings.port = 0;
+    using made = tollgate::result<std::shared_ptr<const tollgate::server_detail::tls_context>>;
+    const tollgate::tls_source sources[] = {tollgate::tls_source{[]() -> made { throw std::runtime_error{"no key"}; }},
+                                            tollgate::tls_source{[]() -> made { throw 1; }}};
+    for (const auto& each : sources) {
+        settings.tls = each;
+        server running{handler, settings};
+        const auto reloaded = running.reload_certificates();
+        REQUIRE_FALSE(reloaded);
+        const auto started = running.start();
+        REQUIRE_FALSE(started);
+        CHECK(started.error().cause == reloaded.error().cause);
+        CHECK(started.error().cause.starts_with("the TLS source: "));
+        running.stop();
+        running.wait();
+    }
 }
 
 TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]") {

@@ -32,13 +32,17 @@ template <class T> struct random_slot { T random; };
 template <class T> struct observer_slot { T observer; };
 template <class T> struct format_slot { T format; };
 
-/// A policy as used: a set holds it by value, or by `std::ref` where several handlers share it.
-template <class T>
-[[nodiscard]] constexpr T& policy(T& held) noexcept { return held; }
-template <class T>
-[[nodiscard]] constexpr T& policy(std::reference_wrapper<T>& held) noexcept { return held.get(); }
-template <class T>
-[[nodiscard]] constexpr T& policy(const std::reference_wrapper<T>& held) noexcept { return held.get(); }
+/// A policy as used: a set holds it by value, or by `std::ref` where several handlers share it. An object, not a function, so that a
+/// function of this name beside an integrator's policy is never called instead.
+struct policy_access {
+    template <class T>
+    [[nodiscard]] constexpr T& operator()(T& held) const noexcept { return held; }
+    template <class T>
+    [[nodiscard]] constexpr T& operator()(std::reference_wrapper<T>& held) const noexcept { return held.get(); }
+    template <class T>
+    [[nodiscard]] constexpr T& operator()(const std::reference_wrapper<T>& held) const noexcept { return held.get(); }
+};
+inline constexpr policy_access policy{};
 
 template <class T>
 using policy_type = std::remove_cvref_t<std::unwrap_reference_t<T>>;
@@ -173,12 +177,13 @@ private:
     template <template <class> class Slot, class T>
     static constexpr auto refer_to(Slot<T>& slot) {
         auto& [held] = slot;
-        return Slot<std::reference_wrapper<policy_type<T>>>{std::ref(policy(held))};
+        return Slot<decltype(std::ref(policy(held)))>{std::ref(policy(held))};
     }
     template <class... Ts>
     static constexpr auto refer_to(authenticators_slot<std::tuple<Ts...>>& slot) {
-        return std::apply([](Ts&... each) { return authenticators_slot<std::tuple<std::reference_wrapper<policy_type<Ts>>...>>{
-                                                {std::ref(policy(each))...}}; }, slot.authenticators);
+        return std::apply([](Ts&... each) {
+            return authenticators_slot<std::tuple<decltype(std::ref(policy(each)))...>>{{std::ref(policy(each))...}};
+        }, slot.authenticators);
     }
 
     template <template <class> class Slot, class Held>

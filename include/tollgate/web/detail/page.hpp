@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -250,7 +251,7 @@ template <class Theme>
 class localized_pages {
 public:
     localized_pages(const page_renderer<Theme>& renderer, const page_language& language) noexcept
-        : renderer_{&renderer}, language_{&language} {}
+        : renderer_{std::addressof(renderer)}, language_{&language} {}
 
     [[nodiscard]] const page_site& site() const noexcept { return renderer_->site(); }
     [[nodiscard]] const page_texts& texts() const noexcept { return *language_->texts; }

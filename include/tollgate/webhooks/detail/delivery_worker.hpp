@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/any_io_executor.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
@@ -16,10 +17,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-namespace asio {
-class any_io_executor;
-}
 
 namespace tollgate::inline v0::webhooks {
 

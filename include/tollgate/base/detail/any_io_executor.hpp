@@ -1,0 +1,13 @@
+#pragma once
+
+/// Declares `asio::any_io_executor`, for headers that do not include Asio.
+namespace asio {
+
+#if defined(ASIO_USE_TS_EXECUTOR_AS_DEFAULT)
+class executor;
+typedef executor any_io_executor;
+#else
+class any_io_executor;
+#endif
+
+}  // namespace asio
