@@ -130,11 +130,11 @@ TOLLGATE_DECL void add_page_fields(http::response& response, const page_site& si
         "X-Frame-Options: DENY\r\n"
         "X-Content-Type-Options: nosniff\r\n"
         "Referrer-Policy: no-referrer\r\n");
-    std::string policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; ";
-    if (has_script) policy.append("script-src 'self'; ");
-    if (reach == page_reach::this_site) policy.append("form-action 'self'; ");
-    policy.append("base-uri 'none'; frame-ancestors 'none'");
-    response.add("Content-Security-Policy", *http::field_value::from(policy));
+    std::string content_policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; ";
+    if (has_script) content_policy.append("script-src 'self'; ");
+    if (reach == page_reach::this_site) content_policy.append("form-action 'self'; ");
+    content_policy.append("base-uri 'none'; frame-ancestors 'none'");
+    response.add("Content-Security-Policy", *http::field_value::from(content_policy));
     if (reach == page_reach::this_site) response.add_prepared_lines("Cross-Origin-Opener-Policy: same-origin\r\n");
     detail::add_transport_security(response, site);
 }
