@@ -26,9 +26,10 @@ auto table_store::find_family(const digest& family) -> std::map<digest_bytes, re
     return found;
 }
 
-void table_store::revoke_refresh_token(std::int64_t id) {
-    std::erase_if(access_tokens_, [&](const auto& each) { return each.second.refresh_token == id; });
-    std::erase_if(refresh_tokens_, [&](const auto& each) { return each.second.id == id; });
+bool table_store::revoke_refresh_token(std::int64_t id) {
+    const auto access = std::erase_if(access_tokens_, [&](const auto& each) { return each.second.refresh_token == id; });
+    const auto refresh = std::erase_if(refresh_tokens_, [&](const auto& each) { return each.second.id == id; });
+    return access + refresh != 0;
 }
 
 template <class Chosen>
@@ -178,7 +179,8 @@ result<redeemed_code> table_store::redeem_code(const code_redemption& redemption
     auto& [code, refresh_token, redeemed_at] = found->second;
     const auto judged = judge_redemption({redeemed_at, code.expires_at, code.redirect, code.code_challenge}, redemption);
     // The code may have been stolen, so revoke the tokens that were issued for it.
-    if (judged == redemption_result::reused) revoke_refresh_token(*refresh_token);
+    if (judged == redemption_result::reused)
+        return redeemed_code{judged, revoke_refresh_token(*refresh_token) ? std::optional{code.user} : std::nullopt, {}};
     if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
     const auto& tokens = redemption.tokens;
@@ -209,7 +211,11 @@ result<refreshed_token> table_store::refresh_access_token(const token_refresh& r
         return refreshed_token{};
     refresh_row& token = found->second;
     const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, refresh);
-    if (judged == refresh_result::reused) revoke_all_of(user_id{token.user}, refresh.application);  // someone else has a copy
+    if (judged == refresh_result::reused) {  // someone else has a copy
+        const user_id user = token.user;
+        revoke_all_of(user, refresh.application);
+        return refreshed_token{judged, {}, {}, user};
+    }
     if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
     const scope_set scopes = refresh.narrowed.value_or(token.scopes);
     if (rotation && is_current && refresh_tokens_.contains(rotation->successor_digest.bytes()))

@@ -138,7 +138,7 @@ private:
     application* find_application_of(user_id owner, application_id id);
     std::map<digest_bytes, device_row>::iterator find_device(const digest& code);
     std::map<digest_bytes, refresh_row>::iterator find_family(const digest& family);
-    void revoke_refresh_token(std::int64_t id);
+    bool revoke_refresh_token(std::int64_t id);  // and the access tokens made with it; whether there were any
     bool revoke_all_of(user_id user, application_id application);
     /// Deletes the codes and tokens for which `chosen` returns true.
     template <class Chosen>

@@ -113,9 +113,10 @@ nlohmann::ordered_json to_json(const delivery& row) {
 }
 
 nlohmann::ordered_json to_json(const activity& row) {
+    const bool is_reuse = row.kind == activity_kind::access_revoked_after_reuse;
     nlohmann::ordered_json json{{"at", to_iso8601(row.at).view()},
                                 {"user", row.user.value()},
-                                {"by", row.client ? "user" : "operator"},
+                                {"by", is_reuse ? "application" : row.client ? "user" : "operator"},
                                 {"what", to_text(row.kind)},
                                 {"subject", row.subject},
                                 {"client", nullptr}};

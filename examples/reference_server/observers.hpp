@@ -28,7 +28,10 @@ struct observers {
         counts.on_attempt(record);
         log.on_attempt(record);
     }
-    void on_activity(const tollgate::activity& activity) const noexcept { log.on_activity(activity); }
+    void on_activity(const tollgate::activity& activity) const noexcept {
+        counts.on_activity(activity);
+        log.on_activity(activity);
+    }
 };
 
 static_assert(tollgate::delivery_observer<observers> && tollgate::activity_observer<observers>);

@@ -124,6 +124,7 @@ struct request_log::entry {
     const http::request* request;  // null if its head was malformed or incomplete
     const tollgate::caller* caller = nullptr;
     std::string_view reason = {};  // why the server refused it, if it did
+    oauth_outcome oauth = {};
 };
 
 request_log::request_log(log_form form)
@@ -132,7 +133,7 @@ request_log::request_log(log_form form)
 void request_log::on_request(const request_record& record) const noexcept {
     if (form_ == log_form::off) return;
     try {
-        write({record.context, record.response.status(), &record.request, record.caller});
+        write({record.context, record.response.status(), &record.request, record.caller, {}, record.oauth});
     } catch (...) {  // no memory for a line; the request itself succeeded
     }
 }
@@ -265,6 +266,11 @@ void request_log::append_text(const entry& record, std::string& line) {
         if (record.caller->token) line.append(" token=").append(std::to_string(record.caller->token->value()));
         if (record.caller->application) line.append(" application=").append(std::to_string(record.caller->application->value()));
     }
+    if (!record.oauth.client_id.empty()) {
+        line.append(" client_id=");
+        append_quoted(line, shown(record.oauth.client_id, record.oauth.client_id.size(), scratch));
+    }
+    if (!record.oauth.error.empty()) line.append(" oauth_error=").append(record.oauth.error);
     line.append(" request=").append(shown_id(record.context, scratch)).append(" trace=").append(record.context.trace_id);
     if (!record.reason.empty()) {
         line.append(" reason=");
@@ -292,6 +298,9 @@ void request_log::append_json(const entry& record, std::string& line) {
         if (record.caller->token) json.member("token").integer(record.caller->token->value());
         if (record.caller->application) json.member("application").integer(record.caller->application->value());
     }
+    if (!record.oauth.client_id.empty())
+        json.member("client_id").string(shown(record.oauth.client_id, record.oauth.client_id.size(), scratch));
+    if (!record.oauth.error.empty()) json.member("oauth_error").string(record.oauth.error);
     json.member("request_id").string(shown_id(record.context, scratch));
     json.member("trace_id").string(record.context.trace_id);
     if (!record.reason.empty()) json.member("reason").string(record.reason);

@@ -3936,7 +3936,7 @@ struct stored_code {
 /// The result of redeeming a code, with the user and the scopes.
 struct redeemed_code {
     redemption_result result = redemption_result::unknown;
-    std::optional<user_id> user;  ///< set exactly if redeemed
+    std::optional<user_id> user;  ///< set if redeemed; if reused, the user whose tokens this call revoked, if there were any
     scope_set scopes;  ///< what was granted, if redeemed
 };
 
@@ -4005,6 +4005,7 @@ struct refreshed_token {
     scope_set scopes;  ///< the new access token's, if refreshed
     /// What the successor is derived from, if refreshed with a rotation: the request's, or that of the first replacement.
     std::optional<digest> successor_seed{};
+    std::optional<user_id> revoked_user{};  ///< set exactly if reused: the user whose grant was revoked
 };
 
 /// What an access or refresh token stands for (RFC 7662).
@@ -4389,14 +4390,16 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
     // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
     // for `limits::spent_code_seconds` after its expiry, so that reuse is detected. If its application uses the code
-    // again, the refresh token made from it is revoked, and so are the access tokens made from either, but not within `grace`.
+    // again, the refresh token made from it is revoked, and so are the access tokens made from either, but not within `grace`; the result
+    // names the user if there were any.
     // error_kind::conflict if one of the new digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
     // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The token must have the `covering`
     // scopes; the access token gets the `narrowed` ones, whether the token has them by name or not. With a `rotation`,
     // a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the
     // replaced token returns the same successor, even in parallel calls. After that, it is `reused`, as are all tokens
-    // of the family that were replaced earlier; reuse revokes the grant. error_kind::conflict if a new digest exists.
+    // of the family that were replaced earlier; reuse revokes the grant, and the result names its user. error_kind::conflict if a new
+    // digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
     // Revokes an access or refresh token of this application (RFC 7009). A refresh token is found by its own digest or its family's; the
     // access tokens made with it are revoked, too. The result does not say whether the token existed.
@@ -4459,6 +4462,7 @@ enum class activity_kind : std::uint8_t {
     session_ended,           ///< empty; the user signed out a session that is not the current one
     other_sessions_ended,    ///< empty; the user signed out everywhere else
     password_set,            ///< empty
+    access_revoked_after_reuse,  ///< the application's name: it sent a code or refresh token again, perhaps a stolen one
     // What only an operator does.
     user_added,         ///< the login
     user_disabled,      ///< empty
@@ -4496,6 +4500,7 @@ enum class activity_kind : std::uint8_t {
         case activity_kind::session_ended: return "session_ended";
         case activity_kind::other_sessions_ended: return "other_sessions_ended";
         case activity_kind::password_set: return "password_set";
+        case activity_kind::access_revoked_after_reuse: return "access_revoked_after_reuse";
         case activity_kind::user_added: return "user_added";
         case activity_kind::user_disabled: return "user_disabled";
         case activity_kind::user_enabled: return "user_enabled";
@@ -4521,7 +4526,8 @@ struct activity {
     activity_kind kind = activity_kind::signed_in;
     user_id user;
     std::string subject;               ///< as `activity_kind` says; UTF-8
-    std::optional<ip_address> client;  ///< the user's, behind trusted proxies; none: an operator did it
+    /// The user's, behind trusted proxies; of `access_revoked_after_reuse`, the application's. None: an operator did it.
+    std::optional<ip_address> client;
     instant at;
 };
 
@@ -4552,6 +4558,12 @@ struct request_context {
     std::chrono::nanoseconds duration{};  ///< from then until now, including waits for the body, a worker and the store
 };
 
+/// What an OAuth endpoint found out about a request. Views: valid during the call.
+struct oauth_outcome {
+    std::string_view client_id;  ///< as sent, so any text of at most `limits::client_id_bytes_max` bytes; empty if none could be read
+    std::string_view error;      ///< the error code of the response, or of the redirect (RFC 6749 section 5.2); static; empty if none
+};
+
 /// One request and its response, for logs and metrics. Views: valid during the call. The request's Authorization field and query
 /// may contain secrets; the observer is responsible for what it logs of them.
 struct request_record {
@@ -4559,6 +4571,7 @@ struct request_record {
     const http::request& request;
     const http::response& response;
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
+    oauth_outcome oauth{};                     ///< of a request to an OAuth endpoint
 };
 
 /// A request that the server itself refused, not a handler: malformed bytes, a timeout, overload, a host that it does not serve. The
@@ -4630,7 +4643,7 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
 };
 
 /// An observer that also receives the changes that users make to their accounts, for an audit log: sign-in, tokens, applications,
-/// grants, webhooks. The function is optional.
+/// grants, webhooks, and what was revoked because a code or refresh token was used again. The function is optional.
 ///
 /// Exemplar:
 ///
@@ -8260,16 +8273,17 @@ struct observed_request {
 
     /// At its end: adds `X-Request-Id` to the response, and reports request and response.
     template <class Policies>
-    void finish(const Policies& policies, http::response& response, const caller* caller) const {
+    void finish(const Policies& policies, http::response& response, const caller* caller, const oauth_outcome& oauth = {}) const {
         http::add_request_id(response, id());
-        report_end(policies, response, caller);
+        report_end(policies, response, caller, oauth);
     }
     /// The same for a response that already has `X-Request-Id`.
     template <class Policies>
-    void report_end(const Policies& policies, const http::response& response, const caller* caller) const noexcept {
+    void report_end(const Policies& policies, const http::response& response, const caller* caller,
+                    const oauth_outcome& oauth = {}) const noexcept {
         if constexpr (is_observed<Policies>) {
             const auto known = context(policies);
-            policy(policies.observer).on_request({known, request, response, caller});
+            policy(policies.observer).on_request({known, request, response, caller, oauth});
         }
     }
 
@@ -8872,7 +8886,7 @@ private:
     std::string_view name_;
 };
 
-/// Counts requests, refusals, failures and deliveries, and serves the counts to Prometheus: an observer and a handler.
+/// Counts requests, refusals, failures, OAuth errors and deliveries, and serves the counts to Prometheus: an observer and a handler.
 ///
 ///     metrics counts;
 ///     account_service service{settings, users, store, default_policies().with_observer(std::ref(counts))};
@@ -8908,6 +8922,8 @@ public:
     TOLLGATE_DECL void on_refusal(const refusal_record& record) const noexcept;
     TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
     TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
+    /// The contract `activity_observer`. Counts what was revoked because a code or refresh token was used again.
+    TOLLGATE_DECL void on_activity(const activity& done) const noexcept;
 
     /// Adds families to every report.
     TOLLGATE_DECL void add(collector function);
@@ -8960,7 +8976,7 @@ private:
     std::unique_ptr<impl> impl_;
 };
 
-static_assert(delivery_observer<metrics>);
+static_assert(delivery_observer<metrics> && activity_observer<metrics>);
 static_assert(http::handler<const metrics>);
 
 }  // namespace tollgate
@@ -9710,6 +9726,8 @@ struct consent_texts {
     message_texts unknown_client{
         "Unknown application",
         "The link that you followed does not belong to a registered application. No access was granted."};
+    message_texts stopped_client{"Application suspended",
+                                 "The application, or the account of its owner, is suspended. No access was granted."};
     message_texts no_redirect_url{
         "No redirect URL registered",
         "The application is a public client without a redirect URL, so it can only use the device flow. No access was granted."};
@@ -10110,6 +10128,7 @@ struct activity_texts {
     std::string_view application_deleted = "Deleted the application {}";
     std::string_view access_granted = "Authorized the application {}";
     std::string_view access_revoked = "Revoked the access of the application {}";
+    std::string_view access_revoked_after_reuse = "Revoked the access of the application {}: code or refresh token used again";
     std::string_view hook_created = "Created webhook {}";
     std::string_view hook_deleted = "Deleted webhook {}";
     std::string_view hook_secret_replaced = "Generated a new secret for webhook {}";
@@ -10131,6 +10150,8 @@ struct activity_texts {
     std::string_view quota_reset = "Set the rate limit to the default";
     std::string_view account_added = "Added the account {}";
     std::string_view event_reported = "Published the event {}";
+    std::string_view application_suspended = "Suspended the application {}";
+    std::string_view application_resumed = "Resumed the application {}";
 };
 
 /// The overview. `{}` is a number unless a comment says otherwise.
@@ -11318,7 +11339,11 @@ struct request_state {
     oauth::endpoint endpoint = oauth::endpoint::none;
     std::optional<limit_decision> window;  ///< of the client's address, if something was counted
     std::optional<caller> user;  ///< the signed-in user, on a page
+    std::string client_id{};     ///< as sent, cut to the longest possible one; for the observer
+    std::optional<error_code> error{};  ///< of the response, or of the redirect to the application
 
+    void note_client(std::string_view sent) { client_id = sent.substr(0, limits::client_id_bytes_max); }
+    [[nodiscard]] oauth_outcome outcome() const noexcept { return {client_id, error ? to_text(*error) : std::string_view{}}; }
     [[nodiscard]] instant now() const noexcept { return judged_at; }
 };
 
@@ -11736,7 +11761,13 @@ struct token_response {
     std::optional<user_id> new_user;  ///< whom the tokens act for; empty after a refresh
 };
 
-using judged_exchange = std::variant<token_response, failure>;
+/// A code or refresh token that was used again, perhaps by a thief (RFC 9700 section 4.14).
+struct reused_secret {
+    failure reason;
+    std::optional<user_id> user;  ///< whose access this request revoked; empty if that had been done before
+};
+
+using judged_exchange = std::variant<token_response, failure, reused_secret>;
 
 /// What an exchange is checked with.
 struct exchange_context {
@@ -11758,10 +11789,17 @@ template <scope_checker Checker>
     return requested.for_each(is_covered) ? *context.granted : requested;
 }
 
-/// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
+/// What the client gets for a code that was not redeemed.
+[[nodiscard]] inline judged_exchange refuse_code(const redeemed_code& refused) {
+    if (refused.result == redemption_result::reused) return reused_secret{invalid_code(refused.result), refused.user};
+    return invalid_code(refused.result);
+}
+
+/// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was. A code that was not
+/// redeemed is returned as the store did.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<std::variant<token_response, redemption_result>> redeem(const code_exchange& exchange, const exchange_context& context,
-                                                                             Grants& grants, const Random& random) {
+[[nodiscard]] result<std::variant<token_response, redeemed_code>> redeem(const code_exchange& exchange, const exchange_context& context,
+                                                                         Grants& grants, const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
@@ -11780,7 +11818,7 @@ template <grant_store Grants, random_source Random>
         .grace = exchange.grace,
     });
     if (!redeemed) return redeemed.error();
-    if (redeemed->result != redemption_result::redeemed) return redeemed->result;
+    if (redeemed->result != redemption_result::redeemed) return *redeemed;
     return token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
 }
 
@@ -11790,7 +11828,7 @@ template <grant_store Grants, random_source Random>
     if (const auto failed = check_redirect_uri(exchange, context.client)) return *failed;
     auto redeemed = redeem(exchange, context, grants, random);
     if (!redeemed) return std::move(redeemed).error();
-    if (const auto* refused = std::get_if<redemption_result>(&*redeemed)) return invalid_code(*refused);
+    if (const auto* refused = std::get_if<redeemed_code>(&*redeemed)) return refuse_code(*refused);
     return std::get<token_response>(*std::move(redeemed));
 }
 
@@ -11809,12 +11847,12 @@ template <grant_store Grants, random_source Random>
                             .grace = context.settings.rotation_grace},
                            context, grants, random);
     if (!redeemed) return std::move(redeemed).error();
-    const auto* refused = std::get_if<redemption_result>(&*redeemed);
+    const auto* refused = std::get_if<redeemed_code>(&*redeemed);
     if (refused == nullptr) return std::get<token_response>(*std::move(redeemed));
     // An expired code may have been deleted.
-    const bool is_over = *refused == redemption_result::unknown && context.now >= (*found)->expires_at;
-    if (*refused == redemption_result::expired || is_over) return expired_device_code();
-    return invalid_code(*refused);
+    const bool is_over = refused->result == redemption_result::unknown && context.now >= (*found)->expires_at;
+    if (refused->result == redemption_result::expired || is_over) return expired_device_code();
+    return refuse_code(*refused);
 }
 
 /// A token for the accounts of the application's owner, if the owner has allowed that.
@@ -11883,9 +11921,10 @@ template <grant_store Grants, random_source Random, scope_checker Checker>
         case refresh_result::too_wide:
             return failure{error_code::invalid_scope, "scope exceeds the granted scopes."};
         case refresh_result::reused:
-            return failure{error_code::invalid_grant,
-                           "The refresh token had already been replaced. Since it may have been stolen, the "
-                           "user's authorization has been revoked."};
+            return reused_secret{{error_code::invalid_grant,
+                                  "The refresh token had already been replaced. Since it may have been stolen, the "
+                                  "user's authorization has been revoked."},
+                                 refreshed->revoked_user};
     }
     token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
     if (refreshed->successor_seed)
@@ -11982,10 +12021,13 @@ struct authorization_page {
         if (request.method == http::method::post && !sent.holds(web::form_token_name))
             return pages.respond_status(response, http::status::forbidden);
 
+        context.note_client(sent.find("client_id").value_or(""));
         auto judged = judge_request(sent, store, settings.services);
         if (!judged) return respond_error_page(judged.error(), response);
-        if (const auto* failure = std::get_if<page_failure>(&*judged))
+        if (const auto* failure = std::get_if<page_failure>(&*judged)) {
+            context.error = *failure == page_failure::unknown_client ? error_code::invalid_client : error_code::invalid_request;
             return respond_page_failure(*failure, sent, response);
+        }
         if (auto* failed = std::get_if<redirect_failure>(&*judged))
             return respond_redirect_failure(request, sent, context, response, *failed);
 
@@ -12013,8 +12055,10 @@ private:
         const auto found = find_session(sessions, request, context);
         if (!found) return respond_error_page(found.error(), response);
         const bool is_silent = sent.find("prompt") == "none" && request.method != http::method::post;
-        if (*found || is_silent)
+        if (*found || is_silent) {
+            context.error = failed.failure.code;
             return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
+        }
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.respond_status(response, http::status::forbidden);
         const auto back = std::string{request.target.path}.append("?").append(to_query(sent));
@@ -12305,6 +12349,7 @@ private:
     }
 
     void send_failure(const authorization_call& call, const failure& error) const {
+        call.context.error = error.code;
         redirect_to(failure_url(target_of(call), error), call.response);
     }
 
@@ -12505,6 +12550,7 @@ struct client_endpoints {
     window_limiter& device_limiter;
     std::string_view documentation_url;
     pipeline::observed_request observed;
+    request_state& state;  ///< gets the client_id and the error code, for the observer
 
     /// `is_active(user)`: whether a user may have tokens, `result<bool>`.
     template <class IsActive>
@@ -12527,9 +12573,15 @@ struct client_endpoints {
         const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
         auto judged = issue_tokens(read->sent, exchange, store, policy(policies.random), policy(policies.scope_checker));
         if (!judged && judged.error().kind == error_kind::too_many_requests)
-            return respond_too_many(judged.error().retry_at, context.now(), response, documentation_url, judged.error().message);
+            return refuse_for_now(judged.error().retry_at, response, judged.error().message);
         if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
+        if (const auto* reused = std::get_if<reused_secret>(&*judged)) {
+            if (reused->user)
+                report_activity(policy(policies.observer), {activity_kind::access_revoked_after_reuse, *reused->user, read->client.name,
+                                                            context.client, context.now()});
+            return fail(reused->reason, response);
+        }
         const auto& issued = std::get<token_response>(*judged);
         if (issued.new_user) {
             const auto revoked = revoke_if_disabled(read->client.id, issued, is_active);
@@ -12589,8 +12641,7 @@ struct client_endpoints {
         if (!read) return;
         const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
-            return respond_too_many(window.resets_at, context.now(), response, documentation_url,
-                                    "Too many device codes were requested from this address.");
+            return refuse_for_now(window.resets_at, response, "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
 
@@ -12686,7 +12737,7 @@ private:
     [[nodiscard]] bool admit(const limit_key& key, const quota& limit, std::string_view description, const request_state& context,
                              http::response& response) const {
         const auto window = grant_limiter.take(key, limit, context.now());
-        if (!window.admitted) respond_too_many(window.resets_at, context.now(), response, documentation_url, description);
+        if (!window.admitted) refuse_for_now(window.resets_at, response, description);
         return window.admitted;
     }
 
@@ -12705,6 +12756,7 @@ private:
                                                             http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
             respond_unsupported_method(request, response, "POST, OPTIONS", documentation_url);
+            if (request.method != http::method::options) state.error = error_code::invalid_request;
             return std::nullopt;
         }
         auto read = read_client_request(request);
@@ -12715,6 +12767,7 @@ private:
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
+        state.note_client(credentials.client_id);
         auto found = authenticate_client(credentials, store);
         if (!found) {
             respond_error(found.error(), response);
@@ -12723,7 +12776,7 @@ private:
         auto* const client = std::get_if<application>(&*found);
         // A public client is not authenticated, so it gets no information about tokens.
         if (client != nullptr && endpoint == endpoint::introspection && client->type == client_type::public_client) {
-            respond_invalid_client(request, context, client_fault::needs_secret, response, documentation_url);
+            refuse_client(request, context, client_fault::needs_secret, response);
             return std::nullopt;
         }
         if (client != nullptr) return authenticated{std::move(sent), std::move(*client)};
@@ -12734,11 +12787,22 @@ private:
         const bool is_admitted = !context.window || context.window->admitted;
         if (is_admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
             fail(invalid_refresh_token(), response);
-        else respond_invalid_client(request, context, fault, response, documentation_url);
+        else refuse_client(request, context, fault, response);
         return std::nullopt;
     }
 
+    void refuse_client(const http::request& request, const request_state& context, client_fault fault, http::response& response) const {
+        state.error = error_code::invalid_client;
+        respond_invalid_client(request, context, fault, response, documentation_url);
+    }
+
+    void refuse_for_now(instant retry_at, http::response& response, std::string_view description) const {
+        state.error = error_code::temporarily_unavailable;
+        respond_too_many(retry_at, state.now(), response, documentation_url, description);
+    }
+
     void fail(const failure& failed, http::response& response, http::status status = http::status::bad_request) const {
+        state.error = failed.code;
         write_failure(response, {.status = status, .failure = failed, .documentation_url = documentation_url});
     }
 
@@ -12750,6 +12814,7 @@ private:
     }
 
     void respond_error(const error& error, http::response& response) const {
+        state.error = to_failure(error).code;
         observed.report(policies, error);
         write_server_error(response, error, documentation_url);
     }
@@ -13227,6 +13292,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond(const http:
     } else {
         context.window =
             policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now());
+        context.error = oauth::error_code::invalid_request;
         oauth::write_missing_user_agent(response, *context.window, context.now(), documentation_url_);
     }
     finish(request, context, response);
@@ -13237,7 +13303,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http
                                                                       oauth::request_state& context,
                                                                       http::response& response) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
-                                                             documentation_url_, observed(request, context)};
+                                                             documentation_url_, observed(request, context), context};
     const auto is_active = [&](user_id user) -> result<bool> {
         if constexpr (knows_active_users)
             return sessions_.is_active(user);
@@ -13340,7 +13406,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::
                                            : limiter.peek(key, settings_.anonymous_quota, context.now()));
     if (context.endpoint != oauth::endpoint::none && !is_page(request, context))
         http::add_cors_fields(settings_.cors_origins, request, response);
-    observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr);
+    observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr, context.outcome());
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
@@ -13349,6 +13415,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond_internal_er
                                                                                     oauth::request_state& context,
                                                                                     http::response& response) {
     observed(request, context).report(policies_, failure);
+    if (!is_page(request, context)) context.error = oauth::to_failure(failure).code;
     response.clear();
     if (is_page(request, context))
         pages_.in(pages_.language_of(request)).respond_status(response, http::status::internal_server_error);
@@ -16477,9 +16544,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
     /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
-    /// Empty: those without a refresh token.
-    void revoke_made_with(std::optional<refresh_token_id> refresh_token, const grant_parties& parties) noexcept {
-        revoke_if(parties, [refresh_token](const row& stored) { return stored.made_with == refresh_token; });
+    /// Empty: those without a refresh token. Whether there were any.
+    bool revoke_made_with(std::optional<refresh_token_id> refresh_token, const grant_parties& parties) noexcept {
+        return revoke_if(parties, [refresh_token](const row& stored) { return stored.made_with == refresh_token; });
     }
     TOLLGATE_DECL void revoke_between(grant_parties parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
@@ -16495,14 +16562,18 @@ private:
     };
 
     template <class Chosen>
-    void revoke_if(const grant_parties& parties, Chosen chosen) noexcept {
+    bool revoke_if(const grant_parties& parties, Chosen chosen) noexcept {
         const auto found = between_.find(parties);
-        if (found == between_.end()) return;
+        if (found == between_.end()) return false;
+        bool revoked = false;
         auto next = found->second.begin();
         for (std::size_t left = found->second.size(); left > 0; --left) {
             const dated_digest token = *next++;  // `remove` erases the set with its last token
-            if (by_digest_.with(token.digest, [&](const row* stored) { return chosen(*stored); })) remove(parties, token);
+            if (!by_digest_.with(token.digest, [&](const row* stored) { return chosen(*stored); })) continue;
+            remove(parties, token);
+            revoked = true;
         }
+        return revoked;
     }
 
     TOLLGATE_DECL void remove(grant_parties parties, dated_digest token) noexcept;
@@ -16823,7 +16894,8 @@ private:
     TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
     TOLLGATE_DECL void forget_code(digest code) noexcept;
     TOLLGATE_DECL void forget_refresh_token(digest token) noexcept;
-    TOLLGATE_DECL void revoke_what_came_of(const code_row& code) noexcept;
+    /// Whether there was anything to revoke.
+    TOLLGATE_DECL bool revoke_what_came_of(const code_row& code) noexcept;
     /// Removes one refresh token of a grant that has too many.
     TOLLGATE_DECL void forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept;
     TOLLGATE_DECL std::size_t sweep_codes(instant now, std::size_t rows_max) noexcept;
@@ -24187,6 +24259,50 @@ private:
 
 }  // namespace tollgate::pipeline
 
+// <tollgate/pipeline/detail/oauth_counts.hpp>
+
+namespace tollgate::inline v0::pipeline {
+
+/// What `metrics` counts of OAuth. Refused requests are rare, or an attack that its limits slow down, so a lock is enough. All functions
+/// may be called from many threads at once.
+class oauth_counts {
+public:
+    /// Routes and error codes are of static storage, and there are few of both. The bound is for programs with endpoints of their own.
+    static constexpr std::size_t errors_max = 256;
+
+    void add_error(std::string_view route, std::string_view code) noexcept {
+        try {
+            const std::lock_guard hold{mutex_};
+            const auto found = errors_.find({route, code});
+            if (found != errors_.end()) ++found->second;
+            else if (errors_.size() < errors_max) errors_.emplace(std::pair{route, code}, 1);
+        } catch (const std::bad_alloc&) {  // the next one is counted
+        }
+    }
+    void add_revocation_after_reuse() noexcept { revocations_.fetch_add(1, std::memory_order_relaxed); }
+
+    /// `Writer`: `metrics_writer`.
+    template <class Writer>
+    void write(Writer& to) const {
+        to.counter("tollgate_oauth_errors_total", "OAuth requests that were refused, by route and error code.");
+        {
+            const std::lock_guard hold{mutex_};
+            for (const auto& [key, count] : errors_)
+                to.sample(count, {{"route", key.first.empty() ? std::string_view{"none"} : key.first}, {"error", key.second}});
+        }
+        to.counter("tollgate_revocations_after_reuse_total",
+                   "Authorizations and tokens that were revoked because a code or refresh token was used again.");
+        to.sample(revocations_.load(std::memory_order_relaxed));
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> errors_;  // by route and error code
+    std::atomic<std::uint64_t> revocations_{0};
+};
+
+}  // namespace tollgate::pipeline
+
 // <tollgate/pipeline/metrics.ipp>
 
 namespace tollgate::inline v0 {
@@ -24340,6 +24456,7 @@ struct metrics::impl {
     std::array<metrics_detail::counter, 5> attempts{};
     metrics_detail::histogram attempt_durations;
     pipeline::affected_callers affected;
+    pipeline::oauth_counts oauth;
     std::vector<collector> collectors;
     std::vector<std::pair<std::string, std::function<backend_statistics()>>> backends;
 
@@ -24532,6 +24649,11 @@ TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexc
     counts.durations.add(record.context.duration);
     if (record.context.duration > pipeline::slow_after || record.response.status() >= http::status::too_many_requests) [[unlikely]]
         impl_->add_affected(record.response.status(), record.context, record.caller);
+    if (!record.oauth.error.empty()) [[unlikely]] impl_->oauth.add_error(record.context.route, record.oauth.error);
+}
+
+TOLLGATE_DECL void metrics::on_activity(const activity& done) const noexcept {
+    if (done.kind == activity_kind::access_revoked_after_reuse) impl_->oauth.add_revocation_after_reuse();
 }
 
 TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexcept {
@@ -24599,6 +24721,7 @@ TOLLGATE_DECL std::string metrics::report() const {
     metrics_writer writer{text};
     impl_->write_requests(writer);
     impl_->write_failures(writer);
+    impl_->oauth.write(writer);
     impl_->write_affected(writer);
     impl_->write_deliveries(writer);
     impl_->write_backends(writer);
@@ -25296,6 +25419,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .unknown_client = {"Unbekannte Anwendung",
                                 "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
                                 "Zugriff gewährt."},
+             .stopped_client = {"Anwendung gesperrt", "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff "
+                                                      "gewährt."},
              .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
                                  "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
                                  "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
@@ -25587,6 +25712,7 @@ TOLLGATE_DECL page_texts german_texts() {
                      .application_deleted = "Anwendung {} gelöscht",
                      .access_granted = "Anwendung {} autorisiert",
                      .access_revoked = "Zugriff der Anwendung {} widerrufen",
+                     .access_revoked_after_reuse = "Zugriff der Anwendung {} widerrufen: Code oder Refresh-Token erneut verwendet",
                      .hook_created = "Webhook {} erstellt",
                      .hook_deleted = "Webhook {} gelöscht",
                      .hook_secret_replaced = "Neues Secret für Webhook {} generiert",
@@ -25607,7 +25733,9 @@ TOLLGATE_DECL page_texts german_texts() {
                      .quota_set = "Rate-Limit auf {} Anfragen pro Tag gesetzt",
                      .quota_reset = "Rate-Limit auf den Standardwert gesetzt",
                      .account_added = "Konto {} hinzugefügt",
-                     .event_reported = "Ereignis {} gemeldet"},
+                     .event_reported = "Ereignis {} gemeldet",
+                     .application_suspended = "Anwendung {} gesperrt",
+                     .application_resumed = "Sperre der Anwendung {} aufgehoben"},
         .overview = {.link = "Übersicht",
                      .title = "Ihr Konto",
                      .balance = "Kontostand",
@@ -27912,6 +28040,7 @@ namespace detail {
         case activity_kind::deliveries_resent: return texts.deliveries_resent;
         case activity_kind::session_ended: return texts.session_ended;
         case activity_kind::other_sessions_ended: return texts.other_sessions_ended;
+        case activity_kind::access_revoked_after_reuse: return texts.access_revoked_after_reuse;
         case activity_kind::user_added: return texts.user_added;
         case activity_kind::user_disabled: return texts.user_disabled;
         case activity_kind::user_enabled: return texts.user_enabled;
@@ -30215,7 +30344,8 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     code_row& code = found->second;
     const auto judged =
         judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge}, shown);
-    if (judged == redemption_result::reused) revoke_what_came_of(code);
+    if (judged == redemption_result::reused)
+        return redeemed_code{judged, revoke_what_came_of(code) ? std::optional{code.parties.user} : std::nullopt, {}};
     if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
     const refresh_token_id id{last_refresh_token_id_ + 1};
@@ -30299,7 +30429,11 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;
     const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, shown);
-    if (judged == refresh_result::reused) revoke(token.parties);
+    if (judged == refresh_result::reused) {
+        const grant_parties parties = token.parties;
+        revoke(parties);
+        return refreshed_token{judged, {}, {}, parties.user};
+    }
     if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
@@ -30428,10 +30562,14 @@ TOLLGATE_DECL void grants::forget_refresh_token(digest token) noexcept {
     refresh_tokens_.erase(found);
 }
 
-TOLLGATE_DECL void grants::revoke_what_came_of(const code_row& code) noexcept {
-    access_.revoke_made_with(*code.refresh_token, code.parties);
+TOLLGATE_DECL bool grants::revoke_what_came_of(const code_row& code) noexcept {
+    const bool had_access = access_.revoke_made_with(*code.refresh_token, code.parties);
     for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
-        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) return forget_refresh_token(each);
+        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) {
+            forget_refresh_token(each);
+            return true;
+        }
+    return had_access;
 }
 
 TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept {
@@ -40603,11 +40741,12 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
                    code.user, code.application, **scopes, code.created_at));
 }
 
-/// Revokes a refresh token and the access tokens made with it.
-inline result<void> revoke_refresh_token(database& on, sql::row_number refresh_token) {
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
-        return done;
-    return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+/// Revokes a refresh token and the access tokens made with it. Whether there were any.
+inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
+    const auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
+    if (!access) return access;
+    const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+    return refresh ? result<bool>{*access || *refresh} : refresh;
 }
 
 /// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
@@ -40690,8 +40829,11 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         if (!*found) return redeemed_code{};
         const sql::found_code& code = **found;
         const auto judged = code.judge(shown);
-        if (judged == redemption_result::reused)
-            if (auto done = sqlite::detail::revoke_refresh_token(on, *code.refresh_token); !done) return std::move(done).error();
+        if (judged == redemption_result::reused) {
+            const auto revoked = sqlite::detail::revoke_refresh_token(on, *code.refresh_token);
+            if (!revoked) return revoked.error();
+            return redeemed_code{judged, *revoked ? std::optional{code.user} : std::nullopt, {}};
+        }
         if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
         const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
@@ -40716,8 +40858,10 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         if (!*found) return refreshed_token{};
         const sql::found_refresh_token& token = **found;
         const auto judged = token.judge(shown);
-        if (judged == refresh_result::reused)
+        if (judged == refresh_result::reused) {
             if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
+            return refreshed_token{judged, {}, {}, token.user};
+        }
         if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
         if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
@@ -40745,7 +40889,7 @@ TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id appli
                        "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = ?2",
                        token, application));
         if (!refresh_token) return refresh_token.error();
-        if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token);
+        if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token).transform([](bool) {});
         return on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
                       application);
     });
@@ -44966,8 +45110,11 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             if (judged == redemption_result::reused) {
                 auto revoking = impl_->database.make_batch();
                 postgres::detail::add_revocation(revoking, *code.refresh_token);
-                if (auto revoked = on.commit(std::move(revoking)); !revoked) return std::move(revoked).error();
+                const auto revoked = on.commit(std::move(revoking));
+                if (!revoked) return revoked.error();
                 impl_->changes->forget(code.user);
+                const bool had_tokens = std::any_of(revoked->begin(), revoked->end(), [](const auto& each) { return each.affected() > 0; });
+                return redeemed_code{judged, had_tokens ? std::optional{code.user} : std::nullopt, {}};
             }
             if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
             if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
@@ -45029,6 +45176,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
                 postgres::detail::add_revocation(revoking, token.user, shown.application);
                 if (auto revoked = on.commit(std::move(revoking)); !revoked) return std::move(revoked).error();
                 impl_->changes->forget(token.user);
+                return refreshed_token{judged, {}, {}, token.user};
             }
             if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
             if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();

@@ -103,6 +103,19 @@ class Audit(Case):
                           ("user_deleted", "")], self.activities(), "the entries of a deleted user are kept")
         self.assertEqual({"operator"}, {each["by"] for each in self.entries(self.user)})
 
+    def test_a_revocation_after_reuse_is_recorded_logged_and_counted(self):
+        owner = self.server.add_user("owner")
+        app = Application(self.server, owner, "Theirs")
+        visitor = signed_in(self.server, "ann", "a password")
+        code = app.code(visitor)
+        self.assertEqual(200, app.exchange(code).status)
+        for _ in range(2):
+            self.assertEqual(400, app.exchange(code).status)
+        entries = [each for each in self.entries(self.user) if each["what"] == "access_revoked_after_reuse"]
+        self.assertEqual([("application", "Theirs", "127.0.0.1")], [(each["by"], each["subject"], each["client"]) for each in entries])
+        self.assertIn("Revoked the access of the application Theirs: code or refresh token used again", visitor.get(SETTINGS + "activity/").text)
+        self.assertIn(f'client_id="{app.id}" oauth_error=invalid_grant', self.server.log_after("oauth_error"))
+
     def test_a_failed_sign_in_is_not_recorded(self):
         Visitor(self.server).sign_in("ann", "a wrong one")
         self.assertEqual([("user_added", "ann")], self.activities())

@@ -161,12 +161,19 @@ struct watching_observer {
     mutable std::mutex mutex = {};
     mutable std::vector<std::string> causes = {};
     mutable std::vector<std::string> requests = {};
+    mutable std::vector<std::string> outcomes = {};  // of requests: the client_id and the error code
+    mutable std::vector<activity> activities = {};
     mutable int refusals = 0;
 
     void on_request(const request_record& record) const noexcept {
         const std::scoped_lock lock{mutex};
         requests.push_back(std::to_string(to_number(record.response.status())) +
                            (record.caller == nullptr ? "" : " by " + std::to_string(record.caller->user.value())));
+        outcomes.push_back(std::string{record.oauth.client_id}.append(" ").append(record.oauth.error));
+    }
+    void on_activity(const activity& done) const noexcept {
+        const std::scoped_lock lock{mutex};
+        activities.push_back(done);
     }
     void on_refusal(const refusal_record&) const noexcept {
         const std::scoped_lock lock{mutex};

@@ -64,14 +64,16 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
     // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
     // for `limits::spent_code_seconds` after its expiry, so that reuse is detected. If its application uses the code
-    // again, the refresh token made from it is revoked, and so are the access tokens made from either, but not within `grace`.
+    // again, the refresh token made from it is revoked, and so are the access tokens made from either, but not within `grace`; the result
+    // names the user if there were any.
     // error_kind::conflict if one of the new digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
     // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The token must have the `covering`
     // scopes; the access token gets the `narrowed` ones, whether the token has them by name or not. With a `rotation`,
     // a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the
     // replaced token returns the same successor, even in parallel calls. After that, it is `reused`, as are all tokens
-    // of the family that were replaced earlier; reuse revokes the grant. error_kind::conflict if a new digest exists.
+    // of the family that were replaced earlier; reuse revokes the grant, and the result names its user. error_kind::conflict if a new
+    // digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
     // Revokes an access or refresh token of this application (RFC 7009). A refresh token is found by its own digest or its family's; the
     // access tokens made with it are revoked, too. The result does not say whether the token existed.

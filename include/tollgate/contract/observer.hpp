@@ -36,6 +36,12 @@ struct request_context {
     std::chrono::nanoseconds duration{};  ///< from then until now, including waits for the body, a worker and the store
 };
 
+/// What an OAuth endpoint found out about a request. Views: valid during the call.
+struct oauth_outcome {
+    std::string_view client_id;  ///< as sent, so any text of at most `limits::client_id_bytes_max` bytes; empty if none could be read
+    std::string_view error;      ///< the error code of the response, or of the redirect (RFC 6749 section 5.2); static; empty if none
+};
+
 /// One request and its response, for logs and metrics. Views: valid during the call. The request's Authorization field and query
 /// may contain secrets; the observer is responsible for what it logs of them.
 struct request_record {
@@ -43,6 +49,7 @@ struct request_record {
     const http::request& request;
     const http::response& response;
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
+    oauth_outcome oauth{};                     ///< of a request to an OAuth endpoint
 };
 
 /// A request that the server itself refused, not a handler: malformed bytes, a timeout, overload, a host that it does not serve. The
@@ -114,7 +121,7 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
 };
 
 /// An observer that also receives the changes that users make to their accounts, for an audit log: sign-in, tokens, applications,
-/// grants, webhooks. The function is optional.
+/// grants, webhooks, and what was revoked because a code or refresh token was used again. The function is optional.
 ///
 /// Exemplar:
 ///

@@ -112,7 +112,7 @@ struct stored_code {
 /// The result of redeeming a code, with the user and the scopes.
 struct redeemed_code {
     redemption_result result = redemption_result::unknown;
-    std::optional<user_id> user;  ///< set exactly if redeemed
+    std::optional<user_id> user;  ///< set if redeemed; if reused, the user whose tokens this call revoked, if there were any
     scope_set scopes;  ///< what was granted, if redeemed
 };
 
@@ -181,6 +181,7 @@ struct refreshed_token {
     scope_set scopes;  ///< the new access token's, if refreshed
     /// What the successor is derived from, if refreshed with a rotation: the request's, or that of the first replacement.
     std::optional<digest> successor_seed{};
+    std::optional<user_id> revoked_user{};  ///< set exactly if reused: the user whose grant was revoked
 };
 
 /// What an access or refresh token stands for (RFC 7662).

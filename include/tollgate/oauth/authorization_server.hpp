@@ -251,6 +251,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond(const http:
     } else {
         context.window =
             policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now());
+        context.error = oauth::error_code::invalid_request;
         oauth::write_missing_user_agent(response, *context.window, context.now(), documentation_url_);
     }
     finish(request, context, response);
@@ -261,7 +262,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http
                                                                       oauth::request_state& context,
                                                                       http::response& response) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
-                                                             documentation_url_, observed(request, context)};
+                                                             documentation_url_, observed(request, context), context};
     const auto is_active = [&](user_id user) -> result<bool> {
         if constexpr (knows_active_users)
             return sessions_.is_active(user);
@@ -364,7 +365,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::
                                            : limiter.peek(key, settings_.anonymous_quota, context.now()));
     if (context.endpoint != oauth::endpoint::none && !is_page(request, context))
         http::add_cors_fields(settings_.cors_origins, request, response);
-    observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr);
+    observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr, context.outcome());
 }
 
 template <class Store, class Sessions, class Policies, class Theme>
@@ -373,6 +374,7 @@ void authorization_server<Store, Sessions, Policies, Theme>::respond_internal_er
                                                                                     oauth::request_state& context,
                                                                                     http::response& response) {
     observed(request, context).report(policies_, failure);
+    if (!is_page(request, context)) context.error = oauth::to_failure(failure).code;
     response.clear();
     if (is_page(request, context))
         pages_.in(pages_.language_of(request)).respond_status(response, http::status::internal_server_error);

@@ -51,7 +51,7 @@ private:
     std::string_view name_;
 };
 
-/// Counts requests, refusals, failures and deliveries, and serves the counts to Prometheus: an observer and a handler.
+/// Counts requests, refusals, failures, OAuth errors and deliveries, and serves the counts to Prometheus: an observer and a handler.
 ///
 ///     metrics counts;
 ///     account_service service{settings, users, store, default_policies().with_observer(std::ref(counts))};
@@ -87,6 +87,8 @@ public:
     TOLLGATE_DECL void on_refusal(const refusal_record& record) const noexcept;
     TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
     TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
+    /// The contract `activity_observer`. Counts what was revoked because a code or refresh token was used again.
+    TOLLGATE_DECL void on_activity(const activity& done) const noexcept;
 
     /// Adds families to every report.
     TOLLGATE_DECL void add(collector function);
@@ -139,7 +141,7 @@ private:
     std::unique_ptr<impl> impl_;
 };
 
-static_assert(delivery_observer<metrics>);
+static_assert(delivery_observer<metrics> && activity_observer<metrics>);
 static_assert(http::handler<const metrics>);
 
 }  // namespace tollgate

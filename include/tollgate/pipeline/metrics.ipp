@@ -4,6 +4,7 @@
 
 #include <tollgate/pipeline/detail/affected_callers.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/pipeline/detail/oauth_counts.hpp>
 
 #include <dirent.h>
 #include <sys/resource.h>
@@ -16,6 +17,8 @@
 #include <cstddef>
 #include <cstdio>
 #include <mutex>
+#include <new>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -170,6 +173,7 @@ struct metrics::impl {
     std::array<metrics_detail::counter, 5> attempts{};
     metrics_detail::histogram attempt_durations;
     pipeline::affected_callers affected;
+    pipeline::oauth_counts oauth;
     std::vector<collector> collectors;
     std::vector<std::pair<std::string, std::function<backend_statistics()>>> backends;
 
@@ -362,6 +366,11 @@ TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexc
     counts.durations.add(record.context.duration);
     if (record.context.duration > pipeline::slow_after || record.response.status() >= http::status::too_many_requests) [[unlikely]]
         impl_->add_affected(record.response.status(), record.context, record.caller);
+    if (!record.oauth.error.empty()) [[unlikely]] impl_->oauth.add_error(record.context.route, record.oauth.error);
+}
+
+TOLLGATE_DECL void metrics::on_activity(const activity& done) const noexcept {
+    if (done.kind == activity_kind::access_revoked_after_reuse) impl_->oauth.add_revocation_after_reuse();
 }
 
 TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexcept {
@@ -429,6 +438,7 @@ TOLLGATE_DECL std::string metrics::report() const {
     metrics_writer writer{text};
     impl_->write_requests(writer);
     impl_->write_failures(writer);
+    impl_->oauth.write(writer);
     impl_->write_affected(writer);
     impl_->write_deliveries(writer);
     impl_->write_backends(writer);

@@ -221,6 +221,7 @@ struct activity_texts {
     std::string_view application_deleted = "Deleted the application {}";
     std::string_view access_granted = "Authorized the application {}";
     std::string_view access_revoked = "Revoked the access of the application {}";
+    std::string_view access_revoked_after_reuse = "Revoked the access of the application {}: code or refresh token used again";
     std::string_view hook_created = "Created webhook {}";
     std::string_view hook_deleted = "Deleted webhook {}";
     std::string_view hook_secret_replaced = "Generated a new secret for webhook {}";
@@ -242,6 +243,8 @@ struct activity_texts {
     std::string_view quota_reset = "Set the rate limit to the default";
     std::string_view account_added = "Added the account {}";
     std::string_view event_reported = "Published the event {}";
+    std::string_view application_suspended = "Suspended the application {}";
+    std::string_view application_resumed = "Resumed the application {}";
 };
 
 /// The overview. `{}` is a number unless a comment says otherwise.

@@ -126,6 +126,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .unknown_client = {"Unbekannte Anwendung",
                                 "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
                                 "Zugriff gewährt."},
+             .stopped_client = {"Anwendung gesperrt", "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff "
+                                                      "gewährt."},
              .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
                                  "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
                                  "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
@@ -417,6 +419,7 @@ TOLLGATE_DECL page_texts german_texts() {
                      .application_deleted = "Anwendung {} gelöscht",
                      .access_granted = "Anwendung {} autorisiert",
                      .access_revoked = "Zugriff der Anwendung {} widerrufen",
+                     .access_revoked_after_reuse = "Zugriff der Anwendung {} widerrufen: Code oder Refresh-Token erneut verwendet",
                      .hook_created = "Webhook {} erstellt",
                      .hook_deleted = "Webhook {} gelöscht",
                      .hook_secret_replaced = "Neues Secret für Webhook {} generiert",
@@ -437,7 +440,9 @@ TOLLGATE_DECL page_texts german_texts() {
                      .quota_set = "Rate-Limit auf {} Anfragen pro Tag gesetzt",
                      .quota_reset = "Rate-Limit auf den Standardwert gesetzt",
                      .account_added = "Konto {} hinzugefügt",
-                     .event_reported = "Ereignis {} gemeldet"},
+                     .event_reported = "Ereignis {} gemeldet",
+                     .application_suspended = "Anwendung {} gesperrt",
+                     .application_resumed = "Sperre der Anwendung {} aufgehoben"},
         .overview = {.link = "Übersicht",
                      .title = "Ihr Konto",
                      .balance = "Kontostand",

@@ -222,6 +222,64 @@ TEST_CASE("a code works once, and reuse revokes its tokens", "[oauth][token]") {
     CHECK(shop.post(token, shop.refresh_of(member(other, "refresh_token"))).status() == status::ok);
 }
 
+TEST_CASE("a revocation after reuse is an activity of the user, once", "[oauth][token]") {
+    auto settings = test_oauth_settings();
+    settings.rotates_all_refresh_tokens = true;
+    oauth_shop shop{settings};
+    const auto revoked = [&] {
+        std::vector<std::string> found;
+        for (const auto& each : shop.observer.activities)
+            if (each.kind == activity_kind::access_revoked_after_reuse)
+                found.push_back(std::to_string(each.user.value()) + " " + each.subject + " " + each.client->to_text());
+        return found;
+    };
+    const auto exchange = shop.exchange_of(shop.make_code());
+    REQUIRE(shop.post(token, exchange).status() == status::ok);
+    CHECK(revoked().empty());
+    for (int again = 0; again < 2; ++again) check_failure(shop.post(token, exchange), status::bad_request, "invalid_grant");
+    CHECK(revoked() == std::vector<std::string>{"1 App 192.0.2.1"});
+
+    const auto first = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
+    REQUIRE(shop.post(token, shop.refresh_of(first)).status() == status::ok);
+    CHECK(shop.post(token, shop.refresh_of(first)).status() == status::ok);  // during the grace period
+    shop.now += seconds{3600};
+    CHECK(revoked().size() == 1);
+    for (int again = 0; again < 2; ++again) check_failure(shop.post(token, shop.refresh_of(first)), status::bad_request, "invalid_grant");
+    CHECK(revoked().size() == 2);
+}
+
+TEST_CASE("the observer gets the client_id and the error code of each request", "[oauth]") {
+    oauth_shop shop;
+    const std::string id = shop.app.client_id;
+    const auto outcome = [&](const http::response& response) {
+        CHECK(to_number(response.status()) != 0);
+        return shop.observer.outcomes.back();
+    };
+    const auto wrong = with(shop.exchange_of(shop.make_code()), {{"client_secret", "tgs_wrong"}});
+    CHECK(outcome(shop.post(token, shop.exchange_of(shop.make_code()))) == id + " ");
+    CHECK(outcome(shop.post(token, wrong)) == id + " invalid_client");
+    CHECK(outcome(shop.post(token, with(wrong, {{"client_id", "nobody"}}))) == "nobody invalid_client");
+    CHECK(outcome(shop.post(token, with(wrong, {{"client_id", std::string(1000, 'a')}}))) ==
+          std::string(limits::client_id_bytes_max, 'a') + " invalid_client");
+    CHECK(outcome(shop.post(token, shop.exchange_of("tgc_nonsense"))) == id + " invalid_grant");
+    CHECK(outcome(shop.post("/user/oauth_introspect/", shop.exchange_of(""))) == id + " invalid_request");
+    CHECK(outcome(shop.post("/user/oauth_revoke/", shop.exchange_of(""))) == id + " invalid_request");
+    CHECK(outcome(shop.post("/user/oauth_device/", with(shop.exchange_of(""), {{"scope", "nothing"}}))) == id + " invalid_scope");
+    CHECK(outcome(shop.handle(test_request{method::get, token})) == " invalid_request");
+    CHECK(outcome(shop.handle(test_request{method::options, token})) == " ");
+    CHECK(outcome(shop.open(shop.parameters())) == id + " ");
+    CHECK(outcome(shop.open(with(shop.parameters(), {{"scope", "nothing"}}))) == id + " invalid_scope");
+    CHECK(outcome(shop.open(with(shop.parameters(), {{"response_type", "token"}}))) == id + " unsupported_response_type");
+    CHECK(outcome(shop.open(with(shop.parameters(), {{"client_id", "nobody"}}))) == "nobody invalid_client");
+    CHECK(outcome(shop.open(with(shop.parameters(), {{"redirect_uri", "https://elsewhere.example/"}}))) == id + " invalid_request");
+    auto consent = hidden_fields(shop.open(with(shop.parameters(), {{"scope", "itemplatform"}})));
+    consent.emplace_back("decision", "deny");
+    CHECK(outcome(shop.submit(consent)) == id + " access_denied");
+    const auto exchange = shop.exchange_of(shop.make_code());
+    shop.store.faults.start(1);
+    CHECK(outcome(shop.post(token, exchange)) == id + " temporarily_unavailable");
+}
+
 TEST_CASE("a code is valid for its application, for one minute", "[oauth][token]") {
     oauth_shop shop;
     const auto other = shop.register_client("Other", "https://other.example/cb");

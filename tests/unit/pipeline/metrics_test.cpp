@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -238,4 +240,41 @@ TEST_CASE("the report is served to GET and HEAD only", "[pipeline][metrics]") {
     counts.handle(request, response);
     CHECK(response.status() == http::status::method_not_allowed);
     CHECK(response.body().empty());
+}
+
+TEST_CASE("OAuth errors are counted by route and code, and revocations after reuse", "[pipeline][metrics]") {
+    metrics counts;
+    const auto report = [&](std::string_view route, oauth_outcome outcome) {
+        http::request request;
+        http::response response;
+        request_context context;
+        context.route = route;
+        counts.on_request({context, request, response, nullptr, outcome});
+    };
+    report("/user/oauth_token/", {"tgi_a", ""});
+    CHECK(counts.report().find("tollgate_oauth_errors_total{") == std::string::npos);
+    report("/user/oauth_token/", {"tgi_a", "invalid_grant"});
+    report("/user/oauth_token/", {"tgi_b", "invalid_grant"});
+    report("/user/oauth_token/", {"", "invalid_client"});
+    report("", {"", "invalid_request"});
+    const activity revoked{activity_kind::access_revoked_after_reuse, user_id{1}, "App", std::nullopt, {}};
+    counts.on_activity(revoked);
+    counts.on_activity({activity_kind::access_revoked, user_id{1}, "App", std::nullopt, {}});
+    const auto text = counts.report();
+    CHECK(holds(text, R"(tollgate_oauth_errors_total{route="/user/oauth_token/",error="invalid_grant"} 2)"));
+    CHECK(holds(text, R"(tollgate_oauth_errors_total{route="/user/oauth_token/",error="invalid_client"} 1)"));
+    CHECK(holds(text, R"(tollgate_oauth_errors_total{route="none",error="invalid_request"} 1)"));
+    CHECK(holds(text, "tollgate_revocations_after_reuse_total 1"));
+    CHECK(text.find("tgi_a") == std::string::npos);
+
+    static const std::vector<std::string> routes = [] {
+        std::vector<std::string> all;
+        for (int i = 0; i < 1000; ++i) all.push_back("/" + std::to_string(i));
+        return all;
+    }();
+    for (const auto& each : routes) report(each, {"", "invalid_request"});
+    const auto bounded = counts.report();
+    std::size_t samples = 0;
+    for (std::size_t at = 0; (at = bounded.find("\ntollgate_oauth_errors_total{", at)) != std::string::npos; ++at) ++samples;
+    CHECK(samples <= 256);
 }

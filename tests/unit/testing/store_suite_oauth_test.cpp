@@ -60,6 +60,9 @@ enum class defect {
     has_a_longer_grace_period,
     does_not_detect_reuse,
     compares_scopes_by_name,
+    does_not_name_the_user_of_a_reused_code,
+    names_the_user_of_each_reuse_of_a_code,
+    does_not_name_the_user_of_a_reused_refresh_token,
     widens_scopes,
     narrows_scopes_permanently,
     refreshes_after_the_end,
@@ -260,6 +263,8 @@ public:
         }
         if (is(defect::returns_all_granted_scopes) && outcome->result == redeemed)
             outcome->scopes = before.value_or(outcome->scopes);
+        if (is(defect::does_not_name_the_user_of_a_reused_code) && outcome->result == reused) outcome->user.reset();
+        if (is(defect::names_the_user_of_each_reuse_of_a_code) && outcome->result == reused) outcome->user = user_id{7};
         if (is(defect::redeems_twice) && outcome->result == reused) return redeemed_code{redeemed, user_id{7}, {}};
         if (is(defect::reuse_revokes_nothing) && outcome->result == reused && revoked)
             static_cast<void>(inner_.create_access_token({revoked->user, *revoked->application, revoked->secret_digest,
@@ -297,6 +302,7 @@ public:
             const std::scoped_lock lock{mutex_};
             refreshed_.insert(refresh.access_digest.bytes());
         }
+        if (outcome && is(defect::does_not_name_the_user_of_a_reused_refresh_token)) outcome->revoked_user.reset();
         if (outcome && is(defect::does_not_detect_reuse) && outcome->result == reused) return refreshed_token{};
         if (!outcome || outcome->result != refreshed) return outcome;
         if (is(defect::rotates_refresh_tokens))
@@ -429,6 +435,11 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::redeems_twice, "code: exactly one of several parallel redemptions succeeds, and the others revoke its tokens"},
         row{defect::reuse_revokes_nothing, "code: reuse revokes the tokens that were created from it, and nothing else"},
         row{defect::reuse_revokes_the_whole_grant, "code: reuse revokes the tokens that were created from it, and nothing else"},
+        row{defect::does_not_name_the_user_of_a_reused_code,
+            "code: reuse revokes the tokens that were created from it, and nothing else"},
+        row{defect::names_the_user_of_each_reuse_of_a_code,
+            "code: reuse revokes the tokens that were created from it, and nothing else"},
+        row{defect::does_not_name_the_user_of_a_reused_refresh_token, "rotation: reuse revokes the grant, however old the token is"},
         row{defect::redeems_at_expiry, "code: is valid until it expires"},
         row{defect::ignores_the_client, "code: an unknown one, or one of another application, is refused"},
         row{defect::ignores_the_redirect_uri, "code: a redirect_uri that is sent must equal its own, byte for byte"},

@@ -35,6 +35,7 @@ enum class activity_kind : std::uint8_t {
     session_ended,           ///< empty; the user signed out a session that is not the current one
     other_sessions_ended,    ///< empty; the user signed out everywhere else
     password_set,            ///< empty
+    access_revoked_after_reuse,  ///< the application's name: it sent a code or refresh token again, perhaps a stolen one
     // What only an operator does.
     user_added,         ///< the login
     user_disabled,      ///< empty
@@ -72,6 +73,7 @@ enum class activity_kind : std::uint8_t {
         case activity_kind::session_ended: return "session_ended";
         case activity_kind::other_sessions_ended: return "other_sessions_ended";
         case activity_kind::password_set: return "password_set";
+        case activity_kind::access_revoked_after_reuse: return "access_revoked_after_reuse";
         case activity_kind::user_added: return "user_added";
         case activity_kind::user_disabled: return "user_disabled";
         case activity_kind::user_enabled: return "user_enabled";
@@ -97,7 +99,8 @@ struct activity {
     activity_kind kind = activity_kind::signed_in;
     user_id user;
     std::string subject;               ///< as `activity_kind` says; UTF-8
-    std::optional<ip_address> client;  ///< the user's, behind trusted proxies; none: an operator did it
+    /// The user's, behind trusted proxies; of `access_revoked_after_reuse`, the application's. None: an operator did it.
+    std::optional<ip_address> client;
     instant at;
 };
 

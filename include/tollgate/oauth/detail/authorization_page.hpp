@@ -51,10 +51,13 @@ struct authorization_page {
         if (request.method == http::method::post && !sent.holds(web::form_token_name))
             return pages.respond_status(response, http::status::forbidden);
 
+        context.note_client(sent.find("client_id").value_or(""));
         auto judged = judge_request(sent, store, settings.services);
         if (!judged) return respond_error_page(judged.error(), response);
-        if (const auto* failure = std::get_if<page_failure>(&*judged))
+        if (const auto* failure = std::get_if<page_failure>(&*judged)) {
+            context.error = *failure == page_failure::unknown_client ? error_code::invalid_client : error_code::invalid_request;
             return respond_page_failure(*failure, sent, response);
+        }
         if (auto* failed = std::get_if<redirect_failure>(&*judged))
             return respond_redirect_failure(request, sent, context, response, *failed);
 
@@ -82,8 +85,10 @@ private:
         const auto found = find_session(sessions, request, context);
         if (!found) return respond_error_page(found.error(), response);
         const bool is_silent = sent.find("prompt") == "none" && request.method != http::method::post;
-        if (*found || is_silent)
+        if (*found || is_silent) {
+            context.error = failed.failure.code;
             return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
+        }
         // Forms of this site carry valid parameters only.
         if (request.method == http::method::post) return pages.respond_status(response, http::status::forbidden);
         const auto back = std::string{request.target.path}.append("?").append(to_query(sent));
@@ -374,6 +379,7 @@ private:
     }
 
     void send_failure(const authorization_call& call, const failure& error) const {
+        call.context.error = error.code;
         redirect_to(failure_url(target_of(call), error), call.response);
     }
 

@@ -121,6 +121,7 @@ struct client_endpoints {
     window_limiter& device_limiter;
     std::string_view documentation_url;
     pipeline::observed_request observed;
+    request_state& state;  ///< gets the client_id and the error code, for the observer
 
     /// `is_active(user)`: whether a user may have tokens, `result<bool>`.
     template <class IsActive>
@@ -143,9 +144,15 @@ struct client_endpoints {
         const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
         auto judged = issue_tokens(read->sent, exchange, store, policy(policies.random), policy(policies.scope_checker));
         if (!judged && judged.error().kind == error_kind::too_many_requests)
-            return respond_too_many(judged.error().retry_at, context.now(), response, documentation_url, judged.error().message);
+            return refuse_for_now(judged.error().retry_at, response, judged.error().message);
         if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
+        if (const auto* reused = std::get_if<reused_secret>(&*judged)) {
+            if (reused->user)
+                report_activity(policy(policies.observer), {activity_kind::access_revoked_after_reuse, *reused->user, read->client.name,
+                                                            context.client, context.now()});
+            return fail(reused->reason, response);
+        }
         const auto& issued = std::get<token_response>(*judged);
         if (issued.new_user) {
             const auto revoked = revoke_if_disabled(read->client.id, issued, is_active);
@@ -205,8 +212,7 @@ struct client_endpoints {
         if (!read) return;
         const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
-            return respond_too_many(window.resets_at, context.now(), response, documentation_url,
-                                    "Too many device codes were requested from this address.");
+            return refuse_for_now(window.resets_at, response, "Too many device codes were requested from this address.");
         const auto requested = read_device_request(read->sent, read->client, settings.services);
         if (const auto* error = std::get_if<failure>(&requested)) return fail(*error, response);
 
@@ -302,7 +308,7 @@ private:
     [[nodiscard]] bool admit(const limit_key& key, const quota& limit, std::string_view description, const request_state& context,
                              http::response& response) const {
         const auto window = grant_limiter.take(key, limit, context.now());
-        if (!window.admitted) respond_too_many(window.resets_at, context.now(), response, documentation_url, description);
+        if (!window.admitted) refuse_for_now(window.resets_at, response, description);
         return window.admitted;
     }
 
@@ -321,6 +327,7 @@ private:
                                                             http::response& response, endpoint endpoint) const {
         if (request.method != http::method::post) {
             respond_unsupported_method(request, response, "POST, OPTIONS", documentation_url);
+            if (request.method != http::method::options) state.error = error_code::invalid_request;
             return std::nullopt;
         }
         auto read = read_client_request(request);
@@ -331,6 +338,7 @@ private:
             return std::nullopt;
         }
         auto& [sent, credentials] = std::get<client_request>(read);
+        state.note_client(credentials.client_id);
         auto found = authenticate_client(credentials, store);
         if (!found) {
             respond_error(found.error(), response);
@@ -339,7 +347,7 @@ private:
         auto* const client = std::get_if<application>(&*found);
         // A public client is not authenticated, so it gets no information about tokens.
         if (client != nullptr && endpoint == endpoint::introspection && client->type == client_type::public_client) {
-            respond_invalid_client(request, context, client_fault::needs_secret, response, documentation_url);
+            refuse_client(request, context, client_fault::needs_secret, response);
             return std::nullopt;
         }
         if (client != nullptr) return authenticated{std::move(sent), std::move(*client)};
@@ -350,11 +358,22 @@ private:
         const bool is_admitted = !context.window || context.window->admitted;
         if (is_admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
             fail(invalid_refresh_token(), response);
-        else respond_invalid_client(request, context, fault, response, documentation_url);
+        else refuse_client(request, context, fault, response);
         return std::nullopt;
     }
 
+    void refuse_client(const http::request& request, const request_state& context, client_fault fault, http::response& response) const {
+        state.error = error_code::invalid_client;
+        respond_invalid_client(request, context, fault, response, documentation_url);
+    }
+
+    void refuse_for_now(instant retry_at, http::response& response, std::string_view description) const {
+        state.error = error_code::temporarily_unavailable;
+        respond_too_many(retry_at, state.now(), response, documentation_url, description);
+    }
+
     void fail(const failure& failed, http::response& response, http::status status = http::status::bad_request) const {
+        state.error = failed.code;
         write_failure(response, {.status = status, .failure = failed, .documentation_url = documentation_url});
     }
 
@@ -366,6 +385,7 @@ private:
     }
 
     void respond_error(const error& error, http::response& response) const {
+        state.error = to_failure(error).code;
         observed.report(policies, error);
         write_server_error(response, error, documentation_url);
     }

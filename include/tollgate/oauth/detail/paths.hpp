@@ -2,9 +2,12 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/contract/observer.hpp>
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/quota.hpp>
+#include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/web/detail/page.hpp>
@@ -96,7 +99,11 @@ struct request_state {
     oauth::endpoint endpoint = oauth::endpoint::none;
     std::optional<limit_decision> window;  ///< of the client's address, if something was counted
     std::optional<caller> user;  ///< the signed-in user, on a page
+    std::string client_id{};     ///< as sent, cut to the longest possible one; for the observer
+    std::optional<error_code> error{};  ///< of the response, or of the redirect to the application
 
+    void note_client(std::string_view sent) { client_id = sent.substr(0, limits::client_id_bytes_max); }
+    [[nodiscard]] oauth_outcome outcome() const noexcept { return {client_id, error ? to_text(*error) : std::string_view{}}; }
     [[nodiscard]] instant now() const noexcept { return judged_at; }
 };
 

@@ -89,7 +89,13 @@ struct token_response {
     std::optional<user_id> new_user;  ///< whom the tokens act for; empty after a refresh
 };
 
-using judged_exchange = std::variant<token_response, failure>;
+/// A code or refresh token that was used again, perhaps by a thief (RFC 9700 section 4.14).
+struct reused_secret {
+    failure reason;
+    std::optional<user_id> user;  ///< whose access this request revoked; empty if that had been done before
+};
+
+using judged_exchange = std::variant<token_response, failure, reused_secret>;
 
 /// What an exchange is checked with.
 struct exchange_context {
@@ -111,10 +117,17 @@ template <scope_checker Checker>
     return requested.for_each(is_covered) ? *context.granted : requested;
 }
 
-/// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was.
+/// What the client gets for a code that was not redeemed.
+[[nodiscard]] inline judged_exchange refuse_code(const redeemed_code& refused) {
+    if (refused.result == redemption_result::reused) return reused_secret{invalid_code(refused.result), refused.user};
+    return invalid_code(refused.result);
+}
+
+/// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was. A code that was not
+/// redeemed is returned as the store did.
 template <grant_store Grants, random_source Random>
-[[nodiscard]] result<std::variant<token_response, redemption_result>> redeem(const code_exchange& exchange, const exchange_context& context,
-                                                                             Grants& grants, const Random& random) {
+[[nodiscard]] result<std::variant<token_response, redeemed_code>> redeem(const code_exchange& exchange, const exchange_context& context,
+                                                                         Grants& grants, const Random& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
@@ -133,7 +146,7 @@ template <grant_store Grants, random_source Random>
         .grace = exchange.grace,
     });
     if (!redeemed) return redeemed.error();
-    if (redeemed->result != redemption_result::redeemed) return redeemed->result;
+    if (redeemed->result != redemption_result::redeemed) return *redeemed;
     return token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
 }
 
@@ -143,7 +156,7 @@ template <grant_store Grants, random_source Random>
     if (const auto failed = check_redirect_uri(exchange, context.client)) return *failed;
     auto redeemed = redeem(exchange, context, grants, random);
     if (!redeemed) return std::move(redeemed).error();
-    if (const auto* refused = std::get_if<redemption_result>(&*redeemed)) return invalid_code(*refused);
+    if (const auto* refused = std::get_if<redeemed_code>(&*redeemed)) return refuse_code(*refused);
     return std::get<token_response>(*std::move(redeemed));
 }
 
@@ -162,12 +175,12 @@ template <grant_store Grants, random_source Random>
                             .grace = context.settings.rotation_grace},
                            context, grants, random);
     if (!redeemed) return std::move(redeemed).error();
-    const auto* refused = std::get_if<redemption_result>(&*redeemed);
+    const auto* refused = std::get_if<redeemed_code>(&*redeemed);
     if (refused == nullptr) return std::get<token_response>(*std::move(redeemed));
     // An expired code may have been deleted.
-    const bool is_over = *refused == redemption_result::unknown && context.now >= (*found)->expires_at;
-    if (*refused == redemption_result::expired || is_over) return expired_device_code();
-    return invalid_code(*refused);
+    const bool is_over = refused->result == redemption_result::unknown && context.now >= (*found)->expires_at;
+    if (refused->result == redemption_result::expired || is_over) return expired_device_code();
+    return refuse_code(*refused);
 }
 
 /// A token for the accounts of the application's owner, if the owner has allowed that.
@@ -236,9 +249,10 @@ template <grant_store Grants, random_source Random, scope_checker Checker>
         case refresh_result::too_wide:
             return failure{error_code::invalid_scope, "scope exceeds the granted scopes."};
         case refresh_result::reused:
-            return failure{error_code::invalid_grant,
-                           "The refresh token had already been replaced. Since it may have been stolen, the "
-                           "user's authorization has been revoked."};
+            return reused_secret{{error_code::invalid_grant,
+                                  "The refresh token had already been replaced. Since it may have been stolen, the "
+                                  "user's authorization has been revoked."},
+                                 refreshed->revoked_user};
     }
     token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
     if (refreshed->successor_seed)

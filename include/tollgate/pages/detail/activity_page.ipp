@@ -32,6 +32,7 @@ namespace detail {
         case activity_kind::deliveries_resent: return texts.deliveries_resent;
         case activity_kind::session_ended: return texts.session_ended;
         case activity_kind::other_sessions_ended: return texts.other_sessions_ended;
+        case activity_kind::access_revoked_after_reuse: return texts.access_revoked_after_reuse;
         case activity_kind::user_added: return texts.user_added;
         case activity_kind::user_disabled: return texts.user_disabled;
         case activity_kind::user_enabled: return texts.user_enabled;

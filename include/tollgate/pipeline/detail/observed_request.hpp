@@ -74,16 +74,17 @@ struct observed_request {
 
     /// At its end: adds `X-Request-Id` to the response, and reports request and response.
     template <class Policies>
-    void finish(const Policies& policies, http::response& response, const caller* caller) const {
+    void finish(const Policies& policies, http::response& response, const caller* caller, const oauth_outcome& oauth = {}) const {
         http::add_request_id(response, id());
-        report_end(policies, response, caller);
+        report_end(policies, response, caller, oauth);
     }
     /// The same for a response that already has `X-Request-Id`.
     template <class Policies>
-    void report_end(const Policies& policies, const http::response& response, const caller* caller) const noexcept {
+    void report_end(const Policies& policies, const http::response& response, const caller* caller,
+                    const oauth_outcome& oauth = {}) const noexcept {
         if constexpr (is_observed<Policies>) {
             const auto known = context(policies);
-            policy(policies.observer).on_request({known, request, response, caller});
+            policy(policies.observer).on_request({known, request, response, caller, oauth});
         }
     }
 

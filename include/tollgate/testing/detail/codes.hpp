@@ -148,7 +148,10 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         auto presented = sample_redemption(1, application);
         presented.tokens = sample_tokens(3);
         for (int round = 0; round < 2; ++round) {
-            expect_redemption(store, presented, reused);
+            const auto actual = value_of(store.redeem_code(presented));
+            expect(actual.result == reused, "redeem_code returns the right result");
+            expect(actual.user == (round == 0 ? std::optional{user_id{7}} : std::nullopt),
+                   "the result of a reuse names the user whose tokens it revoked");
             for (const std::uint64_t gone : {1U, 11U, 3U}) expect_no_access(store, gone);
             expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
             expect(!is_refreshable(store, 3, application), "a spent code yields no token");

@@ -279,7 +279,9 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             expect_refresh(store, of_no_family, unknown);
             expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant remains until then");
 
-            expect_refresh(store, stolen, reused);
+            const auto actual = value_of(store.refresh_access_token(stolen));
+            expect(actual.result == reused, "refresh_access_token returns the right result");
+            expect(actual.revoked_user == user_id{7}, "the result of a reuse names the user whose grant it revoked");
             for (const std::uint64_t gone : {base, base + 11, base + 12, base + 13, base + 50}) expect_no_access(store, gone);
             for (const std::uint64_t gone : {base, base + 1, base + 2, base + 50})
                 expect(!is_refreshable(store, gone, application), "all refresh tokens of the grant are gone");

@@ -48,6 +48,8 @@ struct consent_texts {
     message_texts unknown_client{
         "Unknown application",
         "The link that you followed does not belong to a registered application. No access was granted."};
+    message_texts stopped_client{"Application suspended",
+                                 "The application, or the account of its owner, is suspended. No access was granted."};
     message_texts no_redirect_url{
         "No redirect URL registered",
         "The application is a public client without a redirect URL, so it can only use the device flow. No access was granted."};

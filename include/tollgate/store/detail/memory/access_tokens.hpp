@@ -48,9 +48,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
     /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
-    /// Empty: those without a refresh token.
-    void revoke_made_with(std::optional<refresh_token_id> refresh_token, const grant_parties& parties) noexcept {
-        revoke_if(parties, [refresh_token](const row& stored) { return stored.made_with == refresh_token; });
+    /// Empty: those without a refresh token. Whether there were any.
+    bool revoke_made_with(std::optional<refresh_token_id> refresh_token, const grant_parties& parties) noexcept {
+        return revoke_if(parties, [refresh_token](const row& stored) { return stored.made_with == refresh_token; });
     }
     TOLLGATE_DECL void revoke_between(grant_parties parties) noexcept;
     TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
@@ -66,14 +66,18 @@ private:
     };
 
     template <class Chosen>
-    void revoke_if(const grant_parties& parties, Chosen chosen) noexcept {
+    bool revoke_if(const grant_parties& parties, Chosen chosen) noexcept {
         const auto found = between_.find(parties);
-        if (found == between_.end()) return;
+        if (found == between_.end()) return false;
+        bool revoked = false;
         auto next = found->second.begin();
         for (std::size_t left = found->second.size(); left > 0; --left) {
             const dated_digest token = *next++;  // `remove` erases the set with its last token
-            if (by_digest_.with(token.digest, [&](const row* stored) { return chosen(*stored); })) remove(parties, token);
+            if (!by_digest_.with(token.digest, [&](const row* stored) { return chosen(*stored); })) continue;
+            remove(parties, token);
+            revoked = true;
         }
+        return revoked;
     }
 
     TOLLGATE_DECL void remove(grant_parties parties, dated_digest token) noexcept;

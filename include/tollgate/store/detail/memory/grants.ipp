@@ -72,7 +72,8 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     code_row& code = found->second;
     const auto judged =
         judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge}, shown);
-    if (judged == redemption_result::reused) revoke_what_came_of(code);
+    if (judged == redemption_result::reused)
+        return redeemed_code{judged, revoke_what_came_of(code) ? std::optional{code.parties.user} : std::nullopt, {}};
     if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
     const refresh_token_id id{last_refresh_token_id_ + 1};
@@ -156,7 +157,11 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;
     const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, shown);
-    if (judged == refresh_result::reused) revoke(token.parties);
+    if (judged == refresh_result::reused) {
+        const grant_parties parties = token.parties;
+        revoke(parties);
+        return refreshed_token{judged, {}, {}, parties.user};
+    }
     if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
@@ -285,10 +290,14 @@ TOLLGATE_DECL void grants::forget_refresh_token(digest token) noexcept {
     refresh_tokens_.erase(found);
 }
 
-TOLLGATE_DECL void grants::revoke_what_came_of(const code_row& code) noexcept {
-    access_.revoke_made_with(*code.refresh_token, code.parties);
+TOLLGATE_DECL bool grants::revoke_what_came_of(const code_row& code) noexcept {
+    const bool had_access = access_.revoke_made_with(*code.refresh_token, code.parties);
     for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
-        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) return forget_refresh_token(each);
+        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) {
+            forget_refresh_token(each);
+            return true;
+        }
+    return had_access;
 }
 
 TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept {

@@ -6,6 +6,8 @@
 #include <tollgate/store/detail/sql/grants.hpp>
 #include <tollgate/store/detail/widen_scopes.hpp>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -131,8 +133,11 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             if (judged == redemption_result::reused) {
                 auto revoking = impl_->database.make_batch();
                 postgres::detail::add_revocation(revoking, *code.refresh_token);
-                if (auto revoked = on.commit(std::move(revoking)); !revoked) return std::move(revoked).error();
+                const auto revoked = on.commit(std::move(revoking));
+                if (!revoked) return revoked.error();
                 impl_->changes->forget(code.user);
+                const bool had_tokens = std::any_of(revoked->begin(), revoked->end(), [](const auto& each) { return each.affected() > 0; });
+                return redeemed_code{judged, had_tokens ? std::optional{code.user} : std::nullopt, {}};
             }
             if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
             if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
@@ -194,6 +199,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
                 postgres::detail::add_revocation(revoking, token.user, shown.application);
                 if (auto revoked = on.commit(std::move(revoking)); !revoked) return std::move(revoked).error();
                 impl_->changes->forget(token.user);
+                return refreshed_token{judged, {}, {}, token.user};
             }
             if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
             if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();

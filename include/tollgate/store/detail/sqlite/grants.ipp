@@ -26,11 +26,12 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
                    code.user, code.application, **scopes, code.created_at));
 }
 
-/// Revokes a refresh token and the access tokens made with it.
-inline result<void> revoke_refresh_token(database& on, sql::row_number refresh_token) {
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token); !done)
-        return done;
-    return on.run("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+/// Revokes a refresh token and the access tokens made with it. Whether there were any.
+inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
+    const auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
+    if (!access) return access;
+    const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+    return refresh ? result<bool>{*access || *refresh} : refresh;
 }
 
 /// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
@@ -113,8 +114,11 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         if (!*found) return redeemed_code{};
         const sql::found_code& code = **found;
         const auto judged = code.judge(shown);
-        if (judged == redemption_result::reused)
-            if (auto done = sqlite::detail::revoke_refresh_token(on, *code.refresh_token); !done) return std::move(done).error();
+        if (judged == redemption_result::reused) {
+            const auto revoked = sqlite::detail::revoke_refresh_token(on, *code.refresh_token);
+            if (!revoked) return revoked.error();
+            return redeemed_code{judged, *revoked ? std::optional{code.user} : std::nullopt, {}};
+        }
         if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
 
         const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
@@ -139,8 +143,10 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         if (!*found) return refreshed_token{};
         const sql::found_refresh_token& token = **found;
         const auto judged = token.judge(shown);
-        if (judged == refresh_result::reused)
+        if (judged == refresh_result::reused) {
             if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
+            return refreshed_token{judged, {}, {}, token.user};
+        }
         if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
         if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
@@ -168,7 +174,7 @@ TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id appli
                        "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = ?2",
                        token, application));
         if (!refresh_token) return refresh_token.error();
-        if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token);
+        if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token).transform([](bool) {});
         return on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
                       application);
     });
