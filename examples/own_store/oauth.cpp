@@ -121,6 +121,20 @@ result<bool> table_store::remove_older_secret(user_id owner, application_id id) 
     return true;
 }
 
+result<bool> table_store::set_suspension(application_id id, const std::optional<suspension>& suspended) {
+    const std::lock_guard transaction{mutex_};
+    const auto found = applications_.find(id);
+    if (found == applications_.end()) return false;
+    found->second.suspended = suspended;
+    if (suspended) std::erase_if(access_tokens_, [&](const auto& each) { return each.second.token.application == id; });
+    return true;
+}
+
+bool table_store::may_get_tokens(application_id id) const {
+    const auto found = applications_.find(id);
+    return found != applications_.end() && !found->second.suspended;
+}
+
 result<bool> table_store::delete_application(user_id owner, application_id id) {
     const std::lock_guard transaction{mutex_};
     const auto found = applications_.find(id);
@@ -176,6 +190,7 @@ result<redeemed_code> table_store::redeem_code(const code_redemption& redemption
     const std::lock_guard transaction{mutex_};
     const auto found = codes_.find(redemption.code_digest.bytes());
     if (found == codes_.end() || found->second.code.application != redemption.application) return redeemed_code{};
+    if (!may_get_tokens(redemption.application)) return redeemed_code{};
     auto& [code, refresh_token, redeemed_at] = found->second;
     const auto judged = judge_redemption({redeemed_at, code.expires_at, code.redirect, code.code_challenge}, redemption);
     // The code may have been stolen, so revoke the tokens that were issued for it.
@@ -207,7 +222,7 @@ result<refreshed_token> table_store::refresh_access_token(const token_refresh& r
     const bool is_current = found != refresh_tokens_.end();
     if (!is_current && rotation) found = find_family(rotation->family_digest);
     if (found == refresh_tokens_.end() || found->second.application != refresh.application ||
-        found->second.expires_at <= refresh.now)
+        found->second.expires_at <= refresh.now || !may_get_tokens(refresh.application))
         return refreshed_token{};
     refresh_row& token = found->second;
     const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, refresh);
@@ -274,7 +289,8 @@ result<std::optional<oauth_token>> table_store::find_oauth_token(const digest& t
 result<bool> table_store::create_owner_token(const new_access_token& token) {
     const std::lock_guard transaction{mutex_};
     const application* const client = find_application_of(token.user, token.application);
-    if (client == nullptr || !client->acts_for_owner || client->type != client_type::confidential) return false;
+    if (client == nullptr || !client->acts_for_owner || client->type != client_type::confidential || client->suspended)
+        return false;
     if (!access_tokens_.emplace(token.token_digest.bytes(), access_row{token, {}}).second)
         return error{error_kind::conflict, "The token exists.", {}};
     return true;

@@ -50,6 +50,7 @@ public:
     result<bool> update_application(user_id owner, application_id id, const application_change& changed);
     result<bool> add_client_secret(user_id owner, application_id id, const digest& secret);
     result<bool> remove_older_secret(user_id owner, application_id id);
+    result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended);
     result<bool> delete_application(user_id owner, application_id id);
 
     // grant_store
@@ -139,6 +140,7 @@ private:
     std::map<digest_bytes, device_row>::iterator find_device(const digest& code);
     std::map<digest_bytes, refresh_row>::iterator find_family(const digest& family);
     bool revoke_refresh_token(std::int64_t id);  // and the access tokens made with it; whether there were any
+    bool may_get_tokens(application_id id) const;  // it exists and is not suspended
     bool revoke_all_of(user_id user, application_id application);
     /// Deletes the codes and tokens for which `chosen` returns true.
     template <class Chosen>

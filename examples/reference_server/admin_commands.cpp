@@ -74,8 +74,15 @@ nlohmann::ordered_json to_json(const personal_token& row) {
             {"last_used_from", row.last_used_from}};
 }
 
+nlohmann::ordered_json to_json(const application_grant& row) {
+    return {{"user", row.user.value()},
+            {"scopes", row.scopes.text()},
+            {"created_at", to_iso8601(row.created_at).view()},
+            {"last_used_at", to_json(row.last_used_at)}};
+}
+
 nlohmann::ordered_json to_json(const application& row) {
-    return {{"client_id", row.client_id.view()},
+    nlohmann::ordered_json json{{"client_id", row.client_id.view()},
             {"user", row.owner.value()},
             {"name", row.name},
             {"website", row.website},
@@ -83,7 +90,10 @@ nlohmann::ordered_json to_json(const application& row) {
             {"type", to_text(row.type)},
             {"redirect_urls", row.redirect_urls},
             {"users", row.users},
-            {"created_at", to_iso8601(row.created_at).view()}};
+            {"created_at", to_iso8601(row.created_at).view()},
+            {"suspended", nullptr}};
+    if (row.suspended) json["suspended"] = to_text(*row.suspended);
+    return json;
 }
 
 nlohmann::ordered_json to_json(const hook& row) {

@@ -27,6 +27,7 @@ namespace reference {
 [[nodiscard]] nlohmann::ordered_json to_json(const user_record& row);
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::personal_token& row);
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::application& row);
+[[nodiscard]] nlohmann::ordered_json to_json(const application_grant& row);
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::hook& row);
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::delivery& row);
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::activity& row);

@@ -84,6 +84,8 @@ public:
         db.find_user(arguments.user);
         if (arguments.kind == change::disable || arguments.kind == change::enable || arguments.kind == change::remove)
             expect(db.users.set_disabled(arguments.user, arguments.kind != change::enable), "cannot change the user");
+        if (arguments.kind == change::disable) db.suspend_applications_of(arguments.user);
+        if (arguments.kind == change::enable) db.resume_applications_of(arguments.user);
         // After being enabled again, users must sign in again.
         if (arguments.kind != change::enable) expect(db.store.end_sessions_of(arguments.user), "cannot end the sessions");
         if (arguments.kind == change::remove) db.remove(arguments.user);
@@ -193,11 +195,50 @@ public:
 
     nlohmann::ordered_json operator()(const delete_app& arguments) const {
         tables db{database_};
-        const auto found = expect(db.store.find_application(arguments.client_id.view()), "cannot look up the application");
-        if (!found || !expect(db.store.delete_application(found->owner, found->id), "cannot delete the application"))
-            throw run_error{"there is no application '" + std::string{arguments.client_id.view()} + "'."};
-        db.record(activity_kind::application_deleted, found->owner, found->name);
+        const auto found = db.find_application(arguments.client_id);
+        if (!expect(db.store.delete_application(found.owner, found.id), "cannot delete the application"))
+            throw no_such_application(arguments.client_id);
+        db.record(activity_kind::application_deleted, found.owner, found.name);
         return {{"client_id", arguments.client_id.view()}};
+    }
+
+    nlohmann::ordered_json operator()(const change_app& arguments) const {
+        using change = change_app::change;
+        tables db{database_};
+        const auto found = db.find_application(arguments.client_id);
+        if (arguments.kind == change::new_secret) return renew_secret(db, found);
+        std::optional<tollgate::suspension> suspended;
+        if (arguments.kind == change::suspend) suspended = tollgate::suspension::by_operator;
+        else if (!expect(db.users.is_active(found.owner), "cannot look up the owner"))
+            throw run_error{"the application's owner, user " + std::to_string(found.owner.value()) + ", is disabled; see `user enable`."};
+        if (!expect(db.store.set_suspension(found.id, suspended), "cannot change the application"))
+            throw no_such_application(arguments.client_id);
+        db.record(suspended ? activity_kind::application_suspended : activity_kind::application_resumed, found.owner, found.name);
+        return {{"client_id", arguments.client_id.view()}, {"suspended", suspended.has_value()}};
+    }
+
+    nlohmann::ordered_json operator()(const list_grants& arguments) const {
+        tables db{database_};
+        const auto found = db.find_application(arguments.client_id);
+        auto listed = expect(db.users.grants_of(found.id, arguments.first, arguments.rows_max + 1), "cannot list the grants");
+        std::optional<tollgate::user_id> next;
+        if (listed.size() > arguments.rows_max) {
+            next = listed.back().user;
+            listed.pop_back();
+        }
+        auto printed = list("grants", listed);
+        if (next) printed["next"] = next->value();
+        return printed;
+    }
+
+    nlohmann::ordered_json operator()(const revoke_grant& arguments) const {
+        tables db{database_};
+        const auto found = db.find_application(arguments.client_id);
+        if (!expect(db.store.revoke_grant(arguments.user, found.id), "cannot revoke the grant"))
+            throw run_error{"user " + std::to_string(arguments.user.value()) + " has granted '" + std::string{arguments.client_id.view()} +
+                            "' nothing."};
+        db.record(activity_kind::access_revoked, arguments.user, found.name);
+        return {{"client_id", arguments.client_id.view()}, {"user", arguments.user.value()}};
     }
 
     nlohmann::ordered_json operator()(const list_hooks& arguments) const {
@@ -331,6 +372,23 @@ private:
             throw no_such("webhook", hook);
         }
 
+        [[nodiscard]] tollgate::application find_application(const tollgate::client_id_text& client_id) {
+            auto found = expect(store.find_application(client_id.view()), "cannot look up the application");
+            if (!found) throw no_such_application(client_id);
+            return *std::move(found);
+        }
+        /// Those that are not suspended already: their owner's enabling does not resume what the operator suspended.
+        void suspend_applications_of(tollgate::user_id owner) {
+            for (const auto& each : expect(store.applications_of(owner), "cannot list the applications"))
+                if (!each.suspended)
+                    expect(store.set_suspension(each.id, tollgate::suspension::owner_disabled), "cannot suspend an application");
+        }
+        void resume_applications_of(tollgate::user_id owner) {
+            for (const auto& each : expect(store.applications_of(owner), "cannot list the applications"))
+                if (each.suspended == tollgate::suspension::owner_disabled)
+                    expect(store.set_suspension(each.id, std::nullopt), "cannot resume an application");
+        }
+
         /// Writes an operator's change to the audit log. If that fails, the command warns: the change is made, and its output matters.
         void record(activity_kind kind, tollgate::user_id user, std::string subject = {}) {
             if (const auto recorded = users.record({kind, user, std::move(subject), std::nullopt, now()}); !recorded)
@@ -367,6 +425,22 @@ private:
         decltype(std::declval<const Database&>().users()) users;
     };
 
+    /// A second secret: the previous one stays valid until the owner removes it, or the next one replaces it.
+    template <class Tables>
+    static nlohmann::ordered_json renew_secret(Tables& db, const tollgate::application& found) {
+        if (found.type == tollgate::client_type::public_client)
+            throw run_error{"'" + std::string{found.client_id.view()} + "' is a public client: it has no secret."};
+        const auto secret = tollgate::new_secret(tollgate::secret_kind::client_secret, tollgate::system_random{});
+        if (!secret) throw run_error{"cannot create a secret: the random source failed."};
+        if (!expect(db.store.add_client_secret(found.owner, found.id, tollgate::digest_of(*secret)), "cannot store the secret"))
+            throw no_such_application(found.client_id);
+        db.record(activity_kind::client_secret_replaced, found.owner, found.name);
+        return {{"client_id", found.client_id.view()}, {"client_secret", secret->view()}};
+    }
+
+    static run_error no_such_application(const tollgate::client_id_text& client_id) {
+        return run_error{"there is no application '" + std::string{client_id.view()} + "'."};
+    }
     template <class Id>
     static run_error no_such(const std::string& kind, Id id) {
         return run_error{"there is no " + kind + " " + std::to_string(id.value()) + "."};

@@ -241,13 +241,40 @@ void declare_list_apps(declared_command& declared) {
     declared.makes([&] { return list_apps{read_optional_user(owner)}; });
 }
 
+const std::string& declare_client_id(declared_command& declared) {
+    return declared.text("--client-id", "CLIENT", "Client ID of the application.");
+}
+
+tollgate::client_id_text read_client_id(const std::string& text) {
+    const auto id = tollgate::client_id_text::from(text);
+    if (!id) throw misfit("--client-id", text, "a client_id");
+    return *id;
+}
+
 void declare_delete_app(declared_command& declared) {
-    const auto& client_id = declared.text("--client-id", "CLIENT", "Client ID of the application.");
+    const auto& client_id = declare_client_id(declared);
+    declared.makes([&] { return delete_app{read_client_id(client_id)}; });
+}
+
+void declare_change_app(declared_command& declared, change_app::change change) {
+    const auto& client_id = declare_client_id(declared);
+    declared.makes([&client_id, change] { return change_app{change, read_client_id(client_id)}; });
+}
+
+void declare_list_grants(declared_command& declared) {
+    const auto& client_id = declare_client_id(declared);
+    const auto& first = declared.text("--first", "ID", "First user id to list; an incomplete list ends with \"next\", "
+                                      "the first id of the next page.", "1");
+    const auto& limit = declared.text("--limit", "N", "Maximum number of grants.", "1000");
     declared.makes([&] {
-        const auto id = tollgate::client_id_text::from(client_id);
-        if (!id) throw misfit("--client-id", client_id, "a client_id");
-        return delete_app{*id};
+        return list_grants{read_client_id(client_id), read_id<tollgate::user_id>("--first", first), read_limit(limit)};
     });
+}
+
+void declare_revoke_grant(declared_command& declared) {
+    const auto& client_id = declare_client_id(declared);
+    const auto& user = declared.text("--user", "ID", "Id of the user.");
+    declared.makes([&] { return revoke_grant{read_client_id(client_id), read_id<tollgate::user_id>("--user", user)}; });
 }
 
 void declare_list_hooks(declared_command& declared, const tollgate::service_catalog& services) {
@@ -384,6 +411,14 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     declare_register_app(add(*app_group, "register", "Register an application; its secret is shown only once."));
     declare_list_apps(add(*app_group, "list", "List applications."));
     declare_delete_app(add(*app_group, "delete", "Delete an application; its tokens stop working at once."));
+    declare_change_app(add(*app_group, "new-secret", "Create a client secret, shown only once; the previous one stays valid."),
+                       change_app::change::new_secret);
+    declare_change_app(add(*app_group, "suspend", "Suspend an application: its tokens, refreshes and new codes stop at once."),
+                       change_app::change::suspend);
+    declare_change_app(add(*app_group, "resume", "Resume a suspended application; its users' refresh tokens work again."),
+                       change_app::change::resume);
+    declare_list_grants(add(*app_group, "grants", "List the users who have authorized an application."));
+    declare_revoke_grant(add(*app_group, "revoke-grant", "Revoke what a user has granted an application, with its tokens."));
     declare_list_hooks(add(*hook, "list", "List an account's webhooks."), services);
     declare_enable_hook(add(*hook, "enable", "Enable a disabled webhook, and send its held deliveries."));
     declare_list_deliveries(add(*delivery, "list", "List a webhook's deliveries, newest first."));

@@ -81,6 +81,24 @@ struct delete_app {
     tollgate::client_id_text client_id;
 };
 
+struct change_app {
+    enum class change { new_secret, suspend, resume };
+    change kind;
+    tollgate::client_id_text client_id;
+};
+
+/// By user, at most so many.
+struct list_grants {
+    tollgate::client_id_text client_id;
+    tollgate::user_id first;
+    std::size_t rows_max;
+};
+
+struct revoke_grant {
+    tollgate::client_id_text client_id;
+    tollgate::user_id user;
+};
+
 struct list_hooks {
     tollgate::account_ref account;
 };
@@ -116,8 +134,8 @@ struct migrate {
 };
 
 using command = std::variant<serve, add_user, list_users, change_user, set_password, set_quota, add_account, create_token,
-                             list_tokens, revoke_token, register_app, list_apps, delete_app, list_hooks, enable_hook,
-                             list_deliveries, resend_delivery, emit_event, list_audit, check, migrate>;
+                             list_tokens, revoke_token, register_app, list_apps, delete_app, change_app, list_grants, revoke_grant,
+                             list_hooks, enable_hook, list_deliveries, resend_delivery, emit_event, list_audit, check, migrate>;
 
 struct invocation {
     reference::settings settings;

@@ -126,6 +126,13 @@ result<std::optional<user_id>> postgres_directory::owner_of(token_id token) {
     return read_one([](user_id owner) { return owner; }, "SELECT user_id FROM tollgate_personal_tokens WHERE id = $1", token);
 }
 
+result<std::vector<application_grant>> postgres_directory::grants_of(application_id application, user_id first, std::size_t rows_max) {
+    return read_all(to_application_grant,
+                    "SELECT user_id, scopes, created_at, last_used_at FROM tollgate_grants WHERE application_id = $1 AND user_id >= $2 "
+                    "ORDER BY user_id LIMIT $3",
+                    application, first, static_cast<std::int64_t>(rows_max));
+}
+
 result<void> postgres_directory::record(const activity& activity) {
     auto all = database_.make_batch();
     all.add("INSERT INTO directory_activities (kind, user_id, subject, client, at) VALUES ($1, $2, $3, $4, $5)",

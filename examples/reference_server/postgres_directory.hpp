@@ -43,6 +43,9 @@ public:
     /// the owner.
     tollgate::result<std::optional<tollgate::user_id>> owner_of(tollgate::token_id token);
     tollgate::result<std::optional<tollgate::account_ref>> account_of_delivery(tollgate::delivery_id delivery);
+    /// The grants of an application from this user on, by user, at most `rows_max`. No verb of the store lists them.
+    tollgate::result<std::vector<application_grant>> grants_of(tollgate::application_id application, tollgate::user_id first,
+                                                               std::size_t rows_max);
 
     /// Adds an entry to the audit log, and removes entries beyond its bounds.
     tollgate::result<void> record(const tollgate::activity& activity);

@@ -84,6 +84,13 @@ result<std::optional<user_id>> sqlite_directory::owner_of(token_id token) {
     return read_one([](user_id owner) { return owner; }, "SELECT user FROM tollgate_personal_tokens WHERE id = ?", token);
 }
 
+result<std::vector<application_grant>> sqlite_directory::grants_of(application_id application, user_id first, std::size_t rows_max) {
+    return read_all(to_application_grant,
+                    "SELECT user, scopes, created_at, last_used_at FROM tollgate_grants WHERE application = ? AND user >= ? "
+                    "ORDER BY user LIMIT ?",
+                    application, first, static_cast<std::int64_t>(rows_max));
+}
+
 result<void> sqlite_directory::record(const activity& activity) {
     return database_.transact([&](sqlite::database& on) -> result<void> {
         if (auto inserted = on.run("INSERT INTO directory_activities (kind, user_id, subject, client, at) VALUES (?, ?, ?, ?, ?)",

@@ -64,6 +64,19 @@ inline constexpr std::size_t activities_swept = 4;          // of all users, wit
     return done.client ? done.client->to_text() : std::string{};
 }
 
+/// What a user has granted an application.
+struct application_grant {
+    tollgate::user_id user;
+    tollgate::scope_set scopes;
+    tollgate::instant created_at;
+    std::optional<tollgate::instant> last_used_at;
+};
+
+[[nodiscard]] inline application_grant to_application_grant(tollgate::user_id user, const tollgate::scope_set& scopes,
+                                                            tollgate::instant created_at, std::optional<tollgate::instant> last_used_at) {
+    return {user, scopes, created_at, last_used_at};
+}
+
 /// What sign-in needs of a user.
 struct known_login {
     tollgate::user_id user;

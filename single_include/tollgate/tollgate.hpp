@@ -3229,6 +3229,17 @@ enum class client_type : std::uint8_t {
     return "confidential";
 }
 
+/// Why an application is suspended: it has no access tokens and gets none.
+enum class suspension : std::uint8_t {
+    by_operator,
+    owner_disabled,  ///< until its owner is enabled again
+};
+
+/// As stores keep it.
+[[nodiscard]] constexpr std::string_view to_text(suspension reason) noexcept {
+    return reason == suspension::by_operator ? "operator" : "owner_disabled";
+}
+
 /// An OAuth 2.0 client.
 struct application {
     application_id id;
@@ -3244,6 +3255,7 @@ struct application {
     std::optional<digest> older_secret_digest = {};  ///< of the previous secret, which stays valid until it is removed
     bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
     std::int64_t users = 0;       ///< how many have authorized it; only in the list of an owner
+    std::optional<suspension> suspended = {};  ///< empty: it is not
 };
 
 /// What the owner of an application may change.
@@ -4347,7 +4359,7 @@ namespace tollgate::inline v0 {
 template <class S>
 concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
                                      application_id id, const digest& secret, const application_change& changed,
-                                     std::size_t applications_per_user_max) {
+                                     const std::optional<suspension>& suspended, std::size_t applications_per_user_max) {
     // error_kind::conflict if the client_id is taken, invalid if the owner already has `applications_per_user_max`.
     { s.create_application(created, applications_per_user_max) } -> std::same_as<result<application_id>>;
     // Empty if there is no application with this client_id.
@@ -4363,6 +4375,10 @@ concept application_store = requires(S& s, const new_application& created, std::
     // Removes the older secret, which is invalid as soon as this returns. Returns whether the owner has such an
     // application with an older secret.
     { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
+    // Suspends an application, changes the reason, or resumes it (empty); returns whether there is such an application. Suspending revokes
+    // all its access tokens. While it is suspended it gets none: `redeem_code` and `refresh_access_token` are `unknown`, and
+    // `create_owner_token` creates nothing, also in calls that overlap. Its grants and refresh tokens stay.
+    { s.set_suspension(id, suspended) } -> std::same_as<result<bool>>;
     // Deletes an application; returns whether the owner had it. Its codes, grants, access and refresh tokens are
     // deleted with it.
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
@@ -4472,6 +4488,8 @@ enum class activity_kind : std::uint8_t {
     quota_set,          ///< requests a day; empty: the default
     account_added,      ///< the service and the account's id
     event_reported,     ///< the event's name
+    application_suspended,  ///< the application's name
+    application_resumed,    ///< the same
     count_,             ///< how many there are; none of them
 };
 
@@ -4509,6 +4527,8 @@ enum class activity_kind : std::uint8_t {
         case activity_kind::quota_set: return "quota_set";
         case activity_kind::account_added: return "account_added";
         case activity_kind::event_reported: return "event_reported";
+        case activity_kind::application_suspended: return "application_suspended";
+        case activity_kind::application_resumed: return "application_resumed";
         case activity_kind::count_: break;
     }
     return {};
@@ -10788,10 +10808,17 @@ struct authorization_request {
 enum class page_failure : std::uint8_t {
     missing_client_id,      ///< client_id is missing or repeated
     unknown_client,         ///< the application does not exist
+    stopped_client,         ///< the application is suspended, or its owner is not active
     no_redirect_url,        ///< a public client that has not registered a redirect URL
     unregistered_redirect,  ///< the redirect_uri is not allowed for the application
     missing_redirect,  ///< there is no redirect_uri, and the application has not registered exactly one redirect URL
 };
+
+/// The error code for logs and metrics: nobody is sent one.
+[[nodiscard]] constexpr error_code to_code(page_failure failure) noexcept {
+    if (failure == page_failure::unknown_client) return error_code::invalid_client;
+    return failure == page_failure::stopped_client ? error_code::unauthorized_client : error_code::invalid_request;
+}
 
 /// An error that is redirected to the application.
 struct redirect_failure {
@@ -10813,16 +10840,34 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
 [[nodiscard]] TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
                                                             const service_catalog& services);
 
-/// Reads and checks an authorization request. An error only if the application could not be looked up.
-template <application_store Applications>
-[[nodiscard]] result<judged_request> judge_request(const parameters& sent, Applications& applications,
-                                                   const service_catalog& services) {
+/// Whether a user may have tokens, and their applications may get any; true if the sessions do not know.
+template <class Sessions>
+[[nodiscard]] result<bool> is_active(Sessions& sessions, user_id user) {
+    if constexpr (active_user_source<Sessions>) return sessions.is_active(user);
+    else return true;
+}
+
+/// Whether an application gets no codes and tokens: it is suspended, or its owner is not active. `is_active(user)`: `result<bool>`.
+template <class IsActive>
+[[nodiscard]] result<bool> is_stopped(const application& client, const IsActive& is_active) {
+    if (client.suspended) return true;
+    auto active = is_active(client.owner);
+    return active ? result<bool>{!*active} : std::move(active).error();
+}
+
+/// Reads and checks an authorization request. An error only if the application or its owner could not be looked up.
+template <application_store Applications, class IsActive>
+[[nodiscard]] result<judged_request> judge_request(const parameters& sent, Applications& applications, const service_catalog& services,
+                                                   const IsActive& is_active) {
     const auto client_id = client_id_of(sent);
     if (!client_id) return page_failure::missing_client_id;
     auto client = applications.find_application(*client_id);
     if (!client) return std::move(client).error();
     if (!*client || (*client)->type == client_type::resource_server)
         return page_failure::unknown_client;
+    const auto stopped = is_stopped(**client, is_active);
+    if (!stopped) return stopped.error();
+    if (*stopped) return page_failure::stopped_client;
     return judge_request_of(std::move(**client), sent, services);
 }
 
@@ -12022,10 +12067,10 @@ struct authorization_page {
             return pages.respond_status(response, http::status::forbidden);
 
         context.note_client(sent.find("client_id").value_or(""));
-        auto judged = judge_request(sent, store, settings.services);
+        auto judged = judge_request(sent, store, settings.services, [&](user_id user) { return is_active(sessions, user); });
         if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged)) {
-            context.error = *failure == page_failure::unknown_client ? error_code::invalid_client : error_code::invalid_request;
+            context.error = to_code(*failure);
             return respond_page_failure(*failure, sent, response);
         }
         if (auto* failed = std::get_if<redirect_failure>(&*judged))
@@ -12556,7 +12601,7 @@ struct client_endpoints {
     template <class IsActive>
     void respond_token(const http::request& request, request_state& context, http::response& response,
                        const IsActive& is_active) const {
-        const auto read = authenticate(request, context, response, endpoint::token);
+        const auto read = authenticate(request, context, response, endpoint::token, is_active);
         if (!read) return;
         std::optional<oauth_token> refresh_token;
         if (is_refresh(read->sent)) {
@@ -12593,9 +12638,11 @@ struct client_endpoints {
         remove_expired(store, policy(policies.observer), context.now(), rows_added);
     }
 
-    /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1).
-    void respond_revocation(const http::request& request, request_state& context, http::response& response) const {
-        const auto read = authenticate(request, context, response, endpoint::revocation);
+    /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
+    template <class IsActive>
+    void respond_revocation(const http::request& request, request_state& context, http::response& response,
+                            const IsActive& is_active) const {
+        const auto read = authenticate(request, context, response, endpoint::revocation, is_active);
         if (!read) return;
         const auto token = read->sent.find("token");
         if (!token) return fail(missing_parameter("token"), response);
@@ -12617,7 +12664,7 @@ struct client_endpoints {
     template <class IsActive>
     void respond_introspection(const http::request& request, request_state& context, http::response& response,
                                const IsActive& is_active) const {
-        const auto read = authenticate(request, context, response, endpoint::introspection);
+        const auto read = authenticate(request, context, response, endpoint::introspection, is_active);
         if (!read) return;
         const auto token = read->sent.find("token");
         if (!token) return fail(missing_parameter("token"), response);
@@ -12635,9 +12682,10 @@ struct client_endpoints {
     }
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
-    void respond_device_authorization(const http::request& request, request_state& context,
-                                      http::response& response) const {
-        const auto read = authenticate(request, context, response, endpoint::device_authorization);
+    template <class IsActive>
+    void respond_device_authorization(const http::request& request, request_state& context, http::response& response,
+                                      const IsActive& is_active) const {
+        const auto read = authenticate(request, context, response, endpoint::device_authorization, is_active);
         if (!read) return;
         const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
@@ -12751,9 +12799,12 @@ private:
     }
 
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
-    /// a revocation by the user, instead of `invalid_client`.
+    /// a revocation by the user, instead of `invalid_client`. An application that is suspended, or whose owner is not active, may
+    /// only revoke.
+    template <class IsActive>
     [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_state& context,
-                                                            http::response& response, endpoint endpoint) const {
+                                                            http::response& response, endpoint endpoint,
+                                                            const IsActive& is_active) const {
         if (request.method != http::method::post) {
             respond_unsupported_method(request, response, "POST, OPTIONS", documentation_url);
             if (request.method != http::method::options) state.error = error_code::invalid_request;
@@ -12778,6 +12829,12 @@ private:
         if (client != nullptr && endpoint == endpoint::introspection && client->type == client_type::public_client) {
             refuse_client(request, context, client_fault::needs_secret, response);
             return std::nullopt;
+        }
+        if (client != nullptr && endpoint != endpoint::revocation) {
+            const auto stopped = is_stopped(*client, is_active);
+            if (!stopped) respond_error(stopped.error(), response);
+            else if (*stopped) fail({error_code::unauthorized_client, "The application is suspended."}, response);
+            if (!stopped || *stopped) return std::nullopt;
         }
         if (client != nullptr) return authenticated{std::move(sent), std::move(*client)};
 
@@ -12977,6 +13034,10 @@ private:
         const auto client = store.find_application(request.client_id.view());
         if (!client) return respond_error(client.error(), call.response);
         if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        const auto stopped = is_stopped(**client, [&](user_id user) { return is_active(sessions, user); });
+        if (!stopped) return respond_error(stopped.error(), call.response);
+        if (*stopped)
+            return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
         const auto token = new_form_token(call, device_decision_purpose, code);
         if (!token) return respond_error(token.error(), call.response);
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), call.url,     *token,
@@ -13304,18 +13365,14 @@ void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http
                                                                       http::response& response) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
                                                              documentation_url_, observed(request, context), context};
-    const auto is_active = [&](user_id user) -> result<bool> {
-        if constexpr (knows_active_users)
-            return sessions_.is_active(user);
-        else return true;
-    };
+    const auto is_active = [&](user_id user) { return oauth::is_active(sessions_, user); };
     switch (context.endpoint) {
         case oauth::endpoint::token:
             return endpoints.respond_token(request, context, response, is_active);
-        case oauth::endpoint::revocation: return endpoints.respond_revocation(request, context, response);
+        case oauth::endpoint::revocation: return endpoints.respond_revocation(request, context, response, is_active);
         case oauth::endpoint::introspection: return endpoints.respond_introspection(request, context, response, is_active);
         case oauth::endpoint::device_authorization:
-            return endpoints.respond_device_authorization(request, context, response);
+            return endpoints.respond_device_authorization(request, context, response, is_active);
         case oauth::endpoint::metadata: return oauth::respond_metadata(request, metadata_, documentation_url_, response);
         case oauth::endpoint::authorization:
         case oauth::endpoint::device_page:
@@ -16601,10 +16658,16 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
+    /// Also false if there is none.
+    [[nodiscard]] bool may_get_tokens(application_id id) const noexcept {
+        const application* const found = find(id);
+        return found != nullptr && !found->suspended;
+    }
     [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
     TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
     TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret) noexcept;
     TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
+    TOLLGATE_DECL bool set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
 
 private:
@@ -17369,6 +17432,13 @@ public:
     result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
         return in_oauth([&] { return applications_.remove_older_secret(owner, id); });
     }
+    result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
+        return in_oauth([&] {
+            if (!applications_.set_suspension(id, suspended)) return false;
+            if (suspended) access_.revoke_all_of(id);
+            return true;
+        });
+    }
     result<bool> delete_application(user_id owner, application_id id) noexcept {
         return in_oauth([&] {
             if (!applications_.remove(owner, id)) return false;
@@ -17401,7 +17471,7 @@ public:
         return in_oauth([&]() -> result<bool> {
             const application* const application = applications_.find(token.application);
             if (application == nullptr || application->owner != token.user || !application->acts_for_owner ||
-                application->type != client_type::confidential)
+                application->type != client_type::confidential || application->suspended)
                 return false;
             return access_.create(token, std::nullopt).transform([] { return true; });
         });
@@ -21106,6 +21176,8 @@ template <>
 struct column<client_type>
     : text_column<client_type, client_type::confidential, client_type::public_client, client_type::resource_server> {};
 template <>
+struct column<suspension> : text_column<suspension, suspension::by_operator, suspension::owner_disabled> {};
+template <>
 struct column<device_code_state>
     : text_column<device_code_state, device_code_state::pending, device_code_state::approved, device_code_state::denied> {};
 
@@ -21283,9 +21355,10 @@ struct owner_columns {
 [[nodiscard]] inline application to_application(application_id id, user_id owner, client_id_text& client_id, digest& secret_digest,
                                                 std::string& name, std::string& website, std::string& description,
                                                 url_lines& redirect_urls, instant created_at, client_type type,
-                                                std::optional<digest>& older_secret_digest, bool acts_for_owner, std::int64_t users) {
+                                                std::optional<digest>& older_secret_digest, bool acts_for_owner, std::int64_t users,
+                                                std::optional<suspension> suspended) {
     return {id, owner, client_id, secret_digest, std::move(name), std::move(website), std::move(description),
-            std::move(redirect_urls.urls), created_at, type, older_secret_digest, acts_for_owner, users};
+            std::move(redirect_urls.urls), created_at, type, older_secret_digest, acts_for_owner, users, suspended};
 }
 
 [[nodiscard]] inline auto to_grant(user_id user) {
@@ -25332,8 +25405,7 @@ TOLLGATE_DECL page_texts german_texts() {
                           "Die Anfrage der Anwendung ist zu lang, um sie während der Anmeldung aufzubewahren. Melden Sie "
                           "sich zuerst an und beginnen Sie dann in der Anwendung von vorn."},
              .media_type = {"Medientyp nicht unterstützt",
-                            "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts "
-                            "geändert."},
+                            "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts geändert."},
              .too_many = {"Zu viele Anfragen", "Warten Sie einen Moment und versuchen Sie es dann erneut."},
              .unavailable = {"Dienst nicht verfügbar",
                              "Die Website ist vorübergehend nicht verfügbar. Versuchen Sie es gleich noch einmal."},
@@ -25419,15 +25491,14 @@ TOLLGATE_DECL page_texts german_texts() {
              .unknown_client = {"Unbekannte Anwendung",
                                 "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
                                 "Zugriff gewährt."},
-             .stopped_client = {"Anwendung gesperrt", "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff "
-                                                      "gewährt."},
+             .stopped_client = {"Anwendung gesperrt",
+                                "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff gewährt."},
              .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
                                  "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
                                  "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
              .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
                                        "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
-                                       "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
-                                       "gewährt."},
+                                       "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff gewährt."},
              .received_redirect = "Die Anfrage enthält diese redirect_uri:",
              .compare_redirect = "Als Entwickler vergleichen Sie sie Zeichen für Zeichen mit den registrierten Weiterleitungs-URLs. Nur "
                                  "der Port von http://127.0.0.1 und http://[::1] darf abweichen. Ist keine Weiterleitungs-URL registriert, "
@@ -25445,8 +25516,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
              .next = "Weiter",
              .malformed = "Ein Code besteht aus 8 Buchstaben ohne Vokale, zum Beispiel BCDF-GHJK.",
-             .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf "
-                        "Ihrem Gerät.",
+             .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf Ihrem Gerät.",
              .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
              .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
              .warning = "Die Anfrage kam von der Adresse {} am {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
@@ -25492,8 +25562,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .made_about = "Verwenden Sie Benutzername und Secret mit HTTP-Basic-Authentifizierung.",
              .back = "Zurück zu den Token",
              .revoke = "Widerrufen",
-             .revoke_warning = "Programme, die „{}“ verwenden, verlieren sofort den Zugriff. Dies kann nicht rückgängig gemacht "
-                               "werden.",
+             .revoke_warning = "Programme, die „{}“ verwenden, verlieren sofort den Zugriff. Dies kann nicht rückgängig gemacht werden.",
              .revoke_button = "Dieses Token widerrufen",
              .revoked = "Das Token wurde widerrufen."},
         .applications =
@@ -25541,8 +25610,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .renew = "Neues Secret",
              .renew_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig, bis Sie es entfernen. Stellen Sie Ihre "
                               "Anwendung zuerst auf das neue um.",
-             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das alte Secret wird "
-                                    "sofort ungültig.",
+             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das alte Secret wird sofort ungültig.",
              .renew_button = "Neues Secret generieren",
              .remove_secret = "Altes Secret entfernen",
              .remove_secret_warning = "Das alte Secret von {} wird sofort ungültig.",
@@ -25661,8 +25729,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .back_to_all = "Alle Zustellungen des Webhooks",
              .send_again = "Erneut senden",
              .sent_again = "Die Zustellung wird erneut gesendet.",
-             .not_while_disabled = "Ein deaktivierter Webhook kann nicht senden. Aktivieren Sie ihn zuerst und senden Sie dann "
-                                   "erneut.",
+             .not_while_disabled = "Ein deaktivierter Webhook kann nicht senden. Aktivieren Sie ihn zuerst und senden Sie dann erneut.",
              .filter = "Nach Ergebnis filtern",
              .all = "Alle",
              .none_in_state = "Es gibt keine Zustellungen mit diesem Ergebnis.",
@@ -27332,6 +27399,7 @@ TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent
     switch (failure) {
         case page_failure::missing_client_id: return texts.missing_client;
         case page_failure::unknown_client: return texts.unknown_client;
+        case page_failure::stopped_client: return texts.stopped_client;
         case page_failure::no_redirect_url: return texts.no_redirect_url;
         case page_failure::missing_redirect: return texts.missing_redirect;
         case page_failure::unregistered_redirect: break;
@@ -28050,6 +28118,8 @@ namespace detail {
         case activity_kind::quota_set: return texts.quota_set;
         case activity_kind::account_added: return texts.account_added;
         case activity_kind::event_reported: return texts.event_reported;
+        case activity_kind::application_suspended: return texts.application_suspended;
+        case activity_kind::application_resumed: return texts.application_resumed;
         case activity_kind::count_: break;
     }
     return {};
@@ -30269,6 +30339,13 @@ TOLLGATE_DECL bool applications::remove_older_secret(user_id owner, application_
     return true;
 }
 
+TOLLGATE_DECL bool applications::set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
+    const auto found = rows_.find(id);
+    if (found == rows_.end()) return false;
+    found->second.suspended = suspended;
+    return true;
+}
+
 TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {
     const application* const found = find_of(owner, id);
     if (found == nullptr) return false;
@@ -30341,6 +30418,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
 TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown) {
     const auto found = codes_.find(shown.code_digest);
     if (found == codes_.end() || found->second.parties.application != shown.application) return redeemed_code{};
+    if (!applications_.may_get_tokens(shown.application)) return redeemed_code{};
     code_row& code = found->second;
     const auto judged =
         judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge}, shown);
@@ -30424,7 +30502,7 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
     const auto& rotation = shown.rotation;
     const auto found = find_refresh_token(shown.refresh_digest, shown.family_digest());
     if (found == refresh_tokens_.end() || found->second.parties.application != shown.application ||
-        found->second.expires_at <= shown.now)
+        found->second.expires_at <= shown.now || !applications_.may_get_tokens(shown.application))
         return refreshed_token{};
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;
@@ -39411,6 +39489,7 @@ public:
                                                   const application_change& changed) noexcept;
     TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
     TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
+    TOLLGATE_DECL result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
     /// See `grant_store`.
@@ -40209,7 +40288,7 @@ TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_tok
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         const auto allowed = sql::read_value<application_id>(
             on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
-                       "AND client_type = 'confidential'",
+                       "AND client_type = 'confidential' AND suspended IS NULL",
                        token.application, token.user));
         if (!allowed) return allowed.error();
         if (!*allowed) return false;
@@ -40261,7 +40340,7 @@ TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
     return impl_->read_one(sql::to_application,
                            "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0 FROM tollgate_applications WHERE client_id = ?",
+                           "client_type, older_secret_digest, acts_for_owner, 0, suspended FROM tollgate_applications WHERE client_id = ?",
                            client_id);
 }
 
@@ -40269,7 +40348,7 @@ TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(use
     return impl_->read_all(sql::to_application,
                            "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
                            "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id) "
+                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id), suspended "
                            "FROM tollgate_applications WHERE owner = ? ORDER BY id",
                            owner);
 }
@@ -40299,6 +40378,14 @@ TOLLGATE_DECL result<bool> sqlite_store::remove_older_secret(user_id owner, appl
     return impl_->change("UPDATE tollgate_applications SET older_secret_digest = NULL "
                          "WHERE id = ? AND owner = ? AND older_secret_digest IS NOT NULL",
                          id, owner);
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto updated = on.run_counted("UPDATE tollgate_applications SET suspended = ? WHERE id = ?", suspended, id);
+        if (!updated || !*updated || !suspended) return updated;
+        return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
+    });
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
@@ -40822,7 +40909,8 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         const auto found = sql::read_one(
             on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token "
                        "FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "WHERE code_digest = ? AND application = ?",
+                       "JOIN tollgate_applications ON application = tollgate_applications.id "
+                       "WHERE code_digest = ? AND application = ? AND suspended IS NULL",
                        shown.code_digest, shown.application),
             sql::to_found_code);
         if (!found) return found.error();
@@ -40851,7 +40939,8 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         const auto found = sql::read_one(
             on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ?",
+                       "JOIN tollgate_applications ON application = tollgate_applications.id "
+                       "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ? AND suspended IS NULL",
                        shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
             sql::to_found_refresh_token);
         if (!found) return found.error();
@@ -41764,6 +41853,8 @@ inline constexpr std::array store_steps{
     )"},
     // 8: the beginning of the request of each attempt.
     statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN request BLOB NOT NULL DEFAULT x''"},
+    // 9: why an application is suspended; NULL if it is not.
+    statement_text{"ALTER TABLE tollgate_applications ADD COLUMN suspended TEXT CHECK (suspended IN ('operator', 'owner_disabled'))"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
@@ -42965,6 +43056,7 @@ public:
                                                   const application_change& changed) noexcept;
     TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
     TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
+    TOLLGATE_DECL result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
     /// See `grant_store`.
@@ -44292,7 +44384,7 @@ TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_t
             // Waits for verbs that delete the application or take its right away, which then wait for this one.
             const auto allowed = reading.add(
                 "SELECT id FROM tollgate_applications "
-                "WHERE id = $1 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential' FOR SHARE",
+                "WHERE id = $1 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential' AND suspended IS NULL FOR SHARE",
                 token.application, token.user);
             const auto room = postgres::add_room_query(reading, token.user, token.application);
             auto read = on.run(reading);
@@ -44368,7 +44460,8 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
         return std::optional<application>{};
     return impl_->read_one(sql::to_application,
                            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
+                           "client_type, older_secret_digest, acts_for_owner, 0::bigint, suspended "
+                           "FROM tollgate_applications WHERE client_id = $1",
                            client_id);
 }
 
@@ -44376,7 +44469,7 @@ TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(u
     return impl_->read_all(sql::to_application,
                            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
                            "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
+                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id), suspended "
                            "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
                            owner);
 }
@@ -44412,6 +44505,23 @@ TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, ap
     return impl_->change("UPDATE tollgate_applications SET older_secret_digest = NULL "
                          "WHERE id = $1 AND owner_id = $2 AND older_secret_digest IS NOT NULL",
                          id, owner);
+}
+
+TOLLGATE_DECL result<bool> postgres_store::set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+        if (suspended) {  // as in `delete_application`
+            batch.set_response_wait_max(seconds{60});
+            batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR UPDATE", id);
+            batch.add("SELECT count(*) FROM (SELECT id FROM tollgate_grants WHERE application_id = $1 ORDER BY id FOR UPDATE) AS locked",
+                      id);
+        }
+        const auto updating = batch.add("UPDATE tollgate_applications SET suspended = $2 WHERE id = $1", id, suspended);
+        if (suspended) batch.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1", id);
+        auto results = impl_->database.run(batch);
+        if (!results) return impl_->forget_all_after(std::move(results).error());
+        if (suspended && results->back().affected() > 0) impl_->changes->forget_all();  // many users may be affected
+        return (*results)[updating].affected() > 0;
+    });
 }
 
 TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
@@ -45093,7 +45203,8 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             const auto stored = reading.add(
                 "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id "
                 "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "WHERE code_digest = $1 AND application_id = $2",
+                "JOIN tollgate_applications AS applications ON applications.id = application_id "
+                "WHERE code_digest = $1 AND application_id = $2 AND suspended IS NULL",
                 shown.code_digest, shown.application);
             const auto room = reading.add(
                 "SELECT access.expires_at FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
@@ -45156,7 +45267,8 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             const auto stored = reading.add(
                 "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
                 "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4",
+                "JOIN tollgate_applications AS applications ON applications.id = application_id "
+                "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4 AND suspended IS NULL",
                 shown.refresh_digest, family, shown.application, shown.now);
             const auto room = reading.add(
                 "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
@@ -46292,6 +46404,8 @@ inline constexpr std::array store_steps{
         CREATE INDEX tollgate_deliveries_of_hook_held_by_id ON tollgate_deliveries (hook_id, id) WHERE state = 3;
         DROP INDEX tollgate_deliveries_of_hook_that_are_held;
     )"},
+    // 10: why an application is suspended; NULL if it is not.
+    schema_step{"ALTER TABLE tollgate_applications ADD COLUMN suspended text CHECK (suspended IN ('operator', 'owner_disabled'))"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.

@@ -18,6 +18,8 @@ NEEDED = {"serve": [], "user add": ["--login", "--password-stdin"], "user list":
           "user enable": ["--id"], "user delete": ["--id"], "account add": ["--user", "--service", "--name"],
           "token create": ["--user", "--description", "--scopes"], "token list": ["--user"], "token revoke": ["--id"],
           "app register": ["--user", "--name", "--website"], "app list": [], "app delete": ["--client-id"],
+          "app new-secret": ["--client-id"], "app suspend": ["--client-id"], "app resume": ["--client-id"],
+          "app grants": ["--client-id"], "app revoke-grant": ["--client-id", "--user"],
           "hook list": ["--service", "--account"], "hook enable": ["--id"], "delivery list": ["--hook"],
           "delivery resend": ["--id"], "event emit": ["--service", "--account", "--event", "--payload"], "audit list": [],
           "check": [],
@@ -276,6 +278,8 @@ class Usage(Case):
                     *(words.split() for words in (
                         "user list", "user password --id 1 --password-stdin", "user sign-out --id 1", "user disable --id 1",
                         "user enable --id 1", "user delete --id 1", "token list --user 1", "app list", "app delete --client-id x",
+                        "app new-secret --client-id x", "app suspend --client-id x", "app resume --client-id x",
+                        "app grants --client-id x", "app revoke-grant --client-id x --user 1",
                         "hook list --service sitesmaker --account 1", "hook enable --id 1", "delivery list --hook 1",
                         "delivery resend --id 1", "audit list", "check")),
                     ("app", "register", "--user", "1", "--name", "x", "--website", "https://x.example"),

@@ -84,6 +84,73 @@ class Operator(Case):
         self.assertEqual(200 if expected else 303, page.status, page)
 
 
+class Applications(Operator):
+    def test_a_suspended_application_stops_at_once_until_it_is_resumed(self):
+        app, other = Application(self.server, 1), Application(self.server, 1, "Other")
+        visitor = signed_in(self.server)
+        tokens, code, kept = app.tokens(visitor), app.code(visitor), other.tokens(visitor)
+        bearers = ["Bearer " + each["access_token"] for each in (tokens, kept)]
+        for _ in range(2):  # the second from the cache
+            self.assertEqual([200, 200], [self.server.balance(each).status for each in bearers])
+
+        self.assertEqual({"client_id": app.id, "suspended": True}, self.run_ok("app", "suspend", "--client-id", app.id))
+        self.eventually(lambda: self.server.balance(bearers[0]).status == 401)
+        for response in (app.refresh(tokens["refresh_token"]), app.exchange(code)):
+            self.assertEqual((400, "unauthorized_client"), (response.status, response.json()["error"]))
+        page = app.consent_page(visitor)
+        self.assertEqual(400, page.status)
+        self.assertIn("Application suspended", page.text)
+        self.assertIn("Anwendung gesperrt", visitor.get(app.authorization_url().replace("/en/", "/de/")).text)
+        self.assertEqual(200, self.server.balance(bearers[1]).status)
+
+        self.assertEqual({"client_id": app.id, "suspended": False}, self.run_ok("app", "resume", "--client-id", app.id))
+        self.assertEqual(401, self.server.balance(bearers[0]).status)
+        self.assertEqual(200, app.refresh(tokens["refresh_token"]).status)
+        self.assertEqual(200, app.exchange(code).status)
+        self.assertEqual(["application_resumed", "application_suspended"],
+                         [each["what"] for each in self.run_ok("audit", "list", "--user", 1)["activities"]
+                          if each["what"].startswith("application_") and each["what"] != "application_registered"])
+        for command in ("suspend", "resume", "grants", "new-secret"):
+            self.assert_fails("app", command, "--client-id", "tgi_nobody", mentions="tgi_nobody")
+
+    def test_a_new_secret_leaves_the_previous_one_valid(self):
+        app = Application(self.server, 1)
+        token = app.tokens(signed_in(self.server))["refresh_token"]
+        secrets = [app.secret]
+        for _ in range(2):
+            result = run_command("app", "new-secret", "--client-id", app.id, *self.server.store_flags)
+            self.assertEqual((0, ""), (result.returncode, result.stderr))
+            created = json.loads(result.stdout)
+            self.assertEqual(["client_id", "client_secret"], list(created))
+            secrets.append(created["client_secret"])
+        self.assertEqual([401, 200, 200], [app.refresh(token, secret=each).status for each in secrets])
+        public = self.run_ok("app", "register", "--user", 1, "--name", "P", "--website", "https://app.example", "--public")["client_id"]
+        self.assert_fails("app", "new-secret", "--client-id", public, mentions="public client")
+
+    def test_grants_are_listed_by_user_and_revoked(self):
+        app = Application(self.server, 1)
+        users = [self.server.add_user(f"user{n}") for n in range(3)]
+        tokens = [app.tokens(signed_in(self.server, f"user{n}", "a password")) for n in range(3)]
+        bearers = ["Bearer " + each["access_token"] for each in tokens]
+        self.assertEqual(200, self.server.balance(bearers[1]).status)
+        listed = self.run_ok("app", "grants", "--client-id", app.id)
+        self.assertEqual(["grants"], list(listed))
+        self.assertEqual(users, [each["user"] for each in listed["grants"]])
+        self.assertEqual(["user", "scopes", "created_at", "last_used_at"], list(listed["grants"][0]))
+        self.assertEqual("user:balance", listed["grants"][0]["scopes"])
+        page = self.run_ok("app", "grants", "--client-id", app.id, "--limit", 2)
+        self.assertEqual((users[:2], users[2]), ([each["user"] for each in page["grants"]], page["next"]))
+
+        self.assertEqual({"client_id": app.id, "user": users[1]},
+                         self.run_ok("app", "revoke-grant", "--client-id", app.id, "--user", users[1]))
+        self.eventually(lambda: self.server.balance(bearers[1]).status == 401)
+        self.assertEqual(200, self.server.balance(bearers[0]).status)
+        self.assertEqual("invalid_grant", app.refresh(tokens[1]["refresh_token"]).json()["error"])
+        self.assert_fails("app", "revoke-grant", "--client-id", app.id, "--user", users[1], mentions=str(users[1]))
+        self.assertEqual([users[0], users[2]], [each["user"] for each in self.run_ok("app", "grants", "--client-id", app.id)["grants"]])
+        self.assertEqual("access_revoked", self.run_ok("audit", "list", "--user", users[1])["activities"][0]["what"])
+
+
 class Users(Operator):
     def test_a_list_has_pages(self):
         ids = [1] + [self.server.add_user(f"user{n}", balance="-3.50", currency="USD") for n in range(3)]
@@ -107,7 +174,7 @@ class Users(Operator):
     def test_a_disabled_user_loses_access_at_once_until_enabled(self):
         user = self.server.add_user("ann")
         token, _ = self.server.add_token(user)
-        app = Application(self.server, user)
+        app = Application(self.server, 1)
         visitor = signed_in(self.server, "ann", "a password")
         granted = app.tokens(visitor)
         bearer = "Bearer " + granted["access_token"]
@@ -158,6 +225,31 @@ class Users(Operator):
             self.assert_signed_in(each, False)
         self.assert_signed_in(other, True)
         self.assertEqual(200, self.server.balance(token).status)
+
+    def test_the_applications_of_a_disabled_user_stop_at_once_until_enabled(self):
+        owner = self.server.add_user("owner")
+        app, suspended = Application(self.server, owner), Application(self.server, owner, "Suspended")
+        visitor = signed_in(self.server)
+        tokens, code = app.tokens(visitor), app.code(visitor)
+        bearer = "Bearer " + tokens["access_token"]
+        for _ in range(2):  # the second from the cache
+            self.assertEqual(200, self.server.balance(bearer).status)
+        self.run_ok("app", "suspend", "--client-id", suspended.id)
+
+        self.run_ok("user", "disable", "--id", owner)
+        self.eventually(lambda: self.server.balance(bearer).status == 401)
+        for response in (app.refresh(tokens["refresh_token"]), app.exchange(code)):
+            self.assertEqual((400, "unauthorized_client"), (response.status, response.json()["error"]))
+        self.assertEqual(400, app.consent_page(visitor).status)
+        reasons = lambda: {each["client_id"]: each["suspended"] for each in self.run_ok("app", "list", "--user", owner)["applications"]}
+        self.assertEqual({app.id: "owner_disabled", suspended.id: "operator"}, reasons())
+        self.assert_fails("app", "resume", "--client-id", app.id, mentions="disabled")
+
+        self.run_ok("user", "enable", "--id", owner)
+        self.assertEqual({app.id: None, suspended.id: "operator"}, reasons())
+        self.assertEqual(401, self.server.balance(bearer).status)
+        self.assertEqual(200, app.refresh(tokens["refresh_token"]).status)
+        self.assertEqual(200, app.exchange(code).status)
 
     def test_deleting_a_user_removes_everything_of_it(self):
         user = self.server.add_user("ann")

@@ -67,6 +67,9 @@ struct faulty_store {
         return rows.add_client_secret(owner, id, secret);
     }
     result<bool> remove_older_secret(user_id owner, application_id id) { return rows.remove_older_secret(owner, id); }
+    result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) {
+        return rows.set_suspension(id, suspended);
+    }
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) {
         if (auto fault = faults.next()) return *fault;
         return rows.find_oauth_token(token);

@@ -21,7 +21,7 @@ namespace tollgate::inline v0 {
 template <class S>
 concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
                                      application_id id, const digest& secret, const application_change& changed,
-                                     std::size_t applications_per_user_max) {
+                                     const std::optional<suspension>& suspended, std::size_t applications_per_user_max) {
     // error_kind::conflict if the client_id is taken, invalid if the owner already has `applications_per_user_max`.
     { s.create_application(created, applications_per_user_max) } -> std::same_as<result<application_id>>;
     // Empty if there is no application with this client_id.
@@ -37,6 +37,10 @@ concept application_store = requires(S& s, const new_application& created, std::
     // Removes the older secret, which is invalid as soon as this returns. Returns whether the owner has such an
     // application with an older secret.
     { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
+    // Suspends an application, changes the reason, or resumes it (empty); returns whether there is such an application. Suspending revokes
+    // all its access tokens. While it is suspended it gets none: `redeem_code` and `refresh_access_token` are `unknown`, and
+    // `create_owner_token` creates nothing, also in calls that overlap. Its grants and refresh tokens stay.
+    { s.set_suspension(id, suspended) } -> std::same_as<result<bool>>;
     // Deletes an application; returns whether the owner had it. Its codes, grants, access and refresh tokens are
     // deleted with it.
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;

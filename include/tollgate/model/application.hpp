@@ -34,6 +34,17 @@ enum class client_type : std::uint8_t {
     return "confidential";
 }
 
+/// Why an application is suspended: it has no access tokens and gets none.
+enum class suspension : std::uint8_t {
+    by_operator,
+    owner_disabled,  ///< until its owner is enabled again
+};
+
+/// As stores keep it.
+[[nodiscard]] constexpr std::string_view to_text(suspension reason) noexcept {
+    return reason == suspension::by_operator ? "operator" : "owner_disabled";
+}
+
 /// An OAuth 2.0 client.
 struct application {
     application_id id;
@@ -49,6 +60,7 @@ struct application {
     std::optional<digest> older_secret_digest = {};  ///< of the previous secret, which stays valid until it is removed
     bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
     std::int64_t users = 0;       ///< how many have authorized it; only in the list of an owner
+    std::optional<suspension> suspended = {};  ///< empty: it is not
 };
 
 /// What the owner of an application may change.

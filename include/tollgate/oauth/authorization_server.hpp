@@ -263,18 +263,14 @@ void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http
                                                                       http::response& response) {
     const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
                                                              documentation_url_, observed(request, context), context};
-    const auto is_active = [&](user_id user) -> result<bool> {
-        if constexpr (knows_active_users)
-            return sessions_.is_active(user);
-        else return true;
-    };
+    const auto is_active = [&](user_id user) { return oauth::is_active(sessions_, user); };
     switch (context.endpoint) {
         case oauth::endpoint::token:
             return endpoints.respond_token(request, context, response, is_active);
-        case oauth::endpoint::revocation: return endpoints.respond_revocation(request, context, response);
+        case oauth::endpoint::revocation: return endpoints.respond_revocation(request, context, response, is_active);
         case oauth::endpoint::introspection: return endpoints.respond_introspection(request, context, response, is_active);
         case oauth::endpoint::device_authorization:
-            return endpoints.respond_device_authorization(request, context, response);
+            return endpoints.respond_device_authorization(request, context, response, is_active);
         case oauth::endpoint::metadata: return oauth::respond_metadata(request, metadata_, documentation_url_, response);
         case oauth::endpoint::authorization:
         case oauth::endpoint::device_page:

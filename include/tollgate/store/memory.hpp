@@ -92,6 +92,13 @@ public:
     result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
         return in_oauth([&] { return applications_.remove_older_secret(owner, id); });
     }
+    result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
+        return in_oauth([&] {
+            if (!applications_.set_suspension(id, suspended)) return false;
+            if (suspended) access_.revoke_all_of(id);
+            return true;
+        });
+    }
     result<bool> delete_application(user_id owner, application_id id) noexcept {
         return in_oauth([&] {
             if (!applications_.remove(owner, id)) return false;
@@ -124,7 +131,7 @@ public:
         return in_oauth([&]() -> result<bool> {
             const application* const application = applications_.find(token.application);
             if (application == nullptr || application->owner != token.user || !application->acts_for_owner ||
-                application->type != client_type::confidential)
+                application->type != client_type::confidential || application->suspended)
                 return false;
             return access_.create(token, std::nullopt).transform([] { return true; });
         });

@@ -187,6 +187,7 @@ public:
                                                   const application_change& changed) noexcept;
     TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
     TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
+    TOLLGATE_DECL result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
     /// See `grant_store`.

@@ -39,8 +39,7 @@ TOLLGATE_DECL page_texts german_texts() {
                           "Die Anfrage der Anwendung ist zu lang, um sie während der Anmeldung aufzubewahren. Melden Sie "
                           "sich zuerst an und beginnen Sie dann in der Anwendung von vorn."},
              .media_type = {"Medientyp nicht unterstützt",
-                            "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts "
-                            "geändert."},
+                            "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts geändert."},
              .too_many = {"Zu viele Anfragen", "Warten Sie einen Moment und versuchen Sie es dann erneut."},
              .unavailable = {"Dienst nicht verfügbar",
                              "Die Website ist vorübergehend nicht verfügbar. Versuchen Sie es gleich noch einmal."},
@@ -126,15 +125,14 @@ TOLLGATE_DECL page_texts german_texts() {
              .unknown_client = {"Unbekannte Anwendung",
                                 "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
                                 "Zugriff gewährt."},
-             .stopped_client = {"Anwendung gesperrt", "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff "
-                                                      "gewährt."},
+             .stopped_client = {"Anwendung gesperrt",
+                                "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff gewährt."},
              .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
                                  "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
                                  "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
              .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
                                        "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
-                                       "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
-                                       "gewährt."},
+                                       "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff gewährt."},
              .received_redirect = "Die Anfrage enthält diese redirect_uri:",
              .compare_redirect = "Als Entwickler vergleichen Sie sie Zeichen für Zeichen mit den registrierten Weiterleitungs-URLs. Nur "
                                  "der Port von http://127.0.0.1 und http://[::1] darf abweichen. Ist keine Weiterleitungs-URL registriert, "
@@ -152,8 +150,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
              .next = "Weiter",
              .malformed = "Ein Code besteht aus 8 Buchstaben ohne Vokale, zum Beispiel BCDF-GHJK.",
-             .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf "
-                        "Ihrem Gerät.",
+             .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf Ihrem Gerät.",
              .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
              .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
              .warning = "Die Anfrage kam von der Adresse {} am {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
@@ -199,8 +196,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .made_about = "Verwenden Sie Benutzername und Secret mit HTTP-Basic-Authentifizierung.",
              .back = "Zurück zu den Token",
              .revoke = "Widerrufen",
-             .revoke_warning = "Programme, die „{}“ verwenden, verlieren sofort den Zugriff. Dies kann nicht rückgängig gemacht "
-                               "werden.",
+             .revoke_warning = "Programme, die „{}“ verwenden, verlieren sofort den Zugriff. Dies kann nicht rückgängig gemacht werden.",
              .revoke_button = "Dieses Token widerrufen",
              .revoked = "Das Token wurde widerrufen."},
         .applications =
@@ -248,8 +244,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .renew = "Neues Secret",
              .renew_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig, bis Sie es entfernen. Stellen Sie Ihre "
                               "Anwendung zuerst auf das neue um.",
-             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das alte Secret wird "
-                                    "sofort ungültig.",
+             .renew_again_warning = "Das aktuelle Secret von {} bleibt neben dem neuen gültig. Das alte Secret wird sofort ungültig.",
              .renew_button = "Neues Secret generieren",
              .remove_secret = "Altes Secret entfernen",
              .remove_secret_warning = "Das alte Secret von {} wird sofort ungültig.",
@@ -368,8 +363,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .back_to_all = "Alle Zustellungen des Webhooks",
              .send_again = "Erneut senden",
              .sent_again = "Die Zustellung wird erneut gesendet.",
-             .not_while_disabled = "Ein deaktivierter Webhook kann nicht senden. Aktivieren Sie ihn zuerst und senden Sie dann "
-                                   "erneut.",
+             .not_while_disabled = "Ein deaktivierter Webhook kann nicht senden. Aktivieren Sie ihn zuerst und senden Sie dann erneut.",
              .filter = "Nach Ergebnis filtern",
              .all = "Alle",
              .none_in_state = "Es gibt keine Zustellungen mit diesem Ergebnis.",

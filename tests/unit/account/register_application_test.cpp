@@ -30,6 +30,7 @@ struct few_applications {
     result<bool> update_application(user_id, application_id, const application_change&) { return false; }
     result<bool> add_client_secret(user_id, application_id, const digest&) { return false; }
     result<bool> remove_older_secret(user_id, application_id) { return false; }
+    result<bool> set_suspension(application_id, const std::optional<suspension>&) { return false; }
     result<bool> delete_application(user_id, application_id) { return false; }
 };
 

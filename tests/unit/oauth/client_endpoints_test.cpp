@@ -297,8 +297,8 @@ TEST_CASE("a refresh may ask for a scope that a granted scope covers", "[oauth][
 namespace {
 
 struct sessions_of_active_users : site_sessions {
-    result<bool> active = true;
-    result<bool> is_active(user_id) const { return active; }
+    result<bool> active = true, owner_active = true;
+    result<bool> is_active(user_id user) const { return user == bob ? owner_active : active; }
 };
 
 }  // namespace
@@ -337,6 +337,49 @@ TEST_CASE("an inactive user gets no tokens for a refresh token that was replaced
     shop.sessions.active = true;
     CHECK(status() == http::status::ok);
     CHECK(status() == http::status::too_many_requests);  // all of them are counted
+}
+
+TEST_CASE("an application that is suspended, or whose owner is inactive, gets nothing but may revoke", "[oauth][suspension]") {
+    for (const bool by_operator : {true, false}) {
+        CAPTURE(by_operator);
+        oauth_shop<sessions_of_active_users> shop;
+        const auto tokens = shop.post(token, shop.exchange_of(shop.make_code()));
+        const auto access = member(tokens, "access_token"), refresh = member(tokens, "refresh_token");
+        const auto exchange = shop.exchange_of(shop.make_code());
+        const parameter_list client{{"client_id", shop.app.client_id}, {"client_secret", shop.app.client_secret}};
+        const auto device = with(client, {{"scope", "user:balance"}});
+        const auto stop = [&](bool stops) {
+            if (!by_operator) shop.sessions.owner_active = !stops;
+            else REQUIRE(*shop.store.set_suspension(shop.app.id, stops ? std::optional{suspension::by_operator} : std::nullopt));
+        };
+        stop(true);
+        CHECK(shop.accepts(access) == !by_operator);
+        for (const auto& fields : {exchange, shop.refresh_of(refresh), with(client, {{"grant_type", "client_credentials"}})})
+            check_error(shop.post(token, fields), status::bad_request, "unauthorized_client");
+        check_error(shop.post("/user/oauth_device/", device), status::bad_request, "unauthorized_client");
+        check_error(shop.post("/user/oauth_introspect/", with(client, {{"token", refresh}})), status::bad_request, "unauthorized_client");
+        for (const auto& parameters : {shop.parameters(), with(shop.parameters(), {{"scope", "nothing"}})}) {
+            const auto page = shop.open(parameters);
+            CHECK(page.status() == status::bad_request);
+            CHECK(page.find("Location").empty());
+            CHECK(page.body().find("Application suspended") != std::string::npos);
+        }
+        check_error(shop.post(token, with(exchange, {{"client_secret", "x"}})), status::unauthorized, "invalid_client");
+        CHECK(shop.observer.outcomes.front() == shop.app.client_id + " ");
+
+        stop(false);
+        CHECK(shop.post(token, exchange).status() == status::ok);
+        CHECK(shop.post(token, shop.refresh_of(refresh)).status() == status::ok);
+        CHECK(returned(shop.open(shop.parameters()), "code"));
+        CHECK(shop.post("/user/oauth_device/", device).status() == status::ok);
+        stop(true);
+        CHECK(shop.post("/user/oauth_revoke/", with(client, {{"token", refresh}})).status() == status::ok);
+        stop(false);
+        check_error(shop.post(token, shop.refresh_of(refresh)), status::bad_request, "invalid_grant");
+        shop.sessions.owner_active = unavailable("the users' database");
+        CHECK(shop.post(token, exchange).status() == status::service_unavailable);
+        CHECK(shop.open(shop.parameters()).status() == status::service_unavailable);
+    }
 }
 
 TEST_CASE("introspection describes a client's own tokens, and to a resource server every access token", "[oauth][introspection]") {

@@ -143,6 +143,7 @@ TEST_CASE("every verb of a request takes one round trip, or two if it decides by
         {"applications_of", [&] { value_of(store.applications_of(user_id{3})); }},
         {"add_client_secret", [&] { value_of(store.add_client_secret(user_id{3}, *application, digest{})); }},
         {"remove_older_secret", [&] { value_of(store.remove_older_secret(user_id{3}, *application)); }},
+        {"set_suspension", [&] { value_of(store.set_suspension(*application, std::nullopt)); }},
         {"update_application",
          [&] { value_of(store.update_application(user_id{3}, *application, {"n", "w", "d", {}, true})); }},
         {"create_owner_token",

@@ -110,6 +110,11 @@ const verb verbs[] = {
      [](sqlite_store& store) {
          return progress{value_of(store.find_application("tgi_a"))->secret_digest == sample_digest(50)};
      }},
+    {"set_suspension",
+     [](sqlite_store& store) { return settle(store.set_suspension(first_application, suspension::by_operator)); },
+     [](sqlite_store& store) {
+         return all_or_nothing({value_of(store.find_application("tgi_a"))->suspended.has_value(), !has_token(store, 1)});
+     }},
     {"delete_application",
      [](sqlite_store& store) { return settle(store.delete_application(user_id{3}, first_application)); },
      [](sqlite_store& store) {
@@ -272,6 +277,8 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     value_of(store.applications_of(user_id{3}));
     value_of(store.add_client_secret(user_id{3}, application, digest{}));
     value_of(store.remove_older_secret(user_id{3}, application));
+    for (const auto& reason : {std::optional{suspension::by_operator}, std::optional<suspension>{}})
+        value_of(store.set_suspension(application, reason));
     value_of(store.update_application(user_id{3}, application, {"n", "w", "d", {}, true}));
     value_of(store.create_owner_token({user_id{3}, application, sample_access_digest(20), sample_scopes("a"), noon, noon}));
     value_of(store.update_application(user_id{3}, application, {"n", "w", "d", {}, false}));

@@ -33,6 +33,11 @@ enum class defect {
     any_user_adds_a_secret,
     any_user_deletes,
     keeps_tokens_of_deleted_applications,
+    keeps_tokens_of_suspended_applications,
+    refreshes_for_suspended_applications,
+    redeems_codes_of_suspended_applications,
+    creates_owner_tokens_for_suspended_applications,
+    forgets_why_it_suspended,
     creates_codes_for_unknown_applications,
     reports_a_waiting_code_as_created,
     replaces_granted_scopes,
@@ -168,6 +173,7 @@ public:
         return found;
     }
     result<bool> create_owner_token(new_access_token token) {
+        const resumed application{*this, token.application, defect::creates_owner_tokens_for_suspended_applications};
         if (is(defect::creates_owner_tokens_for_any_user)) token.user = user_id{3};
         if (is(defect::ignores_the_end_of_owner_tokens)) token.expires_at = token.created_at + seconds{3600};
         return inner_.create_owner_token(token);
@@ -202,16 +208,12 @@ public:
     }
     result<bool> delete_application(user_id owner, application_id id) {
         if (is(defect::any_user_deletes)) owner = user_id{3};
-        std::vector<std::pair<digest, token_credential>> live_tokens;
-        if (is(defect::keeps_tokens_of_deleted_applications))
-            for (std::uint64_t seed = 0; seed < 100; ++seed)
-                if (const auto found = *inner_.find_access_token(testing::sample_access_digest(seed)))
-                    if (found->application == id) live_tokens.emplace_back(testing::sample_access_digest(seed), *found);
-        auto done = inner_.delete_application(owner, id);
-        for (const auto& [token, row] : live_tokens)
-            static_cast<void>(inner_.create_access_token(
-                {row.user, *row.application, token, row.scopes, testing::noon, *row.expires_at}));
-        return done;
+        return keeping_tokens_of(id, defect::keeps_tokens_of_deleted_applications,
+                                 [&] { return inner_.delete_application(owner, id); });
+    }
+    result<bool> set_suspension(application_id id, std::optional<suspension> reason) {
+        if (reason && is(defect::forgets_why_it_suspended)) reason = suspension::by_operator;
+        return keeping_tokens_of(id, defect::keeps_tokens_of_suspended_applications, [&] { return inner_.set_suspension(id, reason); });
     }
 
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) {
@@ -247,6 +249,7 @@ public:
     result<redeemed_code> redeem_code(code_redemption redemption) {
         using enum redemption_result;
         if (is(defect::has_no_grace_period_for_codes)) redemption.grace = seconds{0};
+        const resumed application{*this, redemption.application, defect::redeems_codes_of_suspended_applications};
         if (is(defect::redeems_at_expiry)) redemption.now -= milliseconds{1};
         if (is(defect::ignores_the_redirect_uri)) redemption.redirect_uri.reset();
         if (is(defect::requires_a_redirect_uri) && !redemption.redirect_uri) return redeemed_code{redirect_mismatch, {}, {}};
@@ -281,6 +284,7 @@ public:
     }
     result<refreshed_token> refresh_access_token(token_refresh refresh) {
         using enum refresh_result;
+        const resumed application{*this, refresh.application, defect::refreshes_for_suspended_applications};
         if (is(defect::refreshes_after_the_end)) refresh.now -= milliseconds{1};
         if (is(defect::does_not_prolong)) refresh.refresh_lifetime = seconds{1};
         if (is(defect::widens_scopes) && refresh.narrowed && refresh.narrowed->contains("itemplatform"))
@@ -385,6 +389,42 @@ public:
 private:
     [[nodiscard]] bool is(defect other) const noexcept { return defect_ == other; }
 
+    /// Calls the verb; with this defect, it revokes no access token of the application.
+    template <class Verb>
+    result<bool> keeping_tokens_of(application_id id, defect keeping, Verb verb) {
+        std::vector<std::pair<digest, token_credential>> live_tokens;
+        if (is(keeping))
+            for (std::uint64_t seed = 0; seed < 100; ++seed)
+                if (const auto found = *inner_.find_access_token(testing::sample_access_digest(seed)))
+                    if (found->application == id) live_tokens.emplace_back(testing::sample_access_digest(seed), *found);
+        auto done = verb();
+        for (const auto& [token, row] : live_tokens)
+            static_cast<void>(inner_.create_access_token(
+                {row.user, *row.application, token, row.scopes, testing::noon, *row.expires_at}));
+        return done;
+    }
+
+    /// With this defect, the application is not suspended for its lifetime.
+    class resumed {
+    public:
+        resumed(adapter& store, application_id id, defect resuming) : store_{store}, id_{id} {
+            if (!store.is(resuming)) return;
+            for (const char* client_id : {"tgi_a", "tgi_b"})
+                if (const auto found = *store.inner_.find_application(client_id); found && found->id == id) reason_ = found->suspended;
+            if (reason_) static_cast<void>(store.inner_.set_suspension(id, std::nullopt));
+        }
+        resumed(const resumed&) = delete;
+        resumed& operator=(const resumed&) = delete;
+        ~resumed() {
+            if (reason_) static_cast<void>(store_.inner_.set_suspension(id_, reason_));
+        }
+
+    private:
+        adapter& store_;
+        application_id id_;
+        std::optional<suspension> reason_;
+    };
+
     using bytes = std::array<std::uint8_t, digest::size_bytes>;
 
     defect defect_;
@@ -427,6 +467,16 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::any_user_adds_a_secret, "application: only its owner can add a second secret"},
         row{defect::any_user_deletes, "application: only its owner can delete it"},
         row{defect::keeps_tokens_of_deleted_applications, "grant: is deleted with its application, and so are its codes and tokens"},
+        row{defect::keeps_tokens_of_suspended_applications,
+            "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
+        row{defect::refreshes_for_suspended_applications,
+            "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
+        row{defect::redeems_codes_of_suspended_applications,
+            "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
+        row{defect::creates_owner_tokens_for_suspended_applications,
+            "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
+        row{defect::forgets_why_it_suspended,
+            "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
         row{defect::creates_codes_for_unknown_applications, "code: none is created for an unknown application"},
         row{defect::reports_a_waiting_code_as_created, "code: creating it again changes nothing"},
         row{defect::replaces_granted_scopes, "grant: new scopes are added to those already granted"},

@@ -298,6 +298,7 @@ struct applications_alone : private memory_store {
     using memory_store::delete_application;
     using memory_store::find_application;
     using memory_store::remove_older_secret;
+    using memory_store::set_suspension;
     using memory_store::update_application;
 };
 static_assert(application_store<applications_alone> && !oauth_store<applications_alone>);

@@ -45,6 +45,8 @@ enum class activity_kind : std::uint8_t {
     quota_set,          ///< requests a day; empty: the default
     account_added,      ///< the service and the account's id
     event_reported,     ///< the event's name
+    application_suspended,  ///< the application's name
+    application_resumed,    ///< the same
     count_,             ///< how many there are; none of them
 };
 
@@ -82,6 +84,8 @@ enum class activity_kind : std::uint8_t {
         case activity_kind::quota_set: return "quota_set";
         case activity_kind::account_added: return "account_added";
         case activity_kind::event_reported: return "event_reported";
+        case activity_kind::application_suspended: return "application_suspended";
+        case activity_kind::application_resumed: return "application_resumed";
         case activity_kind::count_: break;
     }
     return {};

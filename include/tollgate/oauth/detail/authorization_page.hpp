@@ -52,10 +52,10 @@ struct authorization_page {
             return pages.respond_status(response, http::status::forbidden);
 
         context.note_client(sent.find("client_id").value_or(""));
-        auto judged = judge_request(sent, store, settings.services);
+        auto judged = judge_request(sent, store, settings.services, [&](user_id user) { return is_active(sessions, user); });
         if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged)) {
-            context.error = *failure == page_failure::unknown_client ? error_code::invalid_client : error_code::invalid_request;
+            context.error = to_code(*failure);
             return respond_page_failure(*failure, sent, response);
         }
         if (auto* failed = std::get_if<redirect_failure>(&*judged))

@@ -3,6 +3,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/session_source.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
 
@@ -48,10 +49,17 @@ struct authorization_request {
 enum class page_failure : std::uint8_t {
     missing_client_id,      ///< client_id is missing or repeated
     unknown_client,         ///< the application does not exist
+    stopped_client,         ///< the application is suspended, or its owner is not active
     no_redirect_url,        ///< a public client that has not registered a redirect URL
     unregistered_redirect,  ///< the redirect_uri is not allowed for the application
     missing_redirect,  ///< there is no redirect_uri, and the application has not registered exactly one redirect URL
 };
+
+/// The error code for logs and metrics: nobody is sent one.
+[[nodiscard]] constexpr error_code to_code(page_failure failure) noexcept {
+    if (failure == page_failure::unknown_client) return error_code::invalid_client;
+    return failure == page_failure::stopped_client ? error_code::unauthorized_client : error_code::invalid_request;
+}
 
 /// An error that is redirected to the application.
 struct redirect_failure {
@@ -73,16 +81,34 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
 [[nodiscard]] TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
                                                             const service_catalog& services);
 
-/// Reads and checks an authorization request. An error only if the application could not be looked up.
-template <application_store Applications>
-[[nodiscard]] result<judged_request> judge_request(const parameters& sent, Applications& applications,
-                                                   const service_catalog& services) {
+/// Whether a user may have tokens, and their applications may get any; true if the sessions do not know.
+template <class Sessions>
+[[nodiscard]] result<bool> is_active(Sessions& sessions, user_id user) {
+    if constexpr (active_user_source<Sessions>) return sessions.is_active(user);
+    else return true;
+}
+
+/// Whether an application gets no codes and tokens: it is suspended, or its owner is not active. `is_active(user)`: `result<bool>`.
+template <class IsActive>
+[[nodiscard]] result<bool> is_stopped(const application& client, const IsActive& is_active) {
+    if (client.suspended) return true;
+    auto active = is_active(client.owner);
+    return active ? result<bool>{!*active} : std::move(active).error();
+}
+
+/// Reads and checks an authorization request. An error only if the application or its owner could not be looked up.
+template <application_store Applications, class IsActive>
+[[nodiscard]] result<judged_request> judge_request(const parameters& sent, Applications& applications, const service_catalog& services,
+                                                   const IsActive& is_active) {
     const auto client_id = client_id_of(sent);
     if (!client_id) return page_failure::missing_client_id;
     auto client = applications.find_application(*client_id);
     if (!client) return std::move(client).error();
     if (!*client || (*client)->type == client_type::resource_server)
         return page_failure::unknown_client;
+    const auto stopped = is_stopped(**client, is_active);
+    if (!stopped) return stopped.error();
+    if (*stopped) return page_failure::stopped_client;
     return judge_request_of(std::move(**client), sent, services);
 }
 

@@ -127,7 +127,7 @@ struct client_endpoints {
     template <class IsActive>
     void respond_token(const http::request& request, request_state& context, http::response& response,
                        const IsActive& is_active) const {
-        const auto read = authenticate(request, context, response, endpoint::token);
+        const auto read = authenticate(request, context, response, endpoint::token, is_active);
         if (!read) return;
         std::optional<oauth_token> refresh_token;
         if (is_refresh(read->sent)) {
@@ -164,9 +164,11 @@ struct client_endpoints {
         remove_expired(store, policy(policies.observer), context.now(), rows_added);
     }
 
-    /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1).
-    void respond_revocation(const http::request& request, request_state& context, http::response& response) const {
-        const auto read = authenticate(request, context, response, endpoint::revocation);
+    /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
+    template <class IsActive>
+    void respond_revocation(const http::request& request, request_state& context, http::response& response,
+                            const IsActive& is_active) const {
+        const auto read = authenticate(request, context, response, endpoint::revocation, is_active);
         if (!read) return;
         const auto token = read->sent.find("token");
         if (!token) return fail(missing_parameter("token"), response);
@@ -188,7 +190,7 @@ struct client_endpoints {
     template <class IsActive>
     void respond_introspection(const http::request& request, request_state& context, http::response& response,
                                const IsActive& is_active) const {
-        const auto read = authenticate(request, context, response, endpoint::introspection);
+        const auto read = authenticate(request, context, response, endpoint::introspection, is_active);
         if (!read) return;
         const auto token = read->sent.find("token");
         if (!token) return fail(missing_parameter("token"), response);
@@ -206,9 +208,10 @@ struct client_endpoints {
     }
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
-    void respond_device_authorization(const http::request& request, request_state& context,
-                                      http::response& response) const {
-        const auto read = authenticate(request, context, response, endpoint::device_authorization);
+    template <class IsActive>
+    void respond_device_authorization(const http::request& request, request_state& context, http::response& response,
+                                      const IsActive& is_active) const {
+        const auto read = authenticate(request, context, response, endpoint::device_authorization, is_active);
         if (!read) return;
         const auto window = take_device_request(context.client, context.now());
         if (!window.admitted)
@@ -322,9 +325,12 @@ private:
     }
 
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
-    /// a revocation by the user, instead of `invalid_client`.
+    /// a revocation by the user, instead of `invalid_client`. An application that is suspended, or whose owner is not active, may
+    /// only revoke.
+    template <class IsActive>
     [[nodiscard]] std::optional<authenticated> authenticate(const http::request& request, request_state& context,
-                                                            http::response& response, endpoint endpoint) const {
+                                                            http::response& response, endpoint endpoint,
+                                                            const IsActive& is_active) const {
         if (request.method != http::method::post) {
             respond_unsupported_method(request, response, "POST, OPTIONS", documentation_url);
             if (request.method != http::method::options) state.error = error_code::invalid_request;
@@ -349,6 +355,12 @@ private:
         if (client != nullptr && endpoint == endpoint::introspection && client->type == client_type::public_client) {
             refuse_client(request, context, client_fault::needs_secret, response);
             return std::nullopt;
+        }
+        if (client != nullptr && endpoint != endpoint::revocation) {
+            const auto stopped = is_stopped(*client, is_active);
+            if (!stopped) respond_error(stopped.error(), response);
+            else if (*stopped) fail({error_code::unauthorized_client, "The application is suspended."}, response);
+            if (!stopped || *stopped) return std::nullopt;
         }
         if (client != nullptr) return authenticated{std::move(sent), std::move(*client)};
 

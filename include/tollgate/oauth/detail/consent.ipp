@@ -119,6 +119,7 @@ TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent
     switch (failure) {
         case page_failure::missing_client_id: return texts.missing_client;
         case page_failure::unknown_client: return texts.unknown_client;
+        case page_failure::stopped_client: return texts.stopped_client;
         case page_failure::no_redirect_url: return texts.no_redirect_url;
         case page_failure::missing_redirect: return texts.missing_redirect;
         case page_failure::unregistered_redirect: break;

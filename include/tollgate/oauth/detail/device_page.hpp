@@ -170,6 +170,10 @@ private:
         const auto client = store.find_application(request.client_id.view());
         if (!client) return respond_error(client.error(), call.response);
         if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        const auto stopped = is_stopped(**client, [&](user_id user) { return is_active(sessions, user); });
+        if (!stopped) return respond_error(stopped.error(), call.response);
+        if (*stopped)
+            return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
         const auto token = new_form_token(call, device_decision_purpose, code);
         if (!token) return respond_error(token.error(), call.response);
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), call.url,     *token,

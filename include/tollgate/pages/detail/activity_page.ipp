@@ -42,6 +42,8 @@ namespace detail {
         case activity_kind::quota_set: return texts.quota_set;
         case activity_kind::account_added: return texts.account_added;
         case activity_kind::event_reported: return texts.event_reported;
+        case activity_kind::application_suspended: return texts.application_suspended;
+        case activity_kind::application_resumed: return texts.application_resumed;
         case activity_kind::count_: break;
     }
     return {};

@@ -31,8 +31,8 @@ inline void expect_application(const application& actual, application_id id, con
     expect(actual.redirect_urls == application.redirect_urls, "an application has its redirect URLs, byte for byte, in order", at);
     expect(actual.type == application.type, "an application has its type", at);
     expect(actual.created_at == application.created_at, "an application has its time, to the millisecond", at);
-    expect(!actual.older_secret_digest && !actual.acts_for_owner && actual.users == 0,
-           "a new application has one secret, no right to its owner's accounts, and no users", at);
+    expect(!actual.older_secret_digest && !actual.acts_for_owner && actual.users == 0 && !actual.suspended,
+           "a new application has one secret, no right to its owner's accounts, and no users, and is not suspended", at);
 }
 
 template <class Store>

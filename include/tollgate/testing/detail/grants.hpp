@@ -44,6 +44,73 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(value_of(store.grants_of(user_id{8})).empty(), "another user granted nothing");
     });
 
+    add("suspension: a suspended application has no access tokens and gets none, until it is resumed", [](auto& store) {
+        const auto application = create_sample_application(store), other = create_sample_application(store, "tgi_b");
+        const auto client_id = sample_application("tgi_a").client_id;
+        const auto reason_of = [&] {
+            const auto found = value_of(store.find_application(client_id.view())).value();
+            const auto listed = value_of(store.applications_of(found.owner));
+            expect(listed.at(0).suspended == found.suspended, "a list tells the same as a search");
+            return found.suspended;
+        };
+        const application_change allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {}, .acts_for_owner = true};
+        const auto create_owner_token = [&](std::uint64_t seed) {
+            return store.create_owner_token(
+                {user_id{3}, application, sample_access_digest(seed), sample_scopes("a"), noon, noon + seconds{3600}});
+        };
+        value_of(store.update_application(user_id{3}, application, allowed));
+        authorize(store, 1, application);
+        authorize(store, 2, other);
+        expect_refresh(store, sample_refresh(1, 11, application), refresh_result::refreshed);
+        expect_true(create_owner_token(12), "the owner has allowed it");
+        expect_code(store, sample_code(3, application), code_result::created);
+        const auto unknown_id = application_id{other.value() + 1};
+        expect_false(store.set_suspension(unknown_id, suspension::by_operator), "there is no such application");
+        expect_false(store.set_suspension(unknown_id, std::nullopt), "there is no such application");
+        for (const std::uint64_t live : {1U, 11U, 12U}) expect_access(store, live);
+
+        for (const auto reason : {suspension::by_operator, suspension::owner_disabled}) {
+            expect_true(store.set_suspension(application, reason), "the application is suspended");
+            expect(reason_of() == reason, "an application has the reason of its suspension");
+            for (const std::uint64_t gone : {1U, 11U, 12U}) expect_no_access(store, gone);
+            expect_refresh(store, sample_refresh(1, 13, application), refresh_result::unknown);
+            expect_redemption(store, sample_redemption(3, application), redemption_result::unknown);
+            expect_false(create_owner_token(14), "a suspended application gets no token of its owner");
+            for (const std::uint64_t never : {3U, 13U, 14U}) expect_no_access(store, never);
+        }
+        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "grants stay");
+        expect_access(store, 2);
+        expect(is_refreshable(store, 2, other), "another application is not suspended");
+
+        expect_true(store.set_suspension(application, std::nullopt), "the application is resumed");
+        expect(!reason_of(), "a resumed application is not suspended");
+        expect_no_access(store, 1);
+        expect_refresh(store, sample_refresh(1, 15, application), refresh_result::refreshed);
+        expect_redemption(store, sample_redemption(3, application), redemption_result::redeemed);
+        expect_true(create_owner_token(16), "the owner has still allowed it");
+        for (const std::uint64_t live : {3U, 15U, 16U}) expect_access(store, live);
+    });
+
+    add("suspension: no access token is left by calls that overlap with it", [](auto& store) {
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            const auto application = create_sample_application(store, "tgi_" + std::to_string(round));
+            const std::uint64_t base = 1000 * (round + 1);
+            for (std::uint64_t i = 0; i < thread_count; ++i) authorize(store, base + i, application);
+            for (std::uint64_t i = 0; i < thread_count; ++i)
+                expect_code(store, sample_code(base + 100 + i, application), code_result::created);
+            in_parallel([&](std::size_t i) {
+                if (i == 0) {
+                    value_of(store.set_suspension(application, suspension::by_operator));
+                    return;
+                }
+                value_of(store.refresh_access_token(sample_refresh(base + i, base + 200 + i, application)));
+                value_of(store.redeem_code(sample_redemption(base + 100 + i, application)));
+            });
+            for (std::uint64_t i = 0; i < thread_count; ++i)
+                for (const std::uint64_t kind : {0U, 100U, 200U}) expect_no_access(store, base + kind + i);
+        }
+    });
+
     add("grant: new scopes are added to those already granted", [](auto& store) {
         const auto application = create_sample_application(store);
         auto code = sample_code(1, application);

@@ -27,10 +27,16 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
+    /// Also false if there is none.
+    [[nodiscard]] bool may_get_tokens(application_id id) const noexcept {
+        const application* const found = find(id);
+        return found != nullptr && !found->suspended;
+    }
     [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
     TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
     TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret) noexcept;
     TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
+    TOLLGATE_DECL bool set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
 
 private:

@@ -82,6 +82,13 @@ TOLLGATE_DECL bool applications::remove_older_secret(user_id owner, application_
     return true;
 }
 
+TOLLGATE_DECL bool applications::set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
+    const auto found = rows_.find(id);
+    if (found == rows_.end()) return false;
+    found->second.suspended = suspended;
+    return true;
+}
+
 TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {
     const application* const found = find_of(owner, id);
     if (found == nullptr) return false;

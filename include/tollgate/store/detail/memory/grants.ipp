@@ -69,6 +69,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
 TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown) {
     const auto found = codes_.find(shown.code_digest);
     if (found == codes_.end() || found->second.parties.application != shown.application) return redeemed_code{};
+    if (!applications_.may_get_tokens(shown.application)) return redeemed_code{};
     code_row& code = found->second;
     const auto judged =
         judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge}, shown);
@@ -152,7 +153,7 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
     const auto& rotation = shown.rotation;
     const auto found = find_refresh_token(shown.refresh_digest, shown.family_digest());
     if (found == refresh_tokens_.end() || found->second.parties.application != shown.application ||
-        found->second.expires_at <= shown.now)
+        found->second.expires_at <= shown.now || !applications_.may_get_tokens(shown.application))
         return refreshed_token{};
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;

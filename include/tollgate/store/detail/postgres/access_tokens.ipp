@@ -78,7 +78,7 @@ TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_t
             // Waits for verbs that delete the application or take its right away, which then wait for this one.
             const auto allowed = reading.add(
                 "SELECT id FROM tollgate_applications "
-                "WHERE id = $1 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential' FOR SHARE",
+                "WHERE id = $1 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential' AND suspended IS NULL FOR SHARE",
                 token.application, token.user);
             const auto room = postgres::add_room_query(reading, token.user, token.application);
             auto read = on.run(reading);

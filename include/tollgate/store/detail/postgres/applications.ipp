@@ -32,7 +32,8 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
         return std::optional<application>{};
     return impl_->read_one(sql::to_application,
                            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0::bigint FROM tollgate_applications WHERE client_id = $1",
+                           "client_type, older_secret_digest, acts_for_owner, 0::bigint, suspended "
+                           "FROM tollgate_applications WHERE client_id = $1",
                            client_id);
 }
 
@@ -40,7 +41,7 @@ TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(u
     return impl_->read_all(sql::to_application,
                            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
                            "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id) "
+                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id), suspended "
                            "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
                            owner);
 }
@@ -76,6 +77,23 @@ TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, ap
     return impl_->change("UPDATE tollgate_applications SET older_secret_digest = NULL "
                          "WHERE id = $1 AND owner_id = $2 AND older_secret_digest IS NOT NULL",
                          id, owner);
+}
+
+TOLLGATE_DECL result<bool> postgres_store::set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+        if (suspended) {  // as in `delete_application`
+            batch.set_response_wait_max(seconds{60});
+            batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR UPDATE", id);
+            batch.add("SELECT count(*) FROM (SELECT id FROM tollgate_grants WHERE application_id = $1 ORDER BY id FOR UPDATE) AS locked",
+                      id);
+        }
+        const auto updating = batch.add("UPDATE tollgate_applications SET suspended = $2 WHERE id = $1", id, suspended);
+        if (suspended) batch.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1", id);
+        auto results = impl_->database.run(batch);
+        if (!results) return impl_->forget_all_after(std::move(results).error());
+        if (suspended && results->back().affected() > 0) impl_->changes->forget_all();  // many users may be affected
+        return (*results)[updating].affected() > 0;
+    });
 }
 
 TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {

@@ -116,7 +116,8 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             const auto stored = reading.add(
                 "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id "
                 "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "WHERE code_digest = $1 AND application_id = $2",
+                "JOIN tollgate_applications AS applications ON applications.id = application_id "
+                "WHERE code_digest = $1 AND application_id = $2 AND suspended IS NULL",
                 shown.code_digest, shown.application);
             const auto room = reading.add(
                 "SELECT access.expires_at FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
@@ -179,7 +180,8 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             const auto stored = reading.add(
                 "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
                 "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4",
+                "JOIN tollgate_applications AS applications ON applications.id = application_id "
+                "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4 AND suspended IS NULL",
                 shown.refresh_digest, family, shown.application, shown.now);
             const auto room = reading.add(
                 "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "

@@ -381,6 +381,8 @@ inline constexpr std::array store_steps{
         CREATE INDEX tollgate_deliveries_of_hook_held_by_id ON tollgate_deliveries (hook_id, id) WHERE state = 3;
         DROP INDEX tollgate_deliveries_of_hook_that_are_held;
     )"},
+    // 10: why an application is suspended; NULL if it is not.
+    schema_step{"ALTER TABLE tollgate_applications ADD COLUMN suspended text CHECK (suspended IN ('operator', 'owner_disabled'))"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.

@@ -168,6 +168,8 @@ template <>
 struct column<client_type>
     : text_column<client_type, client_type::confidential, client_type::public_client, client_type::resource_server> {};
 template <>
+struct column<suspension> : text_column<suspension, suspension::by_operator, suspension::owner_disabled> {};
+template <>
 struct column<device_code_state>
     : text_column<device_code_state, device_code_state::pending, device_code_state::approved, device_code_state::denied> {};
 

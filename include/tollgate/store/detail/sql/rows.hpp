@@ -133,9 +133,10 @@ struct owner_columns {
 [[nodiscard]] inline application to_application(application_id id, user_id owner, client_id_text& client_id, digest& secret_digest,
                                                 std::string& name, std::string& website, std::string& description,
                                                 url_lines& redirect_urls, instant created_at, client_type type,
-                                                std::optional<digest>& older_secret_digest, bool acts_for_owner, std::int64_t users) {
+                                                std::optional<digest>& older_secret_digest, bool acts_for_owner, std::int64_t users,
+                                                std::optional<suspension> suspended) {
     return {id, owner, client_id, secret_digest, std::move(name), std::move(website), std::move(description),
-            std::move(redirect_urls.urls), created_at, type, older_secret_digest, acts_for_owner, users};
+            std::move(redirect_urls.urls), created_at, type, older_secret_digest, acts_for_owner, users, suspended};
 }
 
 [[nodiscard]] inline auto to_grant(user_id user) {

@@ -49,7 +49,7 @@ TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_tok
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         const auto allowed = sql::read_value<application_id>(
             on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
-                       "AND client_type = 'confidential'",
+                       "AND client_type = 'confidential' AND suspended IS NULL",
                        token.application, token.user));
         if (!allowed) return allowed.error();
         if (!*allowed) return false;

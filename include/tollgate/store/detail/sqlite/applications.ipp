@@ -26,7 +26,7 @@ TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
     return impl_->read_one(sql::to_application,
                            "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0 FROM tollgate_applications WHERE client_id = ?",
+                           "client_type, older_secret_digest, acts_for_owner, 0, suspended FROM tollgate_applications WHERE client_id = ?",
                            client_id);
 }
 
@@ -34,7 +34,7 @@ TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(use
     return impl_->read_all(sql::to_application,
                            "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
                            "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id) "
+                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id), suspended "
                            "FROM tollgate_applications WHERE owner = ? ORDER BY id",
                            owner);
 }
@@ -64,6 +64,14 @@ TOLLGATE_DECL result<bool> sqlite_store::remove_older_secret(user_id owner, appl
     return impl_->change("UPDATE tollgate_applications SET older_secret_digest = NULL "
                          "WHERE id = ? AND owner = ? AND older_secret_digest IS NOT NULL",
                          id, owner);
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+        auto updated = on.run_counted("UPDATE tollgate_applications SET suspended = ? WHERE id = ?", suspended, id);
+        if (!updated || !*updated || !suspended) return updated;
+        return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
+    });
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {

@@ -107,7 +107,8 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         const auto found = sql::read_one(
             on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token "
                        "FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "WHERE code_digest = ? AND application = ?",
+                       "JOIN tollgate_applications ON application = tollgate_applications.id "
+                       "WHERE code_digest = ? AND application = ? AND suspended IS NULL",
                        shown.code_digest, shown.application),
             sql::to_found_code);
         if (!found) return found.error();
@@ -136,7 +137,8 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         const auto found = sql::read_one(
             on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ?",
+                       "JOIN tollgate_applications ON application = tollgate_applications.id "
+                       "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ? AND suspended IS NULL",
                        shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
             sql::to_found_refresh_token);
         if (!found) return found.error();

@@ -279,6 +279,8 @@ inline constexpr std::array store_steps{
     )"},
     // 8: the beginning of the request of each attempt.
     statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN request BLOB NOT NULL DEFAULT x''"},
+    // 9: why an application is suspended; NULL if it is not.
+    statement_text{"ALTER TABLE tollgate_applications ADD COLUMN suspended TEXT CHECK (suspended IN ('operator', 'owner_disabled'))"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
