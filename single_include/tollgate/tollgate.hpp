@@ -8197,6 +8197,13 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_d
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
 TOLLGATE_COLD void add_allow(http::response& response, method_set allowed);
 
+/// `Strict-Transport-Security` (RFC 6797) where clients use TLS at this public URL, perhaps at a proxy.
+inline void add_transport_security(http::response& response, std::string_view public_url) {
+    constexpr std::string_view secure = "https://";
+    if (ascii_iequals(public_url.substr(0, secure.size()), secure))
+        response.add_prepared_lines("Strict-Transport-Security: max-age=31536000\r\n");
+}
+
 /// `Accept-Encoding: identity` for a body with a content coding (RFC 9110 section 12.5.3).
 inline void add_accepted_coding(const http::request& request, http::response& response) {
     if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
@@ -8640,6 +8647,7 @@ template <class Policies, class Settings>
     http::add_retry_after(response, refusal.status);
     write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
     add_rate_limit_fields(response, limit);
+    add_transport_security(response, settings.auth_url);
     http::add_cors_fields(settings.cors_origins, refusal, response);
     finish_refusal(policies, refusal, client, response);
 }
@@ -8793,6 +8801,7 @@ private:
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
         const auto observation = observed(request, state);
         add_rate_limit_fields(response, *state.limit, observation.id());
+        add_transport_security(response, api.settings.base_url);
         http::add_cors_fields(api.settings.cors_origins, request, response);
         if (state.is_preflight) allow_own_fields(response, policies.authenticators);
         observation.report_end(policies, response, caller_of(state));
@@ -13461,8 +13470,10 @@ void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::
         pipeline::add_rate_limit_fields(response, needs_no_store(context.endpoint)
                                            ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now())
                                            : limiter.peek(key, settings_.anonymous_quota, context.now()));
-    if (context.endpoint != oauth::endpoint::none && !is_page(request, context))
-        http::add_cors_fields(settings_.cors_origins, request, response);
+    if (!is_page(request, context)) {
+        pipeline::add_transport_security(response, settings_.auth_url);
+        if (context.endpoint != oauth::endpoint::none) http::add_cors_fields(settings_.cors_origins, request, response);
+    }
     observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr, context.outcome());
 }
 
@@ -15677,6 +15688,7 @@ private:
 
     TOLLGATE_DECL void respond(const http::request& request, http::response& response) const;
 
+    std::string auth_url_;
     std::string root_;
     std::vector<page> pages_;
     std::string not_found_;
@@ -29742,7 +29754,7 @@ inline constexpr std::string_view refusal_field_lines =
 
 TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
                                                    const oauth_settings* oauth)
-    : root_{http::url::root(settings.auth_url, "auth_url").path + "/docs"} {
+    : auth_url_{settings.auth_url}, root_{http::url::root(settings.auth_url, "auth_url").path + "/docs"} {
     manual::page_writer writer{settings, routes, oauth, root_};
     for (const auto& each : manual::page_entries) {
         if (!writer.has(each)) continue;
@@ -29768,6 +29780,7 @@ TOLLGATE_DECL void api_documentation::handle(const http::request& request, http:
                                              const http::unique_id& generated) const noexcept {
     pipeline::write_or_status(response, http::status::internal_server_error, [&] {
         respond(request, response);
+        pipeline::add_transport_security(response, auth_url_);
         http::add_request_id(response, http::request_id_of(request, generated));
     });
 }
@@ -29781,6 +29794,7 @@ TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http:
     pipeline::write_or_status(response, refused.status, [&] {
         response.set_status(refused.status);
         response.add_prepared_lines(manual::refusal_field_lines);
+        pipeline::add_transport_security(response, auth_url_);
         const bool has_id = refused.request != nullptr;
         http::add_request_id(response, has_id ? http::request_id_of(*refused.request, generated) : generated.view());
         response.body() = refused_before_;

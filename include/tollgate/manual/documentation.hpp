@@ -54,6 +54,7 @@ private:
 
     TOLLGATE_DECL void respond(const http::request& request, http::response& response) const;
 
+    std::string auth_url_;
     std::string root_;
     std::vector<page> pages_;
     std::string not_found_;

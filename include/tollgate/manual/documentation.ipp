@@ -39,7 +39,7 @@ inline constexpr std::string_view refusal_field_lines =
 
 TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
                                                    const oauth_settings* oauth)
-    : root_{http::url::root(settings.auth_url, "auth_url").path + "/docs"} {
+    : auth_url_{settings.auth_url}, root_{http::url::root(settings.auth_url, "auth_url").path + "/docs"} {
     manual::page_writer writer{settings, routes, oauth, root_};
     for (const auto& each : manual::page_entries) {
         if (!writer.has(each)) continue;
@@ -65,6 +65,7 @@ TOLLGATE_DECL void api_documentation::handle(const http::request& request, http:
                                              const http::unique_id& generated) const noexcept {
     pipeline::write_or_status(response, http::status::internal_server_error, [&] {
         respond(request, response);
+        pipeline::add_transport_security(response, auth_url_);
         http::add_request_id(response, http::request_id_of(request, generated));
     });
 }
@@ -78,6 +79,7 @@ TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http:
     pipeline::write_or_status(response, refused.status, [&] {
         response.set_status(refused.status);
         response.add_prepared_lines(manual::refusal_field_lines);
+        pipeline::add_transport_security(response, auth_url_);
         const bool has_id = refused.request != nullptr;
         http::add_request_id(response, has_id ? http::request_id_of(*refused.request, generated) : generated.view());
         response.body() = refused_before_;

@@ -359,8 +359,10 @@ void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::
         pipeline::add_rate_limit_fields(response, needs_no_store(context.endpoint)
                                            ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now())
                                            : limiter.peek(key, settings_.anonymous_quota, context.now()));
-    if (context.endpoint != oauth::endpoint::none && !is_page(request, context))
-        http::add_cors_fields(settings_.cors_origins, request, response);
+    if (!is_page(request, context)) {
+        pipeline::add_transport_security(response, settings_.auth_url);
+        if (context.endpoint != oauth::endpoint::none) http::add_cors_fields(settings_.cors_origins, request, response);
+    }
     observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr, context.outcome());
 }
 

@@ -161,6 +161,7 @@ private:
     http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
         const auto observation = observed(request, state);
         add_rate_limit_fields(response, *state.limit, observation.id());
+        add_transport_security(response, api.settings.base_url);
         http::add_cors_fields(api.settings.cors_origins, request, response);
         if (state.is_preflight) allow_own_fields(response, policies.authenticators);
         observation.report_end(policies, response, caller_of(state));

@@ -431,3 +431,28 @@ TEST_CASE("settings reach their part", "[api][account_service]") {
     STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<decltype(none)>);
     STATIC_REQUIRE(decltype(none)::blocking);
 }
+
+TEST_CASE("each response says that browsers must use TLS, if the service is reached over TLS", "[api][account_service]") {
+    constexpr std::string_view field = "Strict-Transport-Security: max-age=31536000\r\n";
+    for (const std::string scheme : {"https", "HTTPS", "http"}) {
+        parts setup;
+        auto configured = settings(scheme + "://shop.example/v1");
+        configured.anonymous_quota.requests = 100;
+        configured.allowed_hosts = http::allowed_hosts{{"shop.example"}};
+        account_service service{configured, setup.users, setup.store, setup.sessions, setup.policies()};
+        for (const char* target : {"/v1/testservice/get", "/v1/nothing", "/v1/user/balance", "/nothing", "/docs/", "/docs", "/docs/nothing/",
+                                   "/docs/style.css", "/user/oauth_token/", "/.well-known/oauth-authorization-server",
+                                   "/en/user/sign_in/", "/en/user/oauth/"}) {
+            for (const bool is_known_host : {true, false}) {
+                CAPTURE(scheme, target, is_known_host);
+                test_request request{http::method::get, target};
+                if (!is_known_host) request.without("Host").field("Host", "attacker.example");
+                const auto response = service.handle(request.view());
+                const std::string_view lines = response.field_block();
+                const auto at = lines.find(field);
+                CHECK((at != std::string_view::npos) == (scheme != "http"));
+                if (at != std::string_view::npos) CHECK(lines.find(field, at + 1) == std::string_view::npos);
+            }
+        }
+    }
+}

@@ -92,6 +92,13 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_d
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
 TOLLGATE_COLD void add_allow(http::response& response, method_set allowed);
 
+/// `Strict-Transport-Security` (RFC 6797) where clients use TLS at this public URL, perhaps at a proxy.
+inline void add_transport_security(http::response& response, std::string_view public_url) {
+    constexpr std::string_view secure = "https://";
+    if (ascii_iequals(public_url.substr(0, secure.size()), secure))
+        response.add_prepared_lines("Strict-Transport-Security: max-age=31536000\r\n");
+}
+
 /// `Accept-Encoding: identity` for a body with a content coding (RFC 9110 section 12.5.3).
 inline void add_accepted_coding(const http::request& request, http::response& response) {
     if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");

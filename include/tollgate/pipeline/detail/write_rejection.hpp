@@ -36,6 +36,7 @@ template <class Policies, class Settings>
     http::add_retry_after(response, refusal.status);
     write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
     add_rate_limit_fields(response, limit);
+    add_transport_security(response, settings.auth_url);
     http::add_cors_fields(settings.cors_origins, refusal, response);
     finish_refusal(policies, refusal, client, response);
 }
