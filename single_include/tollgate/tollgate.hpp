@@ -12586,6 +12586,10 @@ TOLLGATE_DECL void respond_invalid_client(const http::request& request, const re
 /// The challenge of a 401 (RFC 6749 section 5.2).
 TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response);
 
+/// 429 with Retry-After, where failures have used up the window of the client's address.
+TOLLGATE_DECL void write_rate_limited(http::response& response, const failure& failed, const limit_decision& window, instant now,
+                                      std::string_view documentation_url);
+
 /// 429, and when the client may try again.
 TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description);
@@ -12629,12 +12633,12 @@ struct client_endpoints {
         if (!judged && judged.error().kind == error_kind::too_many_requests)
             return refuse_for_now(judged.error().retry_at, response, judged.error().message);
         if (!judged) return respond_error(judged.error(), response);
-        if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
+        if (const auto* error = std::get_if<failure>(&*judged)) return refuse_exchange(*read, *error, response);
         if (const auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
                 report_activity(policy(policies.observer), {activity_kind::access_revoked_after_reuse, *reused->user, read->client.name,
                                                             context.client, context.now()});
-            return fail(reused->reason, response);
+            return refuse_exchange(*read, reused->reason, response);
         }
         const auto& issued = std::get<token_response>(*judged);
         if (issued.new_user) {
@@ -12860,6 +12864,18 @@ private:
     void refuse_client(const http::request& request, const request_state& context, client_fault fault, http::response& response) const {
         state.error = error_code::invalid_client;
         respond_invalid_client(request, context, fault, response, documentation_url);
+    }
+
+    /// An invalid code or token of a public client counts like a wrong secret: whoever sends it has proved nothing.
+    void refuse_exchange(const authenticated& request, const failure& failed, http::response& response) const {
+        if (request.client.type != client_type::public_client || failed.code != error_code::invalid_grant) return fail(failed, response);
+        state.window = policy(policies.limiter).take(limit_key::of(state.client), settings.anonymous_quota, state.now());
+        if (state.window->admitted) return fail(failed, response);
+        state.error = failed.code;
+        write_rate_limited(response,
+                           {failed.code, "API rate limit exceeded by requests with invalid codes and tokens. Wait until the time "
+                                         "in X-RateLimit-Reset."},
+                           *state.window, state.now(), documentation_url);
     }
 
     void refuse_for_now(instant retry_at, http::response& response, std::string_view description) const {
@@ -27848,19 +27864,23 @@ TOLLGATE_DECL void add_client_challenge(const http::request& request, http::resp
 
 TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context, client_fault fault,
                                           http::response& response, std::string_view documentation_url) {
-    if (context.window && !context.window->admitted) {
-        http::add_retry_after(response, context.window->resets_at - context.now());
-        const failure error{error_code::invalid_client,
-                            "API rate limit exceeded by requests with a wrong client_id or "
-                            "client_secret. Wait until the time in X-RateLimit-Reset."};
-        return write_failure(response, {.status = http::status::too_many_requests,
-                                        .failure = error,
-                                        .documentation_url = documentation_url,
-                                        .about = pipeline::about_rate_limits});
-    }
+    if (context.window && !context.window->admitted)
+        return write_rate_limited(response,
+                                  {error_code::invalid_client, "API rate limit exceeded by requests with a wrong client_id or "
+                                                               "client_secret. Wait until the time in X-RateLimit-Reset."},
+                                  *context.window, context.now(), documentation_url);
     add_client_challenge(request, response);
     const auto error = to_failure(fault);
     write_failure(response, {.status = http::status::unauthorized, .failure = error, .documentation_url = documentation_url});
+}
+
+TOLLGATE_DECL void write_rate_limited(http::response& response, const failure& failed, const limit_decision& window, instant now,
+                                      std::string_view documentation_url) {
+    http::add_retry_after(response, window.resets_at - now);
+    write_failure(response, {.status = http::status::too_many_requests,
+                             .failure = failed,
+                             .documentation_url = documentation_url,
+                             .about = pipeline::about_rate_limits});
 }
 
 TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,

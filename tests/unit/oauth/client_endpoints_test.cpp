@@ -339,6 +339,38 @@ TEST_CASE("an inactive user gets no tokens for a refresh token that was replaced
     CHECK(status() == http::status::too_many_requests);  // all of them are counted
 }
 
+TEST_CASE("invalid codes and tokens of a public client count against the address", "[oauth][token][limits]") {
+    auto settings = test_oauth_settings();
+    settings.anonymous_quota = {3, std::chrono::hours{1}};
+    oauth_shop<> shop{settings};
+    const auto confidential = shop.app;
+    const auto public_client = shop.register_client("TV", "https://app.example/cb", "https://app.example/", client_type::public_client);
+    const auto fields = [&](const registered_client& by, const char* grant_type, const char* name, std::string value) {
+        parameter_list all{{"client_id", by.client_id}, {"grant_type", grant_type}, {name, std::move(value)}};
+        if (!by.client_secret.empty() && by.id == confidential.id) all.emplace_back("client_secret", by.client_secret);
+        return all;
+    };
+    const std::string code = "tgc_nonsense", refresh = "tgr_nonsense";
+    for (int i = 0; i < 9; ++i)
+        check_error(shop.post(token, fields(confidential, "authorization_code", "code", code)), status::bad_request, "invalid_grant");
+    check_error(shop.post(token, fields(public_client, "authorization_code", "code", "")), status::bad_request, "invalid_request");
+    check_error(shop.post(token, fields(public_client, "authorization_code", "code", code)), status::bad_request, "invalid_grant");
+    check_error(shop.post(token, fields(public_client, "refresh_token", "refresh_token", refresh)), status::bad_request, "invalid_grant");
+    const auto last = shop.post(token, fields(public_client, "authorization_code", "code", code));
+    check_error(last, status::bad_request, "invalid_grant");
+    CHECK(last.find("X-RateLimit-Remaining") == "0");
+    const auto refused = shop.post(token, fields(public_client, "refresh_token", "refresh_token", refresh));
+    check_error(refused, status::too_many_requests, "invalid_grant");
+    CHECK(refused.find("Retry-After") == "3600");
+    // A valid code is never refused.
+    shop.app = public_client;
+    const std::string verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+    auto exchange = fields(public_client, "authorization_code", "code", shop.make_code(challenge));
+    exchange.emplace_back("code_verifier", verifier);
+    CHECK(shop.post(token, exchange).status() == status::ok);
+    check_error(shop.post(token, fields(confidential, "authorization_code", "code", code)), status::bad_request, "invalid_grant");
+}
+
 TEST_CASE("an application that is suspended, or whose owner is inactive, gets nothing but may revoke", "[oauth][suspension]") {
     for (const bool by_operator : {true, false}) {
         CAPTURE(by_operator);

@@ -103,6 +103,10 @@ TOLLGATE_DECL void respond_invalid_client(const http::request& request, const re
 /// The challenge of a 401 (RFC 6749 section 5.2).
 TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response);
 
+/// 429 with Retry-After, where failures have used up the window of the client's address.
+TOLLGATE_DECL void write_rate_limited(http::response& response, const failure& failed, const limit_decision& window, instant now,
+                                      std::string_view documentation_url);
+
 /// 429, and when the client may try again.
 TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,
                                     std::string_view description);
@@ -146,12 +150,12 @@ struct client_endpoints {
         if (!judged && judged.error().kind == error_kind::too_many_requests)
             return refuse_for_now(judged.error().retry_at, response, judged.error().message);
         if (!judged) return respond_error(judged.error(), response);
-        if (const auto* error = std::get_if<failure>(&*judged)) return fail(*error, response);
+        if (const auto* error = std::get_if<failure>(&*judged)) return refuse_exchange(*read, *error, response);
         if (const auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
                 report_activity(policy(policies.observer), {activity_kind::access_revoked_after_reuse, *reused->user, read->client.name,
                                                             context.client, context.now()});
-            return fail(reused->reason, response);
+            return refuse_exchange(*read, reused->reason, response);
         }
         const auto& issued = std::get<token_response>(*judged);
         if (issued.new_user) {
@@ -377,6 +381,18 @@ private:
     void refuse_client(const http::request& request, const request_state& context, client_fault fault, http::response& response) const {
         state.error = error_code::invalid_client;
         respond_invalid_client(request, context, fault, response, documentation_url);
+    }
+
+    /// An invalid code or token of a public client counts like a wrong secret: whoever sends it has proved nothing.
+    void refuse_exchange(const authenticated& request, const failure& failed, http::response& response) const {
+        if (request.client.type != client_type::public_client || failed.code != error_code::invalid_grant) return fail(failed, response);
+        state.window = policy(policies.limiter).take(limit_key::of(state.client), settings.anonymous_quota, state.now());
+        if (state.window->admitted) return fail(failed, response);
+        state.error = failed.code;
+        write_rate_limited(response,
+                           {failed.code, "API rate limit exceeded by requests with invalid codes and tokens. Wait until the time "
+                                         "in X-RateLimit-Reset."},
+                           *state.window, state.now(), documentation_url);
     }
 
     void refuse_for_now(instant retry_at, http::response& response, std::string_view description) const {

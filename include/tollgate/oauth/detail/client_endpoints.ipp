@@ -120,19 +120,23 @@ TOLLGATE_DECL void add_client_challenge(const http::request& request, http::resp
 
 TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context, client_fault fault,
                                           http::response& response, std::string_view documentation_url) {
-    if (context.window && !context.window->admitted) {
-        http::add_retry_after(response, context.window->resets_at - context.now());
-        const failure error{error_code::invalid_client,
-                            "API rate limit exceeded by requests with a wrong client_id or "
-                            "client_secret. Wait until the time in X-RateLimit-Reset."};
-        return write_failure(response, {.status = http::status::too_many_requests,
-                                        .failure = error,
-                                        .documentation_url = documentation_url,
-                                        .about = pipeline::about_rate_limits});
-    }
+    if (context.window && !context.window->admitted)
+        return write_rate_limited(response,
+                                  {error_code::invalid_client, "API rate limit exceeded by requests with a wrong client_id or "
+                                                               "client_secret. Wait until the time in X-RateLimit-Reset."},
+                                  *context.window, context.now(), documentation_url);
     add_client_challenge(request, response);
     const auto error = to_failure(fault);
     write_failure(response, {.status = http::status::unauthorized, .failure = error, .documentation_url = documentation_url});
+}
+
+TOLLGATE_DECL void write_rate_limited(http::response& response, const failure& failed, const limit_decision& window, instant now,
+                                      std::string_view documentation_url) {
+    http::add_retry_after(response, window.resets_at - now);
+    write_failure(response, {.status = http::status::too_many_requests,
+                             .failure = failed,
+                             .documentation_url = documentation_url,
+                             .about = pipeline::about_rate_limits});
 }
 
 TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,
