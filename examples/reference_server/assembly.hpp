@@ -64,7 +64,7 @@ public:
                     passwords_},
           service_{to_service_settings(settings, urls, services), data.users, data.store, sessions_,
                    make_policies(settings, data.clock, limiter_, observer)},
-          dispatcher_{service_, to_dispatch_settings(settings)} {
+          dispatcher_{service_, make_dispatch_settings(settings, data.users)} {
         observer.log.set_audit_log([&users = data.users](const tollgate::activity& activity) { return users.record(activity); });
     }
 
@@ -73,6 +73,19 @@ public:
     [[nodiscard]] chosen_limiter& limiter() noexcept { return limiter_; }
 
 private:
+    /// The webhooks of a disabled user stop with them. Only a database has disabled users.
+    [[nodiscard]] static tollgate::hook_dispatch_settings make_dispatch_settings(const settings& settings, Directory& users) {
+        auto made = to_dispatch_settings(settings);
+        if constexpr (requires(const tollgate::account_ref& account) { users.owner_of(account); })
+            made.is_owner_active = [&users](const tollgate::account_ref& account) -> tollgate::result<bool> {
+                const auto owner = users.owner_of(account);
+                if (!owner) return owner.error();
+                if (!*owner) return false;
+                return users.is_active(**owner);
+            };
+        return made;
+    }
+
     chosen_limiter limiter_;
     passwords_type passwords_;
     sessions_type sessions_;

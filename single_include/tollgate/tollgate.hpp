@@ -3519,6 +3519,7 @@ struct due_delivery {
     /// If the secret cannot be read, the reason for the operator, such as a missing key. Such a delivery is not sent
     /// until the secret can be read.
     std::string unreadable_secret{};
+    bool owner_is_active = true;  ///< set by the dispatcher, not by stores; if false, it is not sent
 };
 
 /// What a delivery becomes after an attempt.
@@ -36391,6 +36392,10 @@ struct hook_client_settings {
 struct hook_dispatch_settings {
     retry_schedule retry = {};
     hook_client_settings client = {};
+    /// Whether the owner of an account may get deliveries; empty: all may. Those of other owners wait until this returns true, which is
+    /// asked again within a minute. Called on the dispatcher's thread, about once a second for an account with due deliveries. After an
+    /// error the deliveries wait, too.
+    std::function<result<bool>(const account_ref&)> is_owner_active = {};
 
     /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
     std::size_t attempts_max = 2048;
@@ -37449,7 +37454,7 @@ private:
     struct hook_minute {
         clock::time_point over;
         std::size_t attempts = 0;
-        bool has_unreadable_secret = false;
+        bool is_paused = false;
     };
     struct requested_lease {
         hosts::value_type* host;
@@ -37471,7 +37476,7 @@ private:
     TOLLGATE_DECL void park_limited(host_state& host, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL hook_minute* minute_of(hook_id hook, clock::time_point now);
     TOLLGATE_DECL void count_attempt(hook_id hook);
-    TOLLGATE_DECL void pause_unreadable(const due_delivery& one, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void pause_hook(const due_delivery& one, scheduler_time now, scheduler_actions& into);
     [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id hook, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
     TOLLGATE_DECL void claim_failed(const error& failure, scheduler_time now, scheduler_actions& into);
@@ -37869,6 +37874,7 @@ private:
     TOLLGATE_DECL void work();
     TOLLGATE_DECL void report(const scheduler_actions& actions) noexcept;
     TOLLGATE_DECL void call_store(const scheduler_actions& actions);
+    [[nodiscard]] TOLLGATE_DECL bool is_owner_active(const account_ref& account);
     TOLLGATE_DECL void send(const std::vector<scheduler_actions::delivery_to_send>& all);
     TOLLGATE_DECL std::optional<outgoing_request> prepare(const scheduler_actions::delivery_to_send& each,
                                                           ended_attempt& refusal);
@@ -37904,6 +37910,8 @@ private:
     scheduler_inputs inputs_;
     clock::time_point next_step_at_{};
     http::field_block fields_;
+    std::map<account_ref, bool> known_owners_;  // of the last second: at most as many as deliveries were leased
+    clock::time_point owners_known_since_{};
 };
 
 template <class Body>
@@ -38074,8 +38082,32 @@ TOLLGATE_DECL void delivery_worker::impl::report(const scheduler_actions& action
 TOLLGATE_DECL void delivery_worker::impl::call_store(const scheduler_actions& actions) {
     if (actions.complete) inputs_.completed = environment_.complete(scheduler_.results(), environment_.now());
     if (actions.list_due_hooks) inputs_.listed = environment_.list_due_hooks(environment_.now(), *actions.list_due_hooks);
-    if (!actions.lease.empty()) inputs_.leased = environment_.lease(actions.lease, actions.leased_for);
+    if (!actions.lease.empty()) {
+        inputs_.leased = environment_.lease(actions.lease, actions.leased_for);
+        if (settings_.is_owner_active && *inputs_.leased)
+            for (due_delivery& each : **inputs_.leased) each.owner_is_active = is_owner_active(each.event->account);
+    }
     if (actions.sweep) inputs_.swept = environment_.sweep(actions.sweep->ended_before, actions.sweep->rows_max);
+}
+
+/// Asks once a second for each account: the answer may need a query.
+TOLLGATE_DECL bool delivery_worker::impl::is_owner_active(const account_ref& account) {
+    constexpr seconds known_for{1};
+    const auto at = clock::now();
+    if (at - owners_known_since_ > known_for) {
+        known_owners_.clear();
+        owners_known_since_ = at;
+    }
+    const auto [known, is_new] = known_owners_.try_emplace(account, false);
+    if (!is_new) return known->second;
+    try {
+        const auto active = settings_.is_owner_active(account);
+        if (!active) environment_.on_problem(active.error());
+        known->second = active && *active;
+    } catch (const std::exception& failed) {
+        environment_.on_problem(exception_error("is_owner_active threw", failed.what()));
+    }
+    return known->second;
 }
 
 TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actions::delivery_to_send>& all) {
@@ -38115,6 +38147,11 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
     if (!each.delivery->unreadable_secret.empty()) {
         refusal.tried = false;  // the scheduler reports it
         refusal.reason = "the signing secret cannot be read";
+        return std::nullopt;
+    }
+    if (!each.delivery->owner_is_active) {
+        refusal.tried = false;
+        refusal.reason = "the owner of the account is disabled";
         return std::nullopt;
     }
     fields_.clear();
@@ -38336,7 +38373,7 @@ TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id hook, clock:
     const std::size_t most = settings_.per_hook_minute_max == 0 ? any : settings_.per_hook_minute_max;
     const auto known = minutes_.find(hook);
     if (known == minutes_.end() || now >= known->second.over) return most;
-    return known->second.has_unreadable_secret ? 0 : most - (std::min)(known->second.attempts, most);
+    return known->second.is_paused ? 0 : most - (std::min)(known->second.attempts, most);
 }
 
 /// The hook's minute, which begins now if none has begun; null if the memory is full.
@@ -38356,12 +38393,12 @@ TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
 }
 
 /// Ends the hook's minute, because each of its deliveries would fail in the same way.
-TOLLGATE_DECL void delivery_scheduler::pause_unreadable(const due_delivery& one, scheduler_time now,
+TOLLGATE_DECL void delivery_scheduler::pause_hook(const due_delivery& one, scheduler_time now,
                                                         scheduler_actions& into) {
     hook_minute* const current = minute_of(one.hook, now.steady);
-    if (current == nullptr || current->has_unreadable_secret) return;
-    into.problems.push_back(unavailable(one.unreadable_secret));
-    current->has_unreadable_secret = true;
+    if (current == nullptr || current->is_paused) return;
+    if (!one.unreadable_secret.empty()) into.problems.push_back(unavailable(one.unreadable_secret));
+    current->is_paused = true;
 }
 
 /// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.
@@ -38655,8 +38692,8 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     in_flight_delivery& one = found->second;
     account_load& load = load_of(hosts_.find(one.host)->second, one.sent.event->account);
     load.hooks.reserve(load.hooks.size() + 1);
-    const bool is_unreadable = !each.tried && !one.sent.unreadable_secret.empty();
-    if (is_unreadable) pause_unreadable(one.sent, now, into);
+    const bool is_paused = !each.tried && (!one.sent.unreadable_secret.empty() || !one.sent.owner_is_active);
+    if (is_paused) pause_hook(one.sent, now, into);
     const attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status, .response = {}, .request = {}};
     attempt_result judged = judge_attempt(settings_.retry, one.sent, {made, each.retry_after}, now.wall, each.chance);
     judged.attempt.response = std::move(each.response);
@@ -38671,7 +38708,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
         // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.
-        judged.retry_at = now.wall + (is_unreadable         ? minute
+        judged.retry_at = now.wall + (is_paused             ? minute
                                       : each.shortage       ? shortage_pause_
                                       : each.reason.empty() ? milliseconds{0}
                                                             : longest_pause);

@@ -40,6 +40,27 @@ class WebhookCase(Case):
 
 
 class Delivery(WebhookCase):
+    def test_the_webhooks_of_a_disabled_user_wait_until_the_user_is_enabled(self):
+        with Receiver() as receiver, Receiver() as other, temporary_directory() as data:
+            with webhook_server(data=data) as server:
+                server.add_hook(other.url())
+                user = server.add_user("ann")
+                account = server.add_account(user, "sitesmaker", admin=True)
+                token, _ = server.add_token(user)
+                hook, _ = server.add_hook(receiver.url(), account=account, token=token)
+                server.run("user", "disable", "--id", user)
+                self.assertEqual(1, server.emit(1, account=account))
+                server.emit(2)
+                other.wait(1)  # its event came later
+                waiting, = server.deliveries(hook)
+                self.assertEqual(("waiting", 0), (waiting["state"], waiting["attempts"]))
+                self.assertEqual([], receiver.requests)
+                server.run("user", "enable", "--id", user)
+            with webhook_server(data=data) as server:
+                server.run("delivery", "resend", "--id", waiting["id"])  # otherwise it is due in a minute
+                receiver.wait(1)
+                self.assert_ended(server, hook, "delivered", 1)
+
     def test_an_event_arrives_once_signed_and_as_documented(self):
         with Receiver() as receiver, webhook_server() as server:
             hook, secret = server.add_hook(receiver.url("/in?tenant=a%20b"))

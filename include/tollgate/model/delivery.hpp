@@ -158,6 +158,7 @@ struct due_delivery {
     /// If the secret cannot be read, the reason for the operator, such as a missing key. Such a delivery is not sent
     /// until the secret can be read.
     std::string unreadable_secret{};
+    bool owner_is_active = true;  ///< set by the dispatcher, not by stores; if false, it is not sent
 };
 
 /// What a delivery becomes after an attempt.

@@ -24,6 +24,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -941,5 +942,49 @@ TEST_CASE("a delivery whose secret cannot be read is not sent until the secret i
     const std::string id = field(request, "webhook-id"), time = field(request, "webhook-timestamp"), signature = field(request,
                                                                                                                        "webhook-signature");
     CHECK(verify_webhook(secret, {id, time, signature}, body(request), from_unix_seconds(std::stoll(time))));
+    dispatcher.stop();
+}
+
+TEST_CASE("the deliveries of a disabled owner wait until the owner is enabled") {
+    dispatcher_setup setup;
+    receiver endpoint;
+    memory_store store;
+    const auto hook = store.create_hook({.account = shop, .event = "site.created", .source = hook_source::api, .type = "webhook",
+                                         .target_url = endpoint.url(), .secret = secret, .created_at = setup.now()}, 20);
+    REQUIRE(hook);
+    std::atomic<int> asked = 0;
+    std::atomic<bool> is_active = false, fails = false, throws = false;
+    auto settings = quick();
+    settings.is_owner_active = [&](const account_ref& account) -> result<bool> {
+        CHECK(account == shop);
+        ++asked;
+        if (throws) throw std::runtime_error{"no answer"};
+        if (fails) return unavailable("no answer");
+        return is_active.load();
+    };
+    for (auto* failure : {static_cast<std::atomic<bool>*>(nullptr), &fails, &throws}) {
+        if (failure != nullptr) *failure = true;
+        const int before = asked;
+        hook_dispatcher dispatcher{store, settings, setup.policies()};
+        REQUIRE(dispatcher.start());
+        CHECK(setup.publish(dispatcher) == 1);
+        CHECK(tollgate_test::eventually([&] {
+            setup.advance_clock(minutes{1});  // what waits is due again
+            dispatcher.wake();
+            return asked > before;
+        }));
+        dispatcher.stop();
+        if (failure != nullptr) *failure = false;
+    }
+    CHECK(endpoint.count() == 0);
+    CHECK(store.attempts_of(shop, *hook, 10)->empty());
+    is_active = true;
+    hook_dispatcher dispatcher{store, settings, setup.policies()};
+    REQUIRE(dispatcher.start());
+    CHECK(tollgate_test::eventually([&] {
+        setup.advance_clock(minutes{1});
+        dispatcher.wake();
+        return endpoint.count() == 3;
+    }));
     dispatcher.stop();
 }

@@ -37,7 +37,7 @@ TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id hook, clock:
     const std::size_t most = settings_.per_hook_minute_max == 0 ? any : settings_.per_hook_minute_max;
     const auto known = minutes_.find(hook);
     if (known == minutes_.end() || now >= known->second.over) return most;
-    return known->second.has_unreadable_secret ? 0 : most - (std::min)(known->second.attempts, most);
+    return known->second.is_paused ? 0 : most - (std::min)(known->second.attempts, most);
 }
 
 /// The hook's minute, which begins now if none has begun; null if the memory is full.
@@ -57,12 +57,12 @@ TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
 }
 
 /// Ends the hook's minute, because each of its deliveries would fail in the same way.
-TOLLGATE_DECL void delivery_scheduler::pause_unreadable(const due_delivery& one, scheduler_time now,
+TOLLGATE_DECL void delivery_scheduler::pause_hook(const due_delivery& one, scheduler_time now,
                                                         scheduler_actions& into) {
     hook_minute* const current = minute_of(one.hook, now.steady);
-    if (current == nullptr || current->has_unreadable_secret) return;
-    into.problems.push_back(unavailable(one.unreadable_secret));
-    current->has_unreadable_secret = true;
+    if (current == nullptr || current->is_paused) return;
+    if (!one.unreadable_secret.empty()) into.problems.push_back(unavailable(one.unreadable_secret));
+    current->is_paused = true;
 }
 
 /// Forgets the host's hooks that have used up their minute. The store lists them again when it is over.

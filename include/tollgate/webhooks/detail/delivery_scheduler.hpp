@@ -183,7 +183,7 @@ private:
     struct hook_minute {
         clock::time_point over;
         std::size_t attempts = 0;
-        bool has_unreadable_secret = false;
+        bool is_paused = false;
     };
     struct requested_lease {
         hosts::value_type* host;
@@ -205,7 +205,7 @@ private:
     TOLLGATE_DECL void park_limited(host_state& host, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL hook_minute* minute_of(hook_id hook, clock::time_point now);
     TOLLGATE_DECL void count_attempt(hook_id hook);
-    TOLLGATE_DECL void pause_unreadable(const due_delivery& one, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void pause_hook(const due_delivery& one, scheduler_time now, scheduler_actions& into);
     [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id hook, clock::time_point now) const noexcept;
     TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
     TOLLGATE_DECL void claim_failed(const error& failure, scheduler_time now, scheduler_actions& into);

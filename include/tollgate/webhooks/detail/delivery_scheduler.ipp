@@ -176,8 +176,8 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     in_flight_delivery& one = found->second;
     account_load& load = load_of(hosts_.find(one.host)->second, one.sent.event->account);
     load.hooks.reserve(load.hooks.size() + 1);
-    const bool is_unreadable = !each.tried && !one.sent.unreadable_secret.empty();
-    if (is_unreadable) pause_unreadable(one.sent, now, into);
+    const bool is_paused = !each.tried && (!one.sent.unreadable_secret.empty() || !one.sent.owner_is_active);
+    if (is_paused) pause_hook(one.sent, now, into);
     const attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status, .response = {}, .request = {}};
     attempt_result judged = judge_attempt(settings_.retry, one.sent, {made, each.retry_after}, now.wall, each.chance);
     judged.attempt.response = std::move(each.response);
@@ -192,7 +192,7 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     } else if (!each.tried) {
         judged.outcome = delivery_outcome::not_attempted;
         // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.
-        judged.retry_at = now.wall + (is_unreadable         ? minute
+        judged.retry_at = now.wall + (is_paused             ? minute
                                       : each.shortage       ? shortage_pause_
                                       : each.reason.empty() ? milliseconds{0}
                                                             : longest_pause);

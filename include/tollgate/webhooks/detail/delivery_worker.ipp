@@ -18,6 +18,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -142,6 +143,7 @@ private:
     TOLLGATE_DECL void work();
     TOLLGATE_DECL void report(const scheduler_actions& actions) noexcept;
     TOLLGATE_DECL void call_store(const scheduler_actions& actions);
+    [[nodiscard]] TOLLGATE_DECL bool is_owner_active(const account_ref& account);
     TOLLGATE_DECL void send(const std::vector<scheduler_actions::delivery_to_send>& all);
     TOLLGATE_DECL std::optional<outgoing_request> prepare(const scheduler_actions::delivery_to_send& each,
                                                           ended_attempt& refusal);
@@ -177,6 +179,8 @@ private:
     scheduler_inputs inputs_;
     clock::time_point next_step_at_{};
     http::field_block fields_;
+    std::map<account_ref, bool> known_owners_;  // of the last second: at most as many as deliveries were leased
+    clock::time_point owners_known_since_{};
 };
 
 template <class Body>
@@ -347,8 +351,32 @@ TOLLGATE_DECL void delivery_worker::impl::report(const scheduler_actions& action
 TOLLGATE_DECL void delivery_worker::impl::call_store(const scheduler_actions& actions) {
     if (actions.complete) inputs_.completed = environment_.complete(scheduler_.results(), environment_.now());
     if (actions.list_due_hooks) inputs_.listed = environment_.list_due_hooks(environment_.now(), *actions.list_due_hooks);
-    if (!actions.lease.empty()) inputs_.leased = environment_.lease(actions.lease, actions.leased_for);
+    if (!actions.lease.empty()) {
+        inputs_.leased = environment_.lease(actions.lease, actions.leased_for);
+        if (settings_.is_owner_active && *inputs_.leased)
+            for (due_delivery& each : **inputs_.leased) each.owner_is_active = is_owner_active(each.event->account);
+    }
     if (actions.sweep) inputs_.swept = environment_.sweep(actions.sweep->ended_before, actions.sweep->rows_max);
+}
+
+/// Asks once a second for each account: the answer may need a query.
+TOLLGATE_DECL bool delivery_worker::impl::is_owner_active(const account_ref& account) {
+    constexpr seconds known_for{1};
+    const auto at = clock::now();
+    if (at - owners_known_since_ > known_for) {
+        known_owners_.clear();
+        owners_known_since_ = at;
+    }
+    const auto [known, is_new] = known_owners_.try_emplace(account, false);
+    if (!is_new) return known->second;
+    try {
+        const auto active = settings_.is_owner_active(account);
+        if (!active) environment_.on_problem(active.error());
+        known->second = active && *active;
+    } catch (const std::exception& failed) {
+        environment_.on_problem(exception_error("is_owner_active threw", failed.what()));
+    }
+    return known->second;
 }
 
 TOLLGATE_DECL void delivery_worker::impl::send(const std::vector<scheduler_actions::delivery_to_send>& all) {
@@ -388,6 +416,11 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
     if (!each.delivery->unreadable_secret.empty()) {
         refusal.tried = false;  // the scheduler reports it
         refusal.reason = "the signing secret cannot be read";
+        return std::nullopt;
+    }
+    if (!each.delivery->owner_is_active) {
+        refusal.tried = false;
+        refusal.reason = "the owner of the account is disabled";
         return std::nullopt;
     }
     fields_.clear();

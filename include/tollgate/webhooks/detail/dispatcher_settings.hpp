@@ -1,13 +1,16 @@
 #pragma once
 
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/detail/response_parser.hpp>
+#include <tollgate/model/account.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/webhooks/detail/name_lookup.hpp>
 #include <tollgate/webhooks/detail/retry_schedule.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 
 namespace tollgate::inline v0 {
@@ -50,6 +53,10 @@ struct hook_client_settings {
 struct hook_dispatch_settings {
     retry_schedule retry = {};
     hook_client_settings client = {};
+    /// Whether the owner of an account may get deliveries; empty: all may. Those of other owners wait until this returns true, which is
+    /// asked again within a minute. Called on the dispatcher's thread, about once a second for an account with due deliveries. After an
+    /// error the deliveries wait, too.
+    std::function<result<bool>(const account_ref&)> is_owner_active = {};
 
     /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
     std::size_t attempts_max = 2048;
