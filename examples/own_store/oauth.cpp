@@ -104,10 +104,11 @@ result<bool> table_store::update_application(user_id owner, application_id id, c
     return true;
 }
 
-result<bool> table_store::add_client_secret(user_id owner, application_id id, const digest& secret) {
+result<bool> table_store::add_client_secret(user_id owner, application_id id, const digest& secret,
+                                            const std::optional<digest>& replaced) {
     const std::lock_guard transaction{mutex_};
     application* const found = find_application_of(owner, id);
-    if (found == nullptr) return false;
+    if (found == nullptr || (replaced && found->secret_digest != *replaced)) return false;
     found->older_secret_digest = found->secret_digest;
     found->secret_digest = secret;
     return true;
@@ -155,6 +156,10 @@ result<std::optional<scope_set>> table_store::granted_scopes(user_id user, appli
 
 result<code_result> table_store::create_code(const new_authorization_code& code) {
     const std::lock_guard transaction{mutex_};
+    return add_code(code);
+}
+
+result<code_result> table_store::add_code(const new_authorization_code& code) {
     const auto existing = codes_.find(code.code_digest.bytes());
     if (existing != codes_.end()) {
         if (existing->second.refresh_token) return code_result::spent;
@@ -315,14 +320,18 @@ result<std::optional<device_code>> table_store::find_device_code(const digest& c
     return found == device_codes_.end() ? std::nullopt : std::optional{found->second.code};
 }
 
-result<bool> table_store::answer_device_code(const digest& user_code, device_code_state answer) {
+result<std::optional<device_answer>> table_store::answer_device_code(const device_decision& decision) {
     const std::lock_guard transaction{mutex_};
-    const auto found = find_device(user_code);
-    if (found == device_codes_.end() || found->second.user_digest != user_code ||
-        found->second.code.state != device_code_state::pending)
-        return false;
-    found->second.code.state = answer;
-    return true;
+    const auto found = find_device(decision.user_digest);
+    if (found == device_codes_.end() || found->second.user_digest != decision.user_digest) return std::optional<device_answer>{};
+    device_code& request = found->second.code;
+    const auto answer = judge_answer(request, decision);
+    if (!answer || !answer->is_new) return answer;
+    if (answer->state == device_code_state::approved)
+        if (const auto created = add_code(code_of(request, decision)); !created) return created.error();
+    request.state = answer->state;
+    request.answered_by = answer->user;
+    return answer;
 }
 
 result<std::vector<grant>> table_store::grants_of(user_id user) {

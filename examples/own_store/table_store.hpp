@@ -48,7 +48,7 @@ public:
     result<std::optional<application>> find_application(std::string_view client_id);
     result<std::vector<application>> applications_of(user_id owner);
     result<bool> update_application(user_id owner, application_id id, const application_change& changed);
-    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret);
+    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret, const std::optional<digest>& replaced);
     result<bool> remove_older_secret(user_id owner, application_id id);
     result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended);
     result<bool> delete_application(user_id owner, application_id id);
@@ -63,7 +63,7 @@ public:
     result<bool> create_owner_token(const new_access_token& token);
     result<void> create_device_code(const new_device_code& code);
     result<std::optional<device_code>> find_device_code(const digest& code);
-    result<bool> answer_device_code(const digest& user_code, device_code_state answer);
+    result<std::optional<device_answer>> answer_device_code(const device_decision& decision);
     result<std::vector<grant>> grants_of(user_id user);
     result<bool> revoke_grant(user_id user, application_id application);
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max);
@@ -73,7 +73,7 @@ public:
     result<std::vector<hook>> hooks_of(const account_ref& account);
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id);
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                      instant old_valid_until);
+                                     instant old_valid_until, const std::optional<digest>& replaced);
     result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                              std::size_t hooks_per_event_max);
     result<bool> delete_hook(const account_ref& account, hook_id id);
@@ -135,6 +135,7 @@ private:
     };
 
     // Of these, the caller holds the mutex.
+    result<code_result> add_code(const new_authorization_code& code);
     hook_row* find_hook(const account_ref& account, hook_id id);
     application* find_application_of(user_id owner, application_id id);
     std::map<digest_bytes, device_row>::iterator find_device(const digest& code);

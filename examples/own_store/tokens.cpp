@@ -37,7 +37,7 @@ result<std::vector<personal_token>> table_store::personal_tokens_of(user_id user
     for (const auto& [id, row] : personal_tokens_)  // in the order of ids, which is the order of creation
         if (row.user == user)
             found.push_back({id, row.user, row.username, row.description, row.scopes, row.created_at, {},
-                             row.expires_at, {}});
+                             row.expires_at, {}, row.secret_digest});
     return found;
 }
 
@@ -45,6 +45,7 @@ result<bool> table_store::renew_personal_token(user_id user, token_id id, const 
     const std::lock_guard transaction{mutex_};
     const auto found = personal_tokens_.find(id);
     if (found == personal_tokens_.end() || found->second.user != user) return false;
+    if (renewed.replaced && found->second.secret_digest != *renewed.replaced) return false;
     found->second.secret_digest = renewed.secret_digest;
     found->second.created_at = renewed.created_at;
     found->second.expires_at = renewed.expires_at;

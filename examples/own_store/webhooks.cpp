@@ -15,8 +15,11 @@ result<hook_id> table_store::create_hook(const new_hook& hook, std::size_t hooks
     const std::lock_guard transaction{mutex_};
     // counted in the transaction that inserts, so that parallel calls cannot exceed the bound
     std::size_t count = 0;
-    for (const auto& [id, row] : hooks_)
+    for (const auto& [id, row] : hooks_) {
+        if (hook.idempotency_key && row.hook.idempotency_key == hook.idempotency_key)
+            return error{error_kind::conflict, "The webhook exists.", {}};
         if (row.hook.account == hook.account && row.hook.event == hook.event) ++count;
+    }
     if (count >= hooks_per_event_max) return invalid("event has reached its maximum number of webhooks.");
     const auto id = hook_id{++last_hook_};
     hooks_.emplace(id, hook_row{hook});
@@ -30,7 +33,7 @@ result<std::vector<hook>> table_store::hooks_of(const account_ref& account) {
     for (const auto& [id, row] : hooks_)
         if (const new_hook& stored = row.hook; stored.account == account)
             found.push_back({id, stored.account, stored.event, stored.source, stored.type, stored.target_url, stored.created_at,
-                             row.status.disabled, row.status.failing_since});
+                             row.status.disabled, row.status.failing_since, sha256(stored.secret)});
     return found;
 }
 
@@ -42,10 +45,10 @@ result<std::optional<account_ref>> table_store::account_of_hook(const service_na
 }
 
 result<bool> table_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                              instant old_valid_until) {
+                                              instant old_valid_until, const std::optional<digest>& replaced) {
     const std::lock_guard transaction{mutex_};
     hook_row* const found = find_hook(account, id);
-    if (found == nullptr) return false;
+    if (found == nullptr || (replaced && sha256(found->hook.secret) != *replaced)) return false;
     found->old_secrets.insert(found->old_secrets.begin(), {found->hook.secret, old_valid_until});
     if (found->old_secrets.size() > limits::previous_secrets_max) found->old_secrets.pop_back();
     found->hook.secret = secret;

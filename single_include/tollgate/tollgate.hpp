@@ -3333,6 +3333,7 @@ struct hook {
     instant created_at;
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};  ///< time of the first failed attempt since the last success
+    digest secret_digest{};                  ///< SHA-256 of the secret; zero if only an earlier release has set it
 };
 
 /// The default payload format of hooks.
@@ -3348,6 +3349,7 @@ struct new_hook {
     std::string target_url;
     std::string secret;
     instant created_at;
+    std::optional<digest> idempotency_key = {};  ///< unique among hooks: a request that is repeated with it creates nothing
 };
 
 /// What the owner of a hook may change.
@@ -4045,6 +4047,22 @@ enum class device_code_state : std::uint8_t { pending, approved, denied };
     return "pending";
 }
 
+/// A user's answer to the request of a device.
+struct device_decision {
+    digest user_digest;  ///< of the code that the user typed
+    user_id user;
+    device_code_state answer;  ///< approved or denied
+    std::string redirect;      ///< of the code that the device redeems, if approved
+    instant now;
+};
+
+/// The answer that the request of a device has got.
+struct device_answer {
+    bool is_new = false;  ///< it was given by this call
+    device_code_state state = device_code_state::pending;
+    std::optional<user_id> user;  ///< who gave it; empty if an earlier release stored it
+};
+
 /// A device authorization request to store (RFC 8628).
 struct new_device_code {
     digest device_digest;  ///< of the code that the device polls with; unique
@@ -4066,7 +4084,28 @@ struct device_code {
     instant created_at;
     instant expires_at;
     device_code_state state = device_code_state::pending;
+    std::optional<user_id> answered_by = {};  ///< empty while it is pending, and if an earlier release stored the answer
 };
+
+/// Decides what an answer to a known request results in, for the verb `answer_device_code` of a store; empty if the request has
+/// expired. If the result is new, the store keeps the answer, and creates `code_of` if it is an approval. Thread rule: any thread.
+[[nodiscard]] inline std::optional<device_answer> judge_answer(const device_code& request, const device_decision& decision) noexcept {
+    if (request.expires_at <= decision.now) return std::nullopt;
+    if (request.state == device_code_state::pending) return device_answer{true, decision.answer, decision.user};
+    return device_answer{false, request.state, request.answered_by};
+}
+
+/// The code that a device redeems after an approval. It has the digest of the device's code.
+[[nodiscard]] inline new_authorization_code code_of(const device_code& request, const device_decision& decision) {
+    return {.code_digest = request.device_digest,
+            .user = decision.user,
+            .application = request.application,
+            .scopes = request.scopes,
+            .redirect = decision.redirect,
+            .code_challenge = {},
+            .created_at = decision.now,
+            .expires_at = request.expires_at};
+}
 
 }  // namespace tollgate
 
@@ -4088,6 +4127,7 @@ struct personal_token {
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
     std::optional<instant> expires_at = {};  ///< invalid from this time on; empty: valid until revoked
     std::string last_used_from = {};         ///< the network of the last use; empty if unknown
+    digest secret_digest = {};               ///< SHA-256 of the secret
 };
 
 /// A personal token to be stored.
@@ -4106,6 +4146,7 @@ struct personal_token_renewal {
     digest secret_digest;  ///< SHA-256 of the secret
     instant created_at;
     std::optional<instant> expires_at = {};
+    std::optional<digest> replaced = {};  ///< the digest of the secret to be replaced; empty: whatever it is
 };
 
 /// An access token to store (RFC 6749 section 1.4).
@@ -4324,20 +4365,20 @@ namespace tollgate::inline v0 {
 template <class S>
 concept hook_store = requires(S& s, const new_hook& created, const hook_change& changed, const account_ref& account,
                               const service_name& service, hook_id id, std::size_t hooks_per_event_max,
-                              const std::string& secret, instant old_valid_until) {
+                              const std::string& secret, instant old_valid_until, const std::optional<digest>& replaced) {
     // Creates a hook with a new id; ids are never reused. error_kind::invalid if the account already has
     // `hooks_per_event_max` hooks for this event: counting and creating is one step, so that parallel calls cannot
-    // exceed the bound.
+    // exceed the bound. error_kind::conflict if a hook that was not deleted has the same `idempotency_key`.
     { s.create_hook(created, hooks_per_event_max) } -> std::same_as<result<hook_id>>;
     // The account's hooks, oldest first.
     { s.hooks_of(account) } -> std::same_as<result<std::vector<hook>>>;
     // The account of this service that a hook belongs to, which never changes; empty if the hook does not exist.
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
-    // Replaces a hook's secret; returns whether the account has such a hook. From now on, deliveries are signed with `secret`; until
-    // `old_valid_until`, also with the replaced secret; and until their own expiry, with secrets replaced earlier. At most the last
-    // `limits::previous_secrets_max` replaced secrets are used. Only an outbox returns secrets, with due deliveries. A store without an
-    // outbox may pass the secret to the component that signs, or ignore it.
-    { s.replace_hook_secret(account, id, secret, old_valid_until) } -> std::same_as<result<bool>>;
+    // Replaces a hook's secret; returns whether the account has such a hook, and its secret has the digest `replaced`, if that is not
+    // empty. From now on, deliveries are signed with `secret`; until `old_valid_until`, also with the replaced secret; and until their own
+    // expiry, with secrets replaced earlier. At most the last `limits::previous_secrets_max` replaced secrets are used. Only an outbox
+    // returns secrets, with due deliveries. A store without an outbox may pass the secret to the component that signs, or ignore it.
+    { s.replace_hook_secret(account, id, secret, old_valid_until, replaced) } -> std::same_as<result<bool>>;
     // Sets a hook's event and target; returns whether the account has such a hook. Waiting deliveries are sent to the new target. A target
     // that differs from the previous one has not failed yet, so `failing_since` becomes empty. error_kind::invalid if the event changes and
     // the new one already has `hooks_per_event_max` hooks; counting and changing is one step, as in `create_hook`.
@@ -4359,8 +4400,9 @@ namespace tollgate::inline v0 {
 /// durable as the store when it returns.
 template <class S>
 concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
-                                     application_id id, const digest& secret, const application_change& changed,
-                                     const std::optional<suspension>& suspended, std::size_t applications_per_user_max) {
+                                     application_id id, const digest& secret, const std::optional<digest>& replaced,
+                                     const application_change& changed, const std::optional<suspension>& suspended,
+                                     std::size_t applications_per_user_max) {
     // error_kind::conflict if the client_id is taken, invalid if the owner already has `applications_per_user_max`.
     { s.create_application(created, applications_per_user_max) } -> std::same_as<result<application_id>>;
     // Empty if there is no application with this client_id.
@@ -4370,9 +4412,9 @@ concept application_store = requires(S& s, const new_application& created, std::
     // Changes an application; returns whether the owner has such an application. If it may no longer act for its owner,
     // its tokens from `create_owner_token` are revoked.
     { s.update_application(owner, id, changed) } -> std::same_as<result<bool>>;
-    // Adds a secret; returns whether the owner has such an application. The previous secret stays valid beside the new one; an older one is
-    // invalid as soon as this returns.
-    { s.add_client_secret(owner, id, secret) } -> std::same_as<result<bool>>;
+    // Adds a secret; returns whether the owner has such an application, and its newest secret has the digest `replaced`, if that is not
+    // empty. The previous secret stays valid beside the new one; an older one is invalid as soon as this returns.
+    { s.add_client_secret(owner, id, secret, replaced) } -> std::same_as<result<bool>>;
     // Removes the older secret, which is invalid as soon as this returns. Returns whether the owner has such an
     // application with an older secret.
     { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
@@ -4395,7 +4437,7 @@ concept application_store = requires(S& s, const new_application& created, std::
 template <class S>
 concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
                                const token_refresh& refresh, const digest& token, user_id user, application_id application,
-                               const new_access_token& access, const new_device_code& device, device_code_state answer,
+                               const new_access_token& access, const new_device_code& device, const device_decision& decision,
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
@@ -4433,9 +4475,11 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     { s.create_device_code(device) } -> std::same_as<result<void>>;
     // The request with this digest of the device's code or of the user's code, expired or not.
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
-    // Sets the answer to the request with this digest of the user's code; returns whether the request was pending. The approved scopes are
-    // stored in a code (see `create_code`) with the digest of the device's code, which the device redeems.
-    { s.answer_device_code(token, answer) } -> std::same_as<result<bool>>;
+    // Answers the request with this digest of the user's code, in one step: of N simultaneous calls, exactly one result `is_new`, and all
+    // others are the same answer. A new approval also creates the code that the device redeems (`code_of`), as `create_code` does. Empty,
+    // and nothing is changed, if there is no such request, or it has expired. Errors: as for `create_code`; then nothing is changed.
+    // `judge_answer` decides.
+    { s.answer_device_code(decision) } -> std::same_as<result<std::optional<device_answer>>>;
     // The user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
     // Revokes a grant; returns whether there was one. Its codes, access and refresh tokens are deleted with it.
@@ -5465,7 +5509,8 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
     // Replaces a token's secret, `created_at` and `expires_at`, and keeps its username, description, scopes and last use. Returns whether
-    // the user has such a token. The old secret is invalid as soon as this returns.
+    // the user has such a token, and its secret has the digest `renewed.replaced`, if that is not empty. The old secret is invalid as soon
+    // as this returns.
     { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
     // Revokes a token, which is invalid as soon as this returns; returns whether there was one.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
@@ -6431,7 +6476,7 @@ template <hook_store Hooks, random_source Random = system_random>
                                                                    instant now, const Random& random = {}) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
-    const auto replaced = hooks.replace_hook_secret(account, hook, *secret, now + hook_secret_overlap);
+    const auto replaced = hooks.replace_hook_secret(account, hook, *secret, now + hook_secret_overlap, std::nullopt);
     if (!replaced) return replaced.error();
     if (!*replaced) return std::optional<std::string>{};
     return std::optional{std::move(*secret)};
@@ -6488,6 +6533,30 @@ struct issued_personal_token {
     }
 };
 
+namespace detail {
+
+/// `issue_personal_token` with a given username and secret. error_kind::conflict if the username is taken.
+template <token_store Store>
+[[nodiscard]] result<issued_personal_token> issue_personal_token_as(Store& store, personal_token_request request, instant now,
+                                                                    const public_id& username, const secret_text& secret,
+                                                                    std::size_t tokens_per_user_max) {
+    if (!request.description.empty() && !is_visible_line(request.description, limits::token_description_bytes_max))
+        return invalid("description must be a line of at most " + std::to_string(limits::token_description_bytes_max) +
+                       " bytes without control or invisible characters.");
+    const auto id = store.create_personal_token({.user = request.user,
+                                                 .username = username,
+                                                 .secret_digest = digest_of(secret),
+                                                 .description = request.description,
+                                                 .scopes = request.scopes,
+                                                 .created_at = now,
+                                                 .expires_at = request.expires_at},
+                                                tokens_per_user_max);
+    if (!id) return id.error();
+    return issued_personal_token{*id, username, secret, std::move(request.description)};
+}
+
+}  // namespace detail
+
 /// Creates a token that `basic_token` accepts from now on. The calling code must check that the scopes exist.
 ///
 /// Errors: invalid for a description over `limits::token_description_bytes_max` or with control or invisible characters, and if the
@@ -6497,23 +6566,10 @@ template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
     Store& store, personal_token_request request, instant now, const Random& random = {},
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
-    if (!request.description.empty() && !is_visible_line(request.description, limits::token_description_bytes_max))
-        return invalid("description must be a line of at most " + std::to_string(limits::token_description_bytes_max) +
-                       " bytes without control or invisible characters.");
     const auto username = new_public_id(public_id_kind::username, random);
     const auto secret = new_secret(secret_kind::personal_token, random);
     if (!username || !secret) return random_source_error();
-
-    const auto id = store.create_personal_token({.user = request.user,
-                                                 .username = *username,
-                                                 .secret_digest = digest_of(*secret),
-                                                 .description = request.description,
-                                                 .scopes = request.scopes,
-                                                 .created_at = now,
-                                                 .expires_at = request.expires_at},
-                                                tokens_per_user_max);
-    if (!id) return id.error();
-    return issued_personal_token{*id, *username, *secret, std::move(request.description)};
+    return detail::issue_personal_token_as(store, std::move(request), now, *username, *secret, tokens_per_user_max);
 }
 
 namespace detail {
@@ -6523,6 +6579,13 @@ namespace detail {
     const milliseconds later = now - created_at;
     constexpr milliseconds none{0};
     return (std::clamp)(expires_at, (instant::min)() - (std::min)(later, none), (instant::max)() - (std::max)(later, none)) + later;
+}
+
+/// A new secret for this token, which is then valid for the same length of time as before.
+[[nodiscard]] constexpr personal_token_renewal renewal_of(const personal_token& token, const digest& secret, instant now) noexcept {
+    personal_token_renewal renewed{secret, now, {}, {}};
+    if (token.expires_at) renewed.expires_at = renewed_expiry(token.created_at, *token.expires_at, now);
+    return renewed;
 }
 
 }  // namespace detail
@@ -6541,9 +6604,7 @@ template <token_store Store, random_source Random = system_random>
         if (each.id != id) continue;
         const auto secret = new_secret(secret_kind::personal_token, random);
         if (!secret) return random_source_error();
-        personal_token_renewal renewed{digest_of(*secret), now, {}};
-        if (each.expires_at) renewed.expires_at = detail::renewed_expiry(each.created_at, *each.expires_at, now);
-        const auto done = store.renew_personal_token(user, id, renewed);
+        const auto done = store.renew_personal_token(user, id, detail::renewal_of(each, digest_of(*secret), now));
         if (!done) return done.error();
         if (!*done) break;
         return std::optional{issued_personal_token{id, each.username, *secret, each.description}};
@@ -6616,25 +6677,20 @@ struct registered_application {
     secret_text client_secret;  ///< empty for a public client
 };
 
-/// Registers an OAuth client (RFC 6749 section 2).
-///
-/// Errors: invalid for the first of the request's faults, and if the user has `applications_per_user_max` applications; internal if the
-/// random source fails; and those of the store's `create_application`. Any thread; blocks as the store does.
-template <application_store Store, random_source Random = system_random>
-[[nodiscard]] result<registered_application> register_application(
-    Store& store, application_request request, instant now, const Random& random = {},
-    std::size_t applications_per_user_max = limits::applications_per_user_max) {
+namespace detail {
+
+/// `register_application` with a given client ID and secret; the secret is empty for a public client. error_kind::conflict if the client ID
+/// is taken.
+template <application_store Store>
+[[nodiscard]] result<registered_application> register_application_as(Store& store, application_request request, instant now,
+                                                                     const public_id& client_id, const secret_text& secret,
+                                                                     std::size_t applications_per_user_max) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
     request.website = detail::normalized_url(request.website);
     request.redirect_urls = detail::distinct_redirect_urls(request.redirect_urls);
-    const bool is_public = request.type == client_type::public_client;
-    const auto secret = is_public ? std::optional{secret_text{}} : new_secret(secret_kind::client_secret, random);
-    const auto client_id = new_public_id(public_id_kind::client_id, random);
-    if (!secret || !client_id) return random_source_error();
-
     const auto id = store.create_application({.owner = request.owner,
-                                              .client_id = *client_id_text::from(*client_id),
-                                              .secret_digest = is_public ? digest{} : digest_of(*secret),
+                                              .client_id = *client_id_text::from(client_id),
+                                              .secret_digest = secret.view().empty() ? digest{} : digest_of(secret),
                                               .name = std::move(request.name),
                                               .website = std::move(request.website),
                                               .description = std::move(request.description),
@@ -6643,7 +6699,24 @@ template <application_store Store, random_source Random = system_random>
                                               .type = request.type},
                                              applications_per_user_max);
     if (!id) return id.error();
-    return registered_application{*id, *client_id, *secret};
+    return registered_application{*id, client_id, secret};
+}
+
+}  // namespace detail
+
+/// Registers an OAuth client (RFC 6749 section 2).
+///
+/// Errors: invalid for the first of the request's faults, and if the user has `applications_per_user_max` applications; internal if the
+/// random source fails; and those of the store's `create_application`. Any thread; blocks as the store does.
+template <application_store Store, random_source Random = system_random>
+[[nodiscard]] result<registered_application> register_application(
+    Store& store, application_request request, instant now, const Random& random = {},
+    std::size_t applications_per_user_max = limits::applications_per_user_max) {
+    const bool is_public = request.type == client_type::public_client;
+    const auto secret = is_public ? std::optional{secret_text{}} : new_secret(secret_kind::client_secret, random);
+    const auto client_id = new_public_id(public_id_kind::client_id, random);
+    if (!secret || !client_id) return random_source_error();
+    return detail::register_application_as(store, std::move(request), now, *client_id, *secret, applications_per_user_max);
 }
 
 /// Changes an application's redirect URLs and the fields that users see. False if the owner has no such application. `request.type` must be
@@ -6784,8 +6857,8 @@ public:
         return verbs_->account_of_hook(store_, service, id);
     }
     [[nodiscard]] result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                   instant old_valid_until) const {
-        return verbs_->replace_hook_secret(store_, account, id, secret, old_valid_until);
+                                                   instant old_valid_until, const std::optional<digest>& replaced = {}) const {
+        return verbs_->replace_hook_secret(store_, account, id, secret, old_valid_until, replaced);
     }
     [[nodiscard]] result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                            std::size_t hooks_per_event_max) const {
@@ -6800,7 +6873,7 @@ private:
         result<hook_id> (*create_hook)(void*, const new_hook&, std::size_t);
         result<std::vector<hook>> (*hooks_of)(void*, const account_ref&);
         result<std::optional<account_ref>> (*account_of_hook)(void*, const service_name&, hook_id);
-        result<bool> (*replace_hook_secret)(void*, const account_ref&, hook_id, const std::string&, instant);
+        result<bool> (*replace_hook_secret)(void*, const account_ref&, hook_id, const std::string&, instant, const std::optional<digest>&);
         result<bool> (*update_hook)(void*, const account_ref&, hook_id, const hook_change&, std::size_t);
         result<bool> (*delete_hook)(void*, const account_ref&, hook_id);
     };
@@ -6811,8 +6884,9 @@ private:
         },
         [](void* object, const account_ref& account) { return static_cast<Store*>(object)->hooks_of(account); },
         [](void* object, const service_name& service, hook_id id) { return static_cast<Store*>(object)->account_of_hook(service, id); },
-        [](void* object, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until) {
-            return static_cast<Store*>(object)->replace_hook_secret(account, id, secret, old_valid_until);
+        [](void* object, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until,
+           const std::optional<digest>& replaced) {
+            return static_cast<Store*>(object)->replace_hook_secret(account, id, secret, old_valid_until, replaced);
         },
         [](void* object, const account_ref& account, hook_id id, const hook_change& changed, std::size_t hooks_per_event_max) {
             return static_cast<Store*>(object)->update_hook(account, id, changed, hooks_per_event_max);
@@ -9795,10 +9869,29 @@ struct device_texts {
         "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
         "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
     std::string_view code_shown = "Your device must show this code: {}";
-    message_texts approved{"Device authorized", "You can return to your device. It will continue in a few seconds."};
+    /// As whom the user is signed in.
+    message_texts approved{"Device authorized",
+                           "The device has access to the account of {}. You can return to it: it will continue in a few seconds."};
     message_texts denied{"Access denied", "The device did not get access to your account."};
+    message_texts approved_before{"Device authorized",  ///< what the user decides when the request has been approved
+                                  "You already authorized this device, so your last decision had no effect. To remove its access, revoke "
+                                  "the authorization of its application in your account settings."};
+    message_texts denied_before{"Access denied",
+                                "You already denied the request of this device, so your last decision had no effect. To connect the "
+                                "device, start again there."};
+    message_texts answered_by_other{"Answered by another user",
+                                    "Another user has answered the request of this device first, so your decision had no effect. The "
+                                    "device did not get access to your account."};
     message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
 };
+
+namespace detail {
+
+/// The same in German.
+[[nodiscard]] TOLLGATE_DECL consent_texts german_consent_texts();
+[[nodiscard]] TOLLGATE_DECL device_texts german_device_texts();
+
+}  // namespace detail
 
 }  // namespace tollgate
 
@@ -9971,6 +10064,11 @@ struct sign_in_texts {
     std::string_view out_title = "Sign out";
     std::string_view out_about = "You are signed in as {}.";
     std::string_view signed_out = "You are signed out.";
+    /// The site's address.
+    std::string_view lost_cookie =
+        "You are not signed in, because your browser did not send the session cookie back. Allow cookies for this site, and open it at {}.";
+    message_texts other_address{"Form not accepted",  ///< the same
+                                "Your browser says that this form was not sent from {}. Open the sign-in page there, and sign in again."};
 };
 
 /// What all forms and lists share.
@@ -9990,6 +10088,8 @@ struct form_texts {
     std::string_view unknown_choice = "Choose one of the listed options.";
     std::string_view signed_out =
         "You were not signed in when you submitted the form, so nothing was changed. Fill it in and submit it again.";
+    std::string_view stale =
+        "You signed in again after this form was loaded, so nothing was changed. Check the form and submit it again.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
@@ -10290,8 +10390,8 @@ struct error_texts {
                        "The item that you tried to change was not found. It may have been deleted in another tab. Nothing was changed."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts submitted{"Already submitted",
-                           "This form was already submitted, and its change was made. A new secret is shown only once: "
-                           "if you did not see it, create another one."};
+                           "This form was submitted before, or the secret was replaced in another tab, so nothing was changed this "
+                           "time. A new secret is shown only once: if you did not see it, go back to the page and create another one."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
     message_texts too_long{"Address too long",
                            "The application's request is too long to be kept while you sign in. Sign in first, then start "
@@ -11687,8 +11787,11 @@ struct consent_view {
     const sign_in_part* sign_in;  ///< null if signed in
     std::string_view login = {};  ///< as whom
     bool can_sign_out = false;
+    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
 };
 
+/// Says why a form is shown again; nothing if `text` is empty.
+TOLLGATE_DECL void write_form_notice(html_writer& html, std::string_view text);
 /// Which application requests which scopes, on this page and on that of a device. `asks` is its first sentence.
 TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
                                 const scope_set& scopes, const web::scope_text_list& scope_texts);
@@ -12228,7 +12331,8 @@ private:
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
-        if (!nonce) return pages.respond_status(call.response, http::status::forbidden);
+        // The form of a session that was replaced, for example by signing in again in another tab: the user decides again.
+        if (!nonce) return show_consent(call, *session, pages.texts().forms.stale);
         apply_decision(call, {.key = session->secret, .nonce = *nonce, .user = session->user, .signed_text = signed_text});
     }
 
@@ -12268,13 +12372,16 @@ private:
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({secret, sign_in_purpose, signed_text}, form_token);
-        if (!nonce) return pages.respond_status(call.response, http::status::forbidden);
+        const auto sent_login = call.sent.find(web::login_name).value_or("");
+        const auto login = trim_login(sent_login);
+        if (!nonce) {
+            const auto lost_cookie = fill_in(pages.texts().sign_in.lost_cookie, pages.site().origin);
+            return show_sign_in(call, login, {}, http::status::forbidden, secret.empty() ? lost_cookie : pages.texts().forms.stale);
+        }
         const auto decided = read_decision(call.sent);
         if (decided == decision::deny) return deny(call);
         if (decided != decision::allow) return pages.respond_status(call.response, http::status::bad_request);
 
-        const auto sent_login = call.sent.find(web::login_name).value_or("");
-        const auto login = trim_login(sent_login);
         const auto password = call.sent.find(web::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = call.context.client};
         const auto& texts = pages.texts().sign_in;
@@ -12302,17 +12409,20 @@ private:
         show_consent(call, session);
     }
 
-    void show_consent(const authorization_call& call, const session& session) const {
+    /// `notice`: why a form is shown again, with 403; empty unless it is.
+    void show_consent(const authorization_call& call, const session& session, std::string_view notice = {}) const {
         const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policy(policies.random),
                                                call.context.now());
         if (!token) return send_error(call, token.error());
         page_frame frame;
         frame.login = session.login;
-        show(call, frame, *token, nullptr);
+        frame.has_errors = !notice.empty();
+        if (!notice.empty()) call.response.set_status(http::status::forbidden);
+        show(call, frame, *token, nullptr, notice);
     }
 
     void show_sign_in(const authorization_call& call, std::string_view login, const web::form_faults& faults,
-                      http::status status) const {
+                      http::status status, std::string_view notice = {}) const {
         const auto secret = make_form_secret(call);
         if (secret.empty()) return;
         const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policy(policies.random),
@@ -12321,12 +12431,12 @@ private:
         const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
         page_frame frame;
-        frame.has_errors = !faults.empty();
-        show(call, frame, *token, &part);
+        frame.has_errors = !faults.empty() || !notice.empty();
+        show(call, frame, *token, &part, notice);
     }
 
     void show(const authorization_call& call, page_frame frame, std::string_view form_token,
-              const sign_in_part* sign_in) const {
+              const sign_in_part* sign_in, std::string_view notice) const {
         const auto url = pages.translate(call.request.target.path);
         const auto path = pages.path_of(url_of(call, call.authorization));
         const consent_view view{.texts = pages.texts(),
@@ -12337,7 +12447,8 @@ private:
                                 .form_token = form_token,
                                 .sign_in = sign_in,
                                 .login = frame.login,
-                                .can_sign_out = signs_in};
+                                .can_sign_out = signs_in,
+                                .notice = notice};
         const auto title = consent_title(view);
         frame.title = title;
         frame.shape = page_shape::narrow;
@@ -12905,6 +13016,73 @@ private:
 
 }  // namespace tollgate::oauth
 
+// <tollgate/base/detail/aes_gcm.hpp>
+
+/// AES-256-GCM (NIST SP 800-38D): encrypts text and detects any change to it.
+namespace tollgate::inline v0 {
+
+/// 96 bits. Never use the same nonce twice with one key.
+using aes_gcm_nonce = std::array<std::byte, 12>;
+
+/// Returns the nonce, the ciphertext and the tag, in this order. `context` is authenticated but not included;
+/// decryption needs the same context. Empty if OpenSSL fails. Any thread.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> aes_gcm_encrypt(const digest& key, const aes_gcm_nonce& nonce,
+                                                                       std::string_view text,
+                                                                       std::string_view context = {});
+
+/// The plain text; empty if the key or the context differs, or if anything was changed. Any thread.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std::string_view encrypted,
+                                                                       std::string_view context = {});
+
+}  // namespace tollgate
+
+// <tollgate/web/detail/one_time.hpp>
+
+/// Pages that show a secret once.
+namespace tollgate::inline v0::web {
+
+/// How long a sealed text can be opened: a redirect takes seconds, a slow connection perhaps a minute.
+inline constexpr seconds sealed_text_lifetime{300};
+
+using seal_nonce = aes_gcm_nonce;
+
+/// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
+/// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no
+/// secret.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text,
+                                                            const seal_nonce& nonce, instant now);
+
+/// How far the clocks of two nodes may differ, so that one can open what another has just sealed.
+inline constexpr seconds sealed_in_future_max{60};
+
+/// The text that was sealed for this session; empty for any other, after `sealed_text_lifetime`, and more than
+/// `sealed_in_future_max` before it was sealed.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed,
+                                                                   instant now);
+
+/// Remembers which sealed texts were used. Bounded: beyond `remembered_max` the oldest is forgotten and could be used again. Any thread;
+/// each process has its own.
+class used_once {
+public:
+    /// False if it was claimed before. If it throws std::bad_alloc, nothing is claimed.
+    [[nodiscard]] bool claim(std::string_view text) {
+        const std::scoped_lock held{mutex_};
+        // A search takes some 10 us, for pages that users meet a few times a day.
+        if (std::find(claimed_.begin(), claimed_.end(), text) != claimed_.end()) return false;
+        claimed_.emplace_back(text);
+        if (claimed_.size() > remembered_max) claimed_.pop_front();
+        return true;
+    }
+
+private:
+    static constexpr std::size_t remembered_max = 4096;
+
+    std::mutex mutex_;
+    std::deque<std::string> claimed_;  // the oldest first
+};
+
+}  // namespace tollgate::web
+
 // <tollgate/oauth/detail/device_page.hpp>
 
 namespace tollgate::inline v0::oauth {
@@ -12921,8 +13099,17 @@ struct device_form_view {
     std::string_view form_token;
     std::string_view typed;
     const web::form_faults& faults;
+    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
 };
 TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view);
+
+/// The query parameter of the page that shows the result of a decision: a sealed name of that page.
+inline constexpr std::string_view device_result_name = "result";
+
+/// The page with the result of a decision: `answer` is what the request was answered with.
+[[nodiscard]] TOLLGATE_DECL std::string_view device_result_of(const device_answer& answer, const device_decision& decision) noexcept;
+/// Null for any other name than `device_result_of` returns.
+[[nodiscard]] TOLLGATE_DECL const message_texts* find_device_result(std::string_view name, const device_texts& texts) noexcept;
 
 /// The request of a device, to be allowed or denied.
 struct device_request_view {
@@ -12936,6 +13123,7 @@ struct device_request_view {
     const device_code& request;
     std::string_view login;  ///< as whom the user is signed in
     bool can_sign_out = false;
+    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
 };
 TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view);
 
@@ -12965,8 +13153,9 @@ struct device_page {
         const auto url = pages.translate(request.target.path);
         if (!*found) return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), response);
         const device_call call{request, sent, **found, context, response, url};
-        if (request.method != http::method::post) return show_form(call, {});
-        handle_form(call);
+        if (request.method == http::method::post) return handle_form(call);
+        if (const auto result = sent.find(device_result_name)) return show_result(call, *result);
+        show_form(call, {});
     }
 
 private:
@@ -12999,34 +13188,28 @@ private:
         const bool decides = code && decided != decision::none;
         const web::form_binding binding = decides ? web::form_binding{call.signed_in, device_decision_purpose, *code}
                                                   : web::form_binding{call.signed_in, device_code_purpose, {}};
-        if (!web::check_form_token(binding, token)) return pages.respond_status(call.response, http::status::forbidden);
+        const bool is_valid = web::check_form_token(binding, token).has_value();
+        // A form without any token is not from this site.
+        if (!is_valid && token.empty()) return pages.respond_status(call.response, http::status::forbidden);
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
-        if (decided == decision::other_user) return sign_out(call, *code);
+        // The form of a session that was replaced, for example by signing in again in another tab, is shown again.
+        const std::string_view notice = is_valid ? std::string_view{} : pages.texts().forms.stale;
+        if (!is_valid && !decides) return show_form(call, {}, notice);
+        if (decided == decision::other_user && is_valid) return sign_out(call, *code);
 
         const auto key = limit_key::of(call.signed_in.user);
         // The form token of a decision is bound to the code, so that it is not a guess.
+        const bool may_be_guess = !decides || !is_valid;
         const auto window = limiter.peek(key, settings.user_code_attempts, call.context.now());
-        if (window.remaining == 0 && !decides) return refuse_attempt(call, window);
+        if (window.remaining == 0 && may_be_guess) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return respond_error(found.error(), call.response);
-        const bool is_pending = *found && (*found)->state == device_code_state::pending;
-        // Answered in another window: the form token says that this user saw the request.
-        if (decides && *found && !is_pending) {
-            const bool was_denied = (*found)->state == device_code_state::denied && decided == decision::deny;
-            const auto& texts = pages.texts().device;
-            return pages.respond_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
-                                         make_frame(call));
-        }
-        if (!is_pending || call.context.now() >= (*found)->expires_at) {
-            if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
-            return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
-        }
-        switch (decided) {
-            case decision::other_user:  // handled above
-            case decision::none: return show_request(call, *code, **found);
-            case decision::deny: return deny(call, *code);
-            case decision::allow: return allow(call, *code, **found);
-        }
+        if (*found && !may_be_guess) return answer(call, **found, decided);
+        const bool is_pending =
+            *found && (*found)->state == device_code_state::pending && call.context.now() < (*found)->expires_at;
+        if (is_pending) return show_request(call, *code, **found, notice);
+        if (may_be_guess) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
+        show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
     }
 
     void refuse_attempt(const device_call& call, const limit_decision& window) const {
@@ -13043,20 +13226,21 @@ private:
         show_form(call, faults);
     }
 
-    void show_form(const device_call& call, const web::form_faults& faults) const {
+    void show_form(const device_call& call, const web::form_faults& faults, std::string_view notice = {}) const {
+        if (!notice.empty()) call.response.set_status(http::status::forbidden);
         const auto token = new_form_token(call, device_code_purpose, {});
         if (!token) return respond_error(token.error(), call.response);
         auto typed = call.typed();
         if (typed.size() > user_code_typed_bytes_max) typed.clear();
-        const device_form_view view{pages.texts(), call.url, *token, typed, faults};
+        const device_form_view view{pages.texts(), call.url, *token, typed, faults, notice};
         const auto path = pages.path_of(with_code(call.url, parse_user_code(typed)));
         auto frame = make_frame(call);
         frame.path = path;
-        frame.has_errors = !faults.empty();
+        frame.has_errors = !faults.empty() || !notice.empty();
         pages.respond(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
 
-    void show_request(const device_call& call, const std::string& code, const device_code& request) const {
+    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice) const {
         const auto client = store.find_application(request.client_id.view());
         if (!client) return respond_error(client.error(), call.response);
         if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
@@ -13066,13 +13250,15 @@ private:
             return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
         const auto token = new_form_token(call, device_decision_purpose, code);
         if (!token) return respond_error(token.error(), call.response);
-        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), call.url,     *token,
-                                       code,          **client,              request,        call.signed_in.login, can_sign_out};
+        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(),       call.url,     *token, code,
+                                       **client,      request,               call.signed_in.login, can_sign_out, notice};
+        if (!notice.empty()) call.response.set_status(http::status::forbidden);
         const auto path = pages.path_of(with_code(call.url, code));
         const auto title = fill_in(pages.texts().consent.title, (*client)->name);
         auto frame = make_frame(call);
         frame.title = title;
         frame.path = path;
+        frame.has_errors = !notice.empty();
         pages.respond(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
     }
 
@@ -13087,33 +13273,40 @@ private:
         }
     }
 
-    void deny(const device_call& call, const std::string& code) const {
-        const auto denied = store.answer_device_code(digest_of_user_code(code), device_code_state::denied);
-        if (!denied) return respond_error(denied.error(), call.response);
-        const auto& texts = pages.texts().device;
-        pages.respond_message(call.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(call));
+    /// Redirects to a page with the result, so that reloading does not repeat the decision. The same user gets the same result again.
+    void answer(const device_call& call, const device_code& request, decision decided) const {
+        const device_decision decision{.user_digest = digest_of_user_code(*parse_user_code(call.typed())),
+                                       .user = call.signed_in.user,
+                                       .answer = decided == decision::allow ? device_code_state::approved : device_code_state::denied,
+                                       .redirect = std::string{device_grant_type},
+                                       .now = call.context.now()};
+        const auto answered = store.answer_device_code(decision);
+        const bool is_gone = answered ? !*answered : answered.error().kind == error_kind::not_found;  // expired or deleted in the meantime
+        if (is_gone) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        if (!answered) return respond_error(answered.error(), call.response);
+        if ((*answered)->is_new && (*answered)->state == device_code_state::approved) report_granted(call, request);
+        redirect_to_result(call, device_result_of(**answered, decision));
+        remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
-    /// The code is created first: only one user can create it, and after a later failure the user can try again.
-    void allow(const device_call& call, const std::string& code, const device_code& request) const {
-        const auto created = store.create_code({.code_digest = request.device_digest,
-                                                .user = call.signed_in.user,
-                                                .application = request.application,
-                                                .scopes = request.scopes,
-                                                .redirect = std::string{device_grant_type},
-                                                .code_challenge = {},
-                                                .created_at = call.context.now(),
-                                                .expires_at = request.expires_at});
-        if (!created && created.error().kind == error_kind::not_found)  // deleted in the meantime
-            return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
-        if (!created) return respond_error(created.error(), call.response);
-        if (*created == code_result::created) report_granted(call, request);
-        const auto approved = store.answer_device_code(digest_of_user_code(code), device_code_state::approved);
-        if (!approved) return respond_error(approved.error(), call.response);
-        const auto& texts = pages.texts().device;
-        const bool is_first = *created == code_result::created && *approved;  // of two answers at once
-        pages.respond_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
-        remove_expired(store, policy(policies.observer), call.context.now(), 1);
+    /// The name of the result is encrypted for the session, so that no link shows a result that there was not.
+    void redirect_to_result(const device_call& call, std::string_view result) const {
+        web::seal_nonce nonce;
+        if (!policy(policies.random).fill(nonce)) return respond_error(random_source_error(), call.response);
+        const auto sealed = web::seal(call.signed_in, result, nonce, call.context.now());
+        if (!sealed) return respond_error(internal_error("the result of a decision could not be sealed"), call.response);
+        const auto url = call.url + "?" + std::string{device_result_name} + "=" + *sealed;
+        if (const auto redirected = web::respond_see_other(call.response, pages.site(), url); !redirected)
+            respond_error(redirected.error(), call.response);
+    }
+
+    /// The form if it is not a recent result of this session.
+    void show_result(const device_call& call, std::string_view sealed) const {
+        const auto name = web::open_sealed(call.signed_in, sealed, call.context.now());
+        const message_texts* const texts = name ? find_device_result(*name, pages.texts().device) : nullptr;
+        if (texts == nullptr) return show_form(call, {});
+        const auto explanation = fill_in(texts->explanation, call.signed_in.login);
+        pages.respond_message(call.response, http::status::ok, {texts->heading, explanation}, make_frame(call));
     }
 
     void report_granted(const device_call& call, const device_code& request) const {
@@ -13536,81 +13729,89 @@ void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::
 
 }  // namespace tollgate
 
-// <tollgate/base/detail/aes_gcm.hpp>
+// <tollgate/pages/detail/submission.hpp>
 
-/// AES-256-GCM (NIST SP 800-38D): encrypts text and detects any change to it.
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::pages {
 
-/// 96 bits. Never use the same nonce twice with one key.
-using aes_gcm_nonce = std::array<std::byte, 12>;
+/// The length of the periods for which a submission creates the same secret.
+inline constexpr seconds submission_period{30};
+/// How many periods later or earlier, for nodes with different clocks, a submission that is sent again leads to the same secret: for a
+/// minute to one and a half.
+inline constexpr std::int64_t submission_periods_max = 2;
 
-/// Returns the nonce, the ciphertext and the tag, in this order. `context` is authenticated but not included;
-/// decryption needs the same context. Empty if OpenSSL fails. Any thread.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> aes_gcm_encrypt(const digest& key, const aes_gcm_nonce& nonce,
-                                                                       std::string_view text,
-                                                                       std::string_view context = {});
-
-/// The plain text; empty if the key or the context differs, or if anything was changed. Any thread.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std::string_view encrypted,
-                                                                       std::string_view context = {});
-
-}  // namespace tollgate
-
-// <tollgate/web/detail/one_time.hpp>
-
-/// What a page may do or show once: forms that create secrets, and the pages that show them.
-namespace tollgate::inline v0::web {
-
-/// How long a sealed text can be opened: a redirect takes seconds, a slow connection perhaps a minute.
-inline constexpr seconds sealed_text_lifetime{300};
-
-using seal_nonce = aes_gcm_nonce;
-
-/// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
-/// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no
-/// secret.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text,
-                                                            const seal_nonce& nonce, instant now);
-
-/// How far the clocks of two nodes may differ, so that one can open what another has just sealed.
-inline constexpr seconds sealed_in_future_max{60};
-
-/// The text that was sealed for this session; empty for any other, after `sealed_text_lifetime`, and more than
-/// `sealed_in_future_max` before it was sealed.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed,
-                                                                   instant now);
-
-/// Remembers which form tokens and sealed texts were used. Bounded: beyond `remembered_max` the oldest is forgotten and could be
-/// used again. Any thread; each process has its own.
-class used_once {
+/// A submitted form that creates a secret. All that it creates is derived from the session, the form and its content, so that the same
+/// submission, sent again to any node (double click, reload), finds what it created instead of creating it again.
+///
+/// The secret also depends on the time: later, nobody can derive it again.
+class form_submission {
 public:
-    /// False if it was claimed before, and not released. If it throws std::bad_alloc, nothing is claimed.
-    [[nodiscard]] bool claim(std::string_view text) {
-        const std::scoped_lock held{mutex_};
-        if (find(text) != claimed_.end()) return false;
-        claimed_.emplace_back(text);
-        if (claimed_.size() > remembered_max) claimed_.pop_front();
-        return true;
+    /// `body` of the request, which includes the form token with this nonce.
+    TOLLGATE_DECL form_submission(const session& session, const web::form_nonce& nonce, std::string_view body, instant now);
+
+    /// Identifies the submission, whenever it is sent.
+    [[nodiscard]] TOLLGATE_DECL digest key() const;
+    /// Of what is created, whenever it is sent.
+    [[nodiscard]] TOLLGATE_DECL public_id new_id(public_id_kind kind) const;
+
+    /// The secret that is created now. `make` makes it from 32 random bytes.
+    template <class Make>
+    [[nodiscard]] auto new_secret(Make make) const {
+        return make(std::span<const std::byte, 32>{bytes_of(period_)});
     }
-    /// Undoes a claim: the text was not used after all.
-    void release(std::string_view text) noexcept {
-        const std::scoped_lock held{mutex_};
-        if (const auto found = find(text); found != claimed_.end()) claimed_.erase(found);
+    /// The secret with this digest, if this submission created it about a minute ago at most.
+    template <class Make>
+    [[nodiscard]] auto find_secret(const digest& stored, Make make) const {
+        using secret = std::invoke_result_t<Make&, std::span<const std::byte, 32>>;
+        for (std::int64_t distance = -submission_periods_max; distance <= submission_periods_max; ++distance)
+            if (auto made = make(std::span<const std::byte, 32>{bytes_of(period_ + distance)}); digest_of(std::string_view{made}) == stored)
+                return std::optional<secret>{std::move(made)};
+        return std::optional<secret>{};
     }
 
 private:
-    static constexpr std::size_t remembered_max = 4096;
+    using secret_bytes = std::array<std::byte, digest::size_bytes>;
 
-    // A search takes some 10 us, for forms and pages that users meet a few times a day.
-    [[nodiscard]] std::deque<std::string>::iterator find(std::string_view text) noexcept {
-        return std::find(claimed_.begin(), claimed_.end(), text);
-    }
+    [[nodiscard]] TOLLGATE_DECL digest derive(std::string_view what) const;
+    [[nodiscard]] TOLLGATE_DECL secret_bytes bytes_of(std::int64_t period) const;
 
-    std::mutex mutex_;
-    std::deque<std::string> claimed_;  // the oldest first
+    std::string key_;
+    std::string content_;  // the nonce and a hash of the body
+    std::int64_t period_;
 };
 
-}  // namespace tollgate::web
+/// Makes a secret of this kind from random bytes, for `form_submission`.
+[[nodiscard]] inline auto maker_of(secret_kind kind) {
+    return [kind](std::span<const std::byte, 32> random) { return make_secret(kind, random); };
+}
+
+/// The hidden field of a form that replaces a secret, and its value: which secret it replaces. The form does nothing if that has been
+/// replaced meanwhile.
+inline constexpr std::string_view version_name = "version";
+[[nodiscard]] TOLLGATE_DECL std::string version_of(const digest& secret_digest);
+
+/// Replaces the secret of what `find()` returns, which has a member `secret_digest`, with the secret of the submission. `version` is that
+/// of the submitted form. `replace(found, secret)` returns whether `found` still had its secret and was changed.
+///
+/// Returns what was found, with the new secret, also if this submission replaced it before. Without a value: another submission did.
+template <class Find, class Replace, class Make>
+[[nodiscard]] auto replace_secret(const form_submission& submission, std::string_view version, Find find, Replace replace, Make make) {
+    using owner = std::remove_cvref_t<decltype(*find())>;
+    using replaced = std::optional<std::pair<owner, decltype(submission.new_secret(make))>>;
+    for (bool tried = false;; tried = true) {
+        auto found = find();
+        if (!found) return result<replaced>{std::move(found).error()};
+        const digest stored = found->secret_digest;
+        if (auto secret = submission.find_secret(stored, make))
+            return result<replaced>{replaced{std::in_place, *std::move(found), *std::move(secret)}};
+        if (tried || version != version_of(stored)) return result<replaced>{replaced{}};
+        auto secret = submission.new_secret(make);
+        const result<bool> done = replace(std::as_const(*found), secret);
+        if (!done) return result<replaced>{done.error()};
+        if (*done) return result<replaced>{replaced{std::in_place, *std::move(found), std::move(secret)}};
+    }
+}
+
+}  // namespace tollgate::pages
 
 // <tollgate/pages/detail/page.hpp>
 
@@ -13707,6 +13908,7 @@ struct page_view {
     std::string_view form_token;
     std::string_view root = {};  ///< of the pages in this language
     std::string_view done = {};  ///< the action that redirected here; empty for none
+    bool is_stale = false;       ///< the form came with the token of another session and is shown again
     instant now{};
     std::size_t page_number = 1;  ///< of a list, as requested
 
@@ -13758,10 +13960,11 @@ struct page_context {
     const http::request& request;
     const tollgate::session& session;
     std::string_view form_token;     ///< for the forms of the response
-    const http::form_fields& form;   ///< what was posted; `dispatch` checks its form token before a page sees it
+    const http::form_fields& form;   ///< what was posted; `dispatch` checks its form token before a page acts on it
     const http::form_fields& query;  ///< of the URL
     ip_address client;
     instant now;
+    std::optional<web::form_nonce> form_nonce = {};  ///< of the posted form; empty if its token is not valid
 };
 
 /// All forms share one purpose: each is bound to the session only.
@@ -13789,7 +13992,7 @@ public:
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), now, page_number()};
+        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), is_stale_, now, page_number()};
     }
 
     /// The page of a list that the form or the query names; 1 if neither does.
@@ -13813,6 +14016,7 @@ public:
     }
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
+        if (is_stale_) status = http::status::forbidden;
         response_.set_status(status);
         respond({.title = title, .has_errors = status != http::status::ok}, std::forward<Write>(write));
     }
@@ -13855,31 +14059,26 @@ public:
         message(http::status::too_many_requests);
         return false;
     }
-    /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
-    /// token was used with the same content. A second form of the same page, filled in differently, is another one.
-    [[nodiscard]] bool claim_form() {
-        auto claim = std::string{form.value_of(web::form_token_name)}.append(sha256(request.body).raw());
-        if (pages_.used().claim(claim)) {
-            claimed_ = std::move(claim);
-            return true;
-        }
+    /// The submission of the posted form, whose token has this nonce.
+    [[nodiscard]] form_submission submission() const { return {session, *form_nonce, request.body, now}; }
+    /// Responds to a form that was submitted too long ago, or that replaces a secret that has been replaced since.
+    [[nodiscard]] result<void> refuse_repetition() const {
         message(http::status::forbidden, texts().errors.submitted);
-        return false;
+        return {};
     }
-    /// What the form requested was created, so it stays claimed.
-    void keep_claim() noexcept { claimed_.clear(); }
+    /// From now on, the page shows the posted form again and says why.
+    void set_stale() noexcept { is_stale_ = true; }
     /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
         if (!random().fill(nonce)) return random_source_error();
         const auto sealed = web::seal(session, text, nonce, now);
         if (!sealed) return internal_error("a new secret could not be sealed");
-        keep_claim();
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       url_ + "?" + std::string{shown_name} + "=" + *sealed);
     }
     /// What the query asks to be shown, the first time; empty otherwise.
-    [[nodiscard]] std::optional<std::string> open_secret() {
+    [[nodiscard]] std::optional<std::string> open_secret() const {
         const auto sealed = query.value_of(shown_name);
         auto text = web::open_sealed(session, sealed, now);
         // HEAD shows nothing.
@@ -13892,17 +14091,13 @@ public:
 
     page_call(const page_call&) = delete;
     page_call& operator=(const page_call&) = delete;
-    /// A form that created nothing can be submitted again.
-    ~page_call() {
-        if (!claimed_.empty()) pages_.used().release(claimed_);
-    }
 
 private:
     /// Responds with a page that has navigation and sign-out.
     template <class Write>
     void respond(page_frame frame, Write&& write) const;
 
-    std::string claimed_;  ///< empty for none
+    bool is_stale_ = false;
     Pages& pages_;
     http::response& response_;
     std::string url_;
@@ -14016,6 +14211,14 @@ struct list_heading {
     std::string_view add = {};  ///< links to the form below a list; empty if there is no list
 };
 TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, const list_heading& heading);
+
+/// Why the form of this page is shown again; nothing unless it is.
+TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view);
+
+/// Whether a creation may have been refused because the same submission has done it before: its id exists, or the bound is reached.
+[[nodiscard]] inline bool may_be_repeated(const error& refused) noexcept {
+    return refused.kind == error_kind::conflict || refused.kind == error_kind::invalid;
+}
 
 /// A page of a list. Pages are bounded, so that no response gets large, however much a user has.
 inline constexpr std::size_t list_items_max = 25;
@@ -14219,20 +14422,31 @@ template <class Call>
     auto request = typed.wanted_by(call.session.user);
     auto faults = typed.faults(request, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
-    if (!call.claim_form()) return {};
-    const auto registered = register_application(call.store(), std::move(request), call.now, call.random(),
-                                                 call.settings().applications_per_user_max);
-    if (!registered && registered.error().kind == error_kind::invalid) {
-        faults.add({}, texts.too_many);
-        return show_applications(call, typed, faults);
+    const auto submission = call.submission();
+    const auto make = maker_of(secret_kind::client_secret);
+    const auto client_id = submission.new_id(public_id_kind::client_id);
+    const bool is_public = request.type == client_type::public_client;
+    const auto redirect_to_registered = [&](const secret_text& secret) {
+        if (is_public) return call.redirect_to(registration_done);
+        return redirect_to_client(call, fill_in(texts.made_title, typed.name), client_id, secret);
+    };
+    const auto registered = tollgate::detail::register_application_as(
+        call.store(), std::move(request), call.now, client_id, is_public ? secret_text{} : submission.new_secret(make),
+        call.settings().applications_per_user_max);
+    if (registered) {
+        call.report(activity_kind::application_registered, typed.name);
+        return redirect_to_registered(registered->client_secret);
     }
-    if (!registered) return registered.error();
-    call.report(activity_kind::application_registered, typed.name);
-    if (registered->client_secret.view().empty()) {
-        call.keep_claim();
-        return call.redirect_to(registration_done);
+    if (!may_be_repeated(registered.error())) return registered.error();
+    const auto existing = call.store().find_application(client_id.view());
+    if (!existing) return existing.error();
+    if (*existing) {
+        const auto secret = is_public ? std::optional{secret_text{}} : submission.find_secret((*existing)->secret_digest, make);
+        return secret ? redirect_to_registered(*secret) : call.refuse_repetition();
     }
-    return redirect_to_client(call, fill_in(texts.made_title, typed.name), registered->client_id, registered->client_secret);
+    if (registered.error().kind != error_kind::invalid) return call.refuse_repetition();
+    faults.add({}, texts.too_many);
+    return show_applications(call, typed, faults);
 }
 
 template <class Call>
@@ -14250,14 +14464,18 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> renew_client_secret(Call& call, const application& application) {
     if (application.type == client_type::public_client) return not_found();
-    if (!call.claim_form()) return {};
-    const auto secret = new_secret(secret_kind::client_secret, call.random());
-    if (!secret) return random_source_error();
-    const auto added = call.store().add_client_secret(call.session.user, application.id, digest_of(*secret));
-    if (!added) return added.error();
-    if (!*added) return not_found();
-    call.report(activity_kind::client_secret_replaced, application.name);
-    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application.name), application.client_id, *secret);
+    const auto add = [&](const tollgate::application& found, const secret_text& secret) {
+        auto done = call.store().add_client_secret(call.session.user, found.id, digest_of(secret), found.secret_digest);
+        if (done && *done) call.report(activity_kind::client_secret_replaced, found.name);
+        return done;
+    };
+    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name),
+                                        [&] { return find_own_application(call, call.form.value_of("application")); }, add,
+                                        maker_of(secret_kind::client_secret));
+    if (!renewed) return renewed.error();
+    if (!*renewed) return call.refuse_repetition();
+    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application.name), application.client_id,
+                              (*renewed)->second);
 }
 
 /// If the application has users, its owner must type its name to delete it.
@@ -14270,6 +14488,19 @@ template <class Call>
     }
     return call.finish_change(call.store().delete_application(call.session.user, application.id),
                               activity_kind::application_deleted, application.name, removal_done);
+}
+
+/// A form that came with the token of another session is shown again.
+template <class Call>
+[[nodiscard]] result<void> show_stale_applications(Call& call) {
+    const auto action = call.form.value_of(action_name);
+    if (action.empty()) return show_applications(call, application_form::read(call.form));
+    if (action != edit_action) return show_applications(call);
+    const auto application = find_own_application(call, call.form.value_of("application"));
+    if (!application) return application.error();
+    auto typed = application_form::read(call.form);
+    typed.type = to_text(application->type);
+    return show_edit(call, *application, typed, {});
 }
 
 template <class Call>
@@ -14521,6 +14752,7 @@ struct sign_in_view {
     const page_texts& texts;
     std::string_view url;
     bool signed_out = false;  ///< redirected from the sign-out page
+    std::string_view lost_cookie = {};  ///< why there is no session after signing in; empty unless that happened
 };
 
 TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, const sign_in_form& typed,
@@ -14531,10 +14763,14 @@ struct sign_out_view {
     std::string_view url;
     std::string_view form_token;
     std::string_view login;
+    bool is_stale = false;  ///< the form came with the token of another session
 };
 
 /// Confirms sign-out: a GET request must not sign out.
 TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view);
+
+/// The query parameter of the sign-in page after a successful attempt.
+inline constexpr std::string_view signed_in_name = "signed_in";
 
 /// A request to the sign-in page.
 struct sign_in_context {
@@ -14553,9 +14789,26 @@ template <class Pages>
     return web::respond_see_other(response, pages.renderer().site(), back.empty() ? pages.url_of(page::overview, language) : back);
 }
 
+/// After signing in, by way of the sign-in page: without the session cookie, that page says what is wrong.
+template <class Pages>
+[[nodiscard]] result<void> redirect_to_cookie_check(const Pages& pages, const web::page_language& language,
+                                                    const sign_in_form& typed, http::response& response) {
+    auto url = pages.url_of(page::sign_in, language).append("?").append(signed_in_name).append("=1");
+    if (!typed.return_to.empty()) url.append("&return_to=").append(percent_encode(typed.return_to));
+    if (url.size() > limits::target_bytes_max) return redirect_after_sign_in(pages, language, typed, response);
+    return web::respond_see_other(response, pages.renderer().site(), url);
+}
+
+/// Why the sign-in page is shown, if not for a first attempt.
+struct sign_in_reason {
+    bool signed_out = false;
+    bool cookie_is_lost = false;
+};
+
 template <class Pages>
 void show_sign_in_form(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
-                       const web::form_faults& faults, http::response& response, bool signed_out = false) {
+                       const web::form_faults& faults, http::response& response, const sign_in_reason& reason = {}) {
+    const auto lost_cookie = fill_in(language.texts->sign_in.lost_cookie, pages.renderer().site().origin);
     const auto localized = pages.renderer().in(language);
     // The page to return to may redirect to an application.
     const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
@@ -14574,7 +14827,8 @@ void show_sign_in_form(const Pages& pages, const web::page_language& language, c
                        .shape = page_shape::narrow,
                        .path = path},
                       [&](html_writer& html) {
-                          write_sign_in(html, {localized.texts(), url, signed_out}, typed, faults);
+                          write_sign_in(html, {localized.texts(), url, reason.signed_out, reason.cookie_is_lost ? lost_cookie : ""},
+                                        typed, faults);
                       },
                       reach);
 }
@@ -14587,7 +14841,8 @@ template <class Pages>
     auto fresh = sign_in_form::read(context.sent);
     fresh.login = fresh.login_hint;
     if (*signed_in && fresh.prompt.empty()) return redirect_after_sign_in(pages, context.language, fresh, response);
-    show_sign_in_form(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
+    show_sign_in_form(pages, context.language, fresh, {}, response,
+                      {context.sent.value_of("signed_out") == "1", context.sent.value_of(signed_in_name) == "1"});
     return {};
 }
 
@@ -14607,7 +14862,7 @@ template <class Pages>
     if (tried->session)
         report_activity(policy(pages.policies().observer),
                         {activity_kind::signed_in, tried->session->user, {}, attempt.client, context.now});
-    if (tried->result == sign_in_result::signed_in) return redirect_after_sign_in(pages, context.language, typed, response);
+    if (tried->result == sign_in_result::signed_in) return redirect_to_cookie_check(pages, context.language, typed, response);
 
     const bool throttled = tried->result == sign_in_result::throttled;
     response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
@@ -14622,18 +14877,23 @@ template <class Pages>
                                                         : show_sign_in(pages, context, response);
 }
 
+template <class Pages>
+[[nodiscard]] result<void> show_sign_out(Pages& pages, const page_context& context, http::response& response, bool is_stale) {
+    const auto localized = pages.renderer().in(context.language);
+    const auto path = find_path(page::sign_out).path();
+    const auto url = localized.url(path);
+    const auto& texts = localized.texts();
+    if (is_stale) response.set_status(http::status::forbidden);
+    localized.respond(
+        response, {.title = texts.sign_in.out_title, .has_errors = is_stale, .shape = page_shape::narrow, .path = path},
+        [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login, is_stale}); });
+    return {};
+}
+
 /// Signs out, or shows the form that does.
 template <class Pages>
 [[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
-    if (context.request.method != http::method::post) {
-        const auto localized = pages.renderer().in(context.language);
-        const auto path = find_path(page::sign_out).path();
-        const auto url = localized.url(path);
-        const auto& texts = localized.texts();
-        localized.respond(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
-                          [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
-        return {};
-    }
+    if (context.request.method != http::method::post) return show_sign_out(pages, context, response, false);
     if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
     return web::respond_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }
@@ -14674,10 +14934,10 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> redirect_to_token(Call& call, std::string_view title, const issued_personal_token& issued) {
+[[nodiscard]] result<void> redirect_to_token(Call& call, std::string_view title, std::string_view username, std::string_view secret) {
     const token_texts& texts = call.texts().tokens;
     const secret_view shown{
-        title, texts.made_about, texts.back, {{"username", texts.username, issued.username}, {"secret", texts.secret, issued.secret}}};
+        title, texts.made_about, texts.back, {{"username", texts.username, username}, {"secret", texts.secret, secret}}};
     return call.redirect_to_secret(shown.to_text());
 }
 
@@ -14686,41 +14946,73 @@ template <class Call>
     const auto typed = token_form::read(call.form);
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
-    if (!call.claim_form()) return {};
-    const personal_token_request request{call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)};
-    const auto issued = issue_personal_token(call.store(), request, call.now, call.random(), call.settings().tokens_per_user_max);
-    if (!issued && issued.error().kind == error_kind::invalid) {
-        faults.add({}, call.texts().tokens.too_many);
-        return show_tokens(call, typed, faults);
+    const auto submission = call.submission();
+    const auto make = maker_of(secret_kind::personal_token);
+    const auto username = submission.new_id(public_id_kind::username);
+    const token_texts& texts = call.texts().tokens;
+    const auto issued = tollgate::detail::issue_personal_token_as(
+        call.store(), {call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)}, call.now, username,
+        submission.new_secret(make), call.settings().tokens_per_user_max);
+    if (issued) {
+        call.report(activity_kind::token_created, typed.description);
+        return redirect_to_token(call, texts.made_title, username, issued->secret);
     }
-    if (!issued) return issued.error();
-    call.report(activity_kind::token_created, typed.description);
-    return redirect_to_token(call, call.texts().tokens.made_title, *issued);
+    if (!may_be_repeated(issued.error())) return issued.error();
+    const auto tokens = call.store().personal_tokens_of(call.session.user);
+    if (!tokens) return tokens.error();
+    for (const personal_token& each : *tokens)
+        if (each.username.view() == username.view()) {
+            const auto secret = submission.find_secret(each.secret_digest, make);
+            return secret ? redirect_to_token(call, texts.made_title, username, *secret) : call.refuse_repetition();
+        }
+    if (issued.error().kind != error_kind::invalid) return call.refuse_repetition();
+    faults.add({}, texts.too_many);
+    return show_tokens(call, typed, faults);
+}
+
+/// Only a token of the user; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<personal_token> find_own_token(Call& call, token_id which) {
+    auto tokens = call.store().personal_tokens_of(call.session.user);
+    if (!tokens) return std::move(tokens).error();
+    for (personal_token& each : *tokens)
+        if (each.id == which) return std::move(each);
+    return not_found();
 }
 
 /// Only for a token of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> renew_token(Call& call, token_id which) {
-    if (!call.claim_form()) return {};
-    const auto renewed = renew_personal_token(call.store(), call.session.user, which, call.now, call.random());
+    const auto renew = [&](const personal_token& token, const secret_text& secret) {
+        auto renewal = tollgate::detail::renewal_of(token, digest_of(secret), call.now);
+        renewal.replaced = token.secret_digest;
+        auto done = call.store().renew_personal_token(call.session.user, which, renewal);
+        if (done && *done) call.report(activity_kind::token_renewed, token.description);
+        return done;
+    };
+    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name), [&] { return find_own_token(call, which); },
+                                        renew, maker_of(secret_kind::personal_token));
     if (!renewed) return renewed.error();
-    if (!*renewed) return not_found();
-    call.report(activity_kind::token_renewed, (*renewed)->description);
-    return redirect_to_token(call, fill_in(call.texts().tokens.renewed_title, (*renewed)->description), **renewed);
+    if (!*renewed) return call.refuse_repetition();
+    const auto& [token, secret] = **renewed;
+    return redirect_to_token(call, fill_in(call.texts().tokens.renewed_title, token.description), token.username, secret);
 }
 
 /// Only for a token of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> revoke_token(Call& call, token_id which) {
-    const auto tokens = call.store().personal_tokens_of(call.session.user);
-    if (!tokens) return tokens.error();
-    const auto found = std::find_if(tokens->begin(), tokens->end(),
-                                    [&](const personal_token& each) { return each.id == which; });
-    if (found == tokens->end()) return not_found();
+    const auto found = find_own_token(call, which);
+    if (!found) return found.error();
     const auto revoked = call.store().revoke_personal_token(which);
     if (!revoked) return revoked.error();
     if (*revoked) call.report(activity_kind::token_revoked, found->description);
     return call.redirect_to(removal_done);
+}
+
+/// A form that came with the token of another session is shown again.
+template <class Call>
+[[nodiscard]] result<void> show_stale_tokens(Call& call) {
+    return show_tokens(call, call.form.value_of(action_name).empty() ? token_form::read(call.form) : token_form{});
 }
 
 template <class Call>
@@ -15119,20 +15411,32 @@ template <class Call>
     check_typed_target(call, typed, faults);
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
-    if (!call.claim_form()) return {};
-    const auto issued = tollgate::detail::issue_checked_hook(call.store(),
-                                                             {.account = *parse_account(typed.account),
-                                                              .event = typed.event,
-                                                              .target_url = typed.target_url,
-                                                              .source = hook_source::manual},
-                                                             call.now, call.random(), call.settings().hooks_per_event_max);
-    if (!issued && issued.error().kind == error_kind::invalid) {
-        faults.add({}, texts.too_many);
-        return show_hooks(call, std::move(*list), typed, faults);
+    const auto submission = call.submission();
+    const auto secret = submission.new_secret(make_hook_secret);
+    const auto account = *parse_account(typed.account);
+    const auto redirect_to_created = [&](std::string_view shown) {
+        return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), shown);
+    };
+    const auto id = call.store().create_hook({.account = account,
+                                              .event = typed.event,
+                                              .source = hook_source::manual,
+                                              .target_url = typed.target_url,
+                                              .secret = secret,
+                                              .created_at = call.now,
+                                              .idempotency_key = submission.key()},
+                                             call.settings().hooks_per_event_max);
+    if (id) {
+        call.report(activity_kind::hook_created, std::to_string(id->value()));
+        return redirect_to_created(secret);
     }
-    if (!issued) return issued.error();
-    call.report(activity_kind::hook_created, std::to_string(issued->id.value()));
-    return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), issued->secret);
+    if (!may_be_repeated(id.error())) return id.error();
+    const auto hooks = call.store().hooks_of(account);
+    if (!hooks) return hooks.error();
+    for (const hook& each : *hooks)
+        if (const auto created = submission.find_secret(each.secret_digest, make_hook_secret)) return redirect_to_created(*created);
+    if (id.error().kind != error_kind::invalid) return call.refuse_repetition();
+    faults.add({}, texts.too_many);
+    return show_hooks(call, std::move(*list), typed, faults);
 }
 
 template <class Call>
@@ -15156,12 +15460,39 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> renew_secret_of_hook(Call& call, const named_hook& named) {
     const webhook_texts& texts = call.texts().webhooks;
-    if (!call.claim_form()) return {};
-    const auto secret = renew_hook_secret(call.store(), named.account, named.hook, call.now, call.random());
-    if (!secret) return secret.error();
-    if (!*secret) return not_found();
-    call.report(activity_kind::hook_secret_replaced, std::to_string(named.hook.value()));
-    return redirect_to_hook_secret(call, texts.renewed_title, texts.renewed_about, **secret);
+    const auto renew = [&](const hook& found, const std::string& secret) {
+        auto done = call.store().replace_hook_secret(found.account, found.id, secret, call.now + hook_secret_overlap, found.secret_digest);
+        if (done && *done) call.report(activity_kind::hook_secret_replaced, std::to_string(found.id.value()));
+        return done;
+    };
+    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name), [&] { return find_hook(call, named); }, renew,
+                                        make_hook_secret);
+    if (!renewed) return renewed.error();
+    if (!*renewed) return call.refuse_repetition();
+    return redirect_to_hook_secret(call, texts.renewed_title, texts.renewed_about, (*renewed)->second);
+}
+
+/// A form that came with the token of another session is shown again.
+template <class Call>
+[[nodiscard]] result<void> show_stale_hooks(Call& call) {
+    const auto action = call.form.value_of(action_name);
+    auto typed = hook_form::read(call.form);
+    if (!action.empty()) {
+        const auto named = require_hook(call, call.form);
+        if (!named) return named.error();
+        if (action == edit_action) {
+            const auto hook = find_hook(call, *named);
+            return hook ? show_hook_edit(call, *hook, typed, {}) : hook.error();
+        }
+        if constexpr (stores_deliveries<Call>)
+            if (action != new_secret_action && action != delete_action)
+                return show_deliveries(call, *named, std::nullopt, std::nullopt, {});
+    }
+    auto list = list_accounts(call);
+    if (!list) return std::move(list).error();
+    if (!action.empty()) return show_hooks(call, std::move(*list));
+    if (const auto account = list->named(typed.account)) typed.account = account_text(*account);
+    return show_hooks(call, std::move(*list), typed);
 }
 
 template <class Call>
@@ -15218,19 +15549,48 @@ template <class Pages>
     return not_found();
 }
 
+/// Shows a form again that came with the token of another session, such as one that the user has replaced by signing in again in another
+/// tab: with what was submitted, but never a password or a secret. Nothing is changed.
+template <class Pages>
+[[nodiscard]] result<void> show_stale_form(Pages& pages, page_call<Pages>& call) {
+    call.set_stale();
+    switch (call.which) {
+        case page::tokens: return show_stale_tokens(call);
+        case page::applications: return show_stale_applications(call);
+        case page::authorizations: return show_authorizations(call);
+        case page::webhooks: return show_stale_hooks(call);
+        case page::security:
+            if constexpr (shows_security<decltype(pages.sessions())>) return show_security(call);
+            break;
+        case page::sign_out:
+            if constexpr (Pages::signs_in) return show_sign_out(pages, call, call.response(), true);
+            break;
+        case page::activity:
+        case page::overview:
+        case page::sign_in:
+        case page::start:
+        case page::none: break;
+    }
+    return not_found();
+}
+
 /// Answers a request of a signed-in user.
 template <class Pages>
 [[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
     const auto token = web::new_form_token(form_binding_of(context.session), policy(pages.policies().random), context.now);
     if (!token) return token.error();
     context.form_token = *token;
+    const bool posted = context.request.method == http::method::post;
+    const auto sent = context.form.value_of(web::form_token_name);
+    if (posted) context.form_nonce = web::check_form_token(form_binding_of(context.session), sent);
     page_call<Pages> call{pages, context, response};
-    if (context.request.method != http::method::post) return respond_call(pages, call);
-    if (!web::check_form_token(form_binding_of(context.session), context.form.value_of(web::form_token_name))) {
+    if (!posted) return respond_call(pages, call);
+    // A form without any token is not from this site.
+    if (sent.empty()) {
         call.message(http::status::forbidden);
         return {};
     }
-    auto answered = respond_call(pages, call);
+    auto answered = context.form_nonce ? respond_call(pages, call) : show_stale_form(pages, call);
     // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
         call.message(http::status::not_found, call.texts().errors.gone);
@@ -15405,6 +15765,7 @@ private:
                                                                  http::response& response, pages::request_state& state);
     void respond_error(const http::request& request, http::response& response, const pages::request_state& state,
                        const error& failure) const;
+    void respond_refused_form(page which, http::status refused, http::response& response, const pages::request_state& state) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
                                      pages::request_state& state);
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
@@ -15421,7 +15782,7 @@ private:
     Policies policies_;
     renderer_type renderer_;
     window_limiter limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
-    web::used_once used_;  ///< form tokens that created something, and secrets that were shown
+    web::used_once used_;  ///< secrets that were shown
 };
 
 template <class Users, class Store, class Sessions, class Policies, class Theme>
@@ -15589,7 +15950,7 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     if (!state.admitted) {
         const auto refused = posted ? web::check_form_head(request, renderer_.site()) : std::nullopt;
         if (refused) {
-            pages_for(state).respond_status(response, *refused);
+            respond_refused_form(which, *refused, response, state);
             return http::handle_step::done;
         }
     }
@@ -15617,6 +15978,19 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
                                response);
     }();
     return std::move(answered).transform([] { return http::handle_step::done; });
+}
+
+/// Over plain http, browsers do not say that a form of an https site was sent from that site. Other forms need a session, which such a
+/// browser does not have.
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+void account_pages<Users, Store, Sessions, Policies, Theme>::respond_refused_form(page which, http::status refused,
+                                                                                  http::response& response,
+                                                                                  const pages::request_state& state) const {
+    const auto pages = pages_for(state);
+    if (which != page::sign_in || refused != http::status::forbidden) return pages.respond_status(response, refused);
+    const message_texts& texts = pages.texts().sign_in.other_address;
+    const auto explanation = fill_in(texts.explanation, renderer_.site().origin);
+    pages.respond_message(response, refused, {texts.heading, explanation});
 }
 
 /// Finds the session of the request, again if it has waited for long, and counts the request once. Answers it if there is no session,
@@ -16694,7 +17068,8 @@ public:
     }
     [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
     TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
-    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret,
+                                  const std::optional<digest>& replaced) noexcept;
     TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
     TOLLGATE_DECL bool set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
@@ -16775,6 +17150,10 @@ template <class Verb>
     return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
 }
 
+[[nodiscard]] inline error hook_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "A webhook of this idempotency key exists already.");
+}
+
 [[nodiscard]] inline error token_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "This token exists already.");
 }
@@ -16835,7 +17214,7 @@ public:
         const auto replaced = is_full ? busiest_application() : std::nullopt;
         if (is_full && !replaced)
             return table_is_full(codes_max_, "device codes", "device_codes_max");
-        rows_.push_back({code, device_code_state::pending});
+        rows_.push_back({code});
         if (replaced) erase_oldest_of(*replaced);
         if (count_of(code.application) > limits::device_codes_per_application_max) erase_oldest_of(code.application);
         return {};
@@ -16843,19 +17222,20 @@ public:
 
     [[nodiscard]] std::optional<device_code> find(const digest& code) const {
         const auto found = find_row(code);
-        if (found == rows_.end()) return std::nullopt;
-        const new_device_code& stored = found->code;
-        return device_code{stored.device_digest,  stored.application, applications_.find(stored.application)->client_id, stored.scopes,
-                           stored.requested_from, stored.created_at,  stored.expires_at,                                 found->state};
+        return found == rows_.end() ? std::nullopt : std::optional{describe(*found)};
+    }
+    [[nodiscard]] std::optional<device_code> find_by_user_code(const digest& user_code) const {
+        for (const row& each : rows_)
+            if (each.code.user_digest == user_code) return describe(each);
+        return std::nullopt;
     }
 
-    bool answer(const digest& user_code, device_code_state state) noexcept {
+    void set_answer(const digest& user_code, const device_answer& answer) noexcept {
         for (row& each : rows_)
-            if (each.code.user_digest == user_code && each.state == device_code_state::pending) {
-                each.state = state;
-                return true;
+            if (each.code.user_digest == user_code) {
+                each.state = answer.state;
+                each.answered_by = answer.user;
             }
-        return false;
     }
 
     void forget_of(application_id application) noexcept { std::erase_if(rows_, is_of{application}); }
@@ -16874,8 +17254,15 @@ public:
 private:
     struct row {
         new_device_code code;
-        device_code_state state;
+        device_code_state state = device_code_state::pending;
+        std::optional<user_id> answered_by = {};
     };
+
+    [[nodiscard]] device_code describe(const row& stored) const {
+        const new_device_code& code = stored.code;
+        return {code.device_digest, code.application, applications_.find(code.application)->client_id, code.scopes, code.requested_from,
+                code.created_at,    code.expires_at,  stored.state,                                    stored.answered_by};
+    }
 
     struct is_of {
         application_id application;
@@ -17038,7 +17425,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::vector<hook> of(const account_ref& account) const;
     [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> account_of(const service_name& service, hook_id id) const;
     TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                      instant old_valid_until);
+                                      instant old_valid_until, const std::optional<digest>& replaced);
     TOLLGATE_DECL result<bool> update(const account_ref& account, hook_id id, const hook_change& changed,
                                       std::size_t hooks_per_event_max);
     TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
@@ -17455,8 +17842,9 @@ public:
             return true;
         });
     }
-    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
-        return in_oauth([&] { return applications_.add_secret(owner, id, secret); });
+    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
+                                   const std::optional<digest>& replaced = {}) noexcept {
+        return in_oauth([&] { return applications_.add_secret(owner, id, secret, replaced); });
     }
     result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
         return in_oauth([&] { return applications_.remove_older_secret(owner, id); });
@@ -17511,8 +17899,19 @@ public:
     result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
         return in_oauth([&] { return device_codes_.find(code); });
     }
-    result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept {
-        return in_oauth([&] { return device_codes_.answer(user_code, answer); });
+    result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept {
+        return in_oauth([&]() -> result<std::optional<device_answer>> {
+            const auto request = device_codes_.find_by_user_code(decision.user_digest);
+            const auto answer = request ? judge_answer(*request, decision) : std::nullopt;
+            if (!answer || !answer->is_new) return answer;
+            if (answer->state == device_code_state::approved) {
+                const auto created = grants_.create_code(code_of(*request, decision));
+                if (!created) return created.error();
+                if (*created != code_result::created) return std::optional<device_answer>{};
+            }
+            device_codes_.set_answer(decision.user_digest, *answer);
+            return answer;
+        });
     }
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&] { return grants_.of(user); });
@@ -17561,8 +17960,8 @@ public:
         return in_hooks([&] { return hooks_.account_of(service, id); });
     }
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                      instant old_valid_until) noexcept {
-        return in_hooks([&] { return hooks_.replace_secret(account, id, secret, old_valid_until); });
+                                      instant old_valid_until, const std::optional<digest>& replaced = {}) noexcept {
+        return in_hooks([&] { return hooks_.replace_secret(account, id, secret, old_valid_until, replaced); });
     }
     result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                              std::size_t hooks_per_event_max) noexcept {
@@ -21375,9 +21774,10 @@ struct owner_columns {
 
 [[nodiscard]] inline auto to_personal_token(user_id user) {
     return [user](token_id id, token_username& username, std::string& description, scope_set& scopes, instant created_at,
-                  std::optional<instant> last_used_at, std::optional<instant> expires_at, std::optional<std::string>& last_used_from) {
-        return personal_token{id,         user,         username,   std::move(description),           scopes,
-                              created_at, last_used_at, expires_at, std::move(last_used_from).value_or("")};
+                  std::optional<instant> last_used_at, std::optional<instant> expires_at, std::optional<std::string>& last_used_from,
+                  const digest& secret_digest) {
+        return personal_token{id,           user,       username,   std::move(description), scopes, created_at,
+                              last_used_at, expires_at, std::move(last_used_from).value_or(""), secret_digest};
     };
 }
 
@@ -21405,8 +21805,8 @@ struct owner_columns {
 
 [[nodiscard]] inline device_code to_device_code(digest& device, application_id application, client_id_text& client_id, scope_set& scopes,
                                                 std::string& requested_from, instant created_at, instant expires_at,
-                                                device_code_state state) {
-    return {device, application, client_id, scopes, std::move(requested_from), created_at, expires_at, state};
+                                                device_code_state state, std::optional<user_id> answered_by) {
+    return {device, application, client_id, scopes, std::move(requested_from), created_at, expires_at, state, answered_by};
 }
 
 [[nodiscard]] inline auto to_account_of(const service_name& service) {
@@ -21421,10 +21821,12 @@ struct owner_columns {
 
 [[nodiscard]] inline auto to_hook(const account_ref& account) {
     return [account](hook_id id, std::string& event, hook_source source, std::string& type, std::string& target_url, instant created_at,
-                     std::optional<instant> disabled_at, std::optional<disable_reason> reason, std::optional<instant> failing_since) {
+                     std::optional<instant> disabled_at, std::optional<disable_reason> reason, std::optional<instant> failing_since,
+                     const std::optional<digest>& secret_digest) {
         hook read{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at};
         read.disabled = to_disablement(disabled_at, reason);
         read.failing_since = failing_since;
+        read.secret_digest = secret_digest.value_or(digest{});
         return read;
     };
 }
@@ -25395,6 +25797,88 @@ TOLLGATE_DECL void browser_cookie::set(std::span<const std::byte, 16> random, st
 
 }  // namespace tollgate
 
+// <tollgate/web/detail/consent_texts.ipp>
+
+namespace tollgate::inline v0::detail {
+
+TOLLGATE_DECL consent_texts german_consent_texts() {
+    return {
+        .title = "{} autorisieren?",
+        .asks = "{} möchte auf Ihr Konto bei {} zugreifen.",
+        .scopes = "Diese Anwendung erhält folgende Berechtigungen:",
+        .website = "Website laut Anwendung: {}",
+        .unproved = "Jedes Programm kann sich als diese Anwendung ausgeben. Fahren Sie nur fort, wenn Sie sie gerade "
+                    "selbst gestartet haben.",
+        .signed_in_as = "Sie sind als {} angemeldet.",
+        .other_user = "Nicht Sie?",
+        .allow = "{} autorisieren",
+        .deny = "Abbrechen",
+        .leads_to = "In beiden Fällen kehren Sie zu {} zurück.",
+        .revocable = "Sie können den Zugriff jederzeit in Ihren Kontoeinstellungen widerrufen.",
+        .sign_in = "Melden Sie sich an, um fortzufahren",
+        .missing_client = {"client_id fehlt oder ist ungültig",
+                           "Der Link, der hierher geführt hat, nennt nicht genau eine Anwendung. Kehren Sie zur Anwendung zurück "
+                           "und wenden Sie sich an deren Entwickler, falls das erneut geschieht."},
+        .unknown_client = {"Unbekannte Anwendung",
+                           "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
+                           "Zugriff gewährt."},
+        .stopped_client = {"Anwendung gesperrt",
+                           "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff gewährt."},
+        .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
+                            "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
+                            "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
+        .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
+                                  "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
+                                  "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
+                                  "gewährt."},
+        .received_redirect = "Die Anfrage enthält diese redirect_uri:",
+        .compare_redirect = "Als Entwickler vergleichen Sie sie Zeichen für Zeichen mit den registrierten Weiterleitungs-URLs. Nur "
+                            "der Port von http://127.0.0.1 und http://[::1] darf abweichen. Ist keine Weiterleitungs-URL registriert, "
+                            "vergleichen Sie Schema, Host und Port mit denen der Website der Anwendung.",
+        .missing_redirect = {"redirect_uri fehlt",
+                             "Für die Anwendung ist nicht genau eine Weiterleitungs-URL registriert, daher muss jede "
+                             "Anfrage eine redirect_uri enthalten. Es wurde kein Zugriff gewährt."},
+        .answered = {"Diese Anfrage wurde bereits beantwortet",
+                     "Die Anwendung hat Ihre Entscheidung bereits erhalten. Kehren Sie zu ihr zurück und beginnen Sie "
+                     "dort bei Bedarf von vorn."}};
+}
+
+TOLLGATE_DECL device_texts german_device_texts() {
+    return {
+        .title = "Gerät verbinden",
+        .about = "Geben Sie den Code ein, den Ihr Gerät anzeigt.",
+        .code = "Code",
+        .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
+        .next = "Weiter",
+        .malformed = "Ein Code besteht aus 8 Buchstaben ohne Vokale, zum Beispiel BCDF-GHJK.",
+        .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf "
+                   "Ihrem Gerät.",
+        .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
+        .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
+        .warning = "Die Anfrage kam von der Adresse {} am {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
+                   "Gerät gestartet haben, das Sie vor sich haben. Wenn Ihnen jemand den Code oder diesen Link "
+                   "geschickt hat, brechen Sie ab: Die Person erhielte sonst Zugriff auf Ihr Konto.",
+        .code_shown = "Ihr Gerät muss diesen Code anzeigen: {}",
+        .approved = {"Das Gerät ist verbunden",
+                     "Das Gerät hat Zugriff auf das Konto von {}. Sie können zum Gerät zurückkehren: Es fährt in wenigen Sekunden "
+                     "fort."},
+        .denied = {"Zugriff abgelehnt", "Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
+        .approved_before = {"Das Gerät ist verbunden",
+                            "Sie haben dieses Gerät bereits autorisiert, daher hatte Ihre letzte Entscheidung keine Wirkung. Um "
+                            "ihm den Zugriff zu entziehen, widerrufen Sie in Ihren Kontoeinstellungen die Autorisierung der "
+                            "Anwendung."},
+        .denied_before = {"Zugriff abgelehnt",
+                          "Sie haben die Anfrage dieses Geräts bereits abgelehnt, daher hatte Ihre letzte Entscheidung keine "
+                          "Wirkung. Um das Gerät zu verbinden, beginnen Sie dort von vorn."},
+        .answered_by_other = {"Von einer anderen Person beantwortet",
+                              "Eine andere Person hat die Anfrage dieses Geräts zuerst beantwortet, daher hatte Ihre Entscheidung "
+                              "keine Wirkung. Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
+        .answered = {"Dieser Code wurde bereits verwendet",
+                     "Kehren Sie zu Ihrem Gerät zurück und beginnen Sie dort bei Bedarf von vorn."}};
+}
+
+}  // namespace tollgate::detail
+
 // <tollgate/web/texts.ipp>
 
 namespace tollgate::inline v0 {
@@ -25427,8 +25911,9 @@ TOLLGATE_DECL page_texts german_texts() {
                       "wurde nichts geändert."},
              .method = {"Methode nicht erlaubt", "Diese Seite unterstützt die HTTP-Methode der Anfrage nicht."},
              .submitted = {"Bereits gesendet",
-                          "Dieses Formular wurde bereits gesendet, und die Änderung wurde vorgenommen. Ein neues "
-                          "Secret wird nur einmal angezeigt: Wenn Sie es nicht gesehen haben, erstellen Sie ein weiteres."},
+                          "Dieses Formular wurde schon einmal gesendet, oder das Secret wurde in einem anderen Tab ersetzt, daher "
+                          "wurde diesmal nichts geändert. Ein neues Secret wird nur einmal angezeigt: Wenn Sie es nicht gesehen "
+                          "haben, kehren Sie zur Seite zurück und erstellen Sie ein weiteres."},
              .too_large = {"Anfrage zu groß", "Das gesendete Formular ist zu groß. Es wurde nichts geändert."},
              .too_long = {"Adresse zu lang",
                           "Die Anfrage der Anwendung ist zu lang, um sie während der Anmeldung aufzubewahren. Melden Sie "
@@ -25458,6 +25943,8 @@ TOLLGATE_DECL page_texts german_texts() {
                   .unknown_choice = "Wählen Sie eine der angezeigten Optionen.",
                   .signed_out = "Sie waren beim Absenden des Formulars nicht angemeldet, daher wurde nichts geändert. Füllen "
                                 "Sie es erneut aus und senden Sie es ab.",
+                  .stale = "Sie haben sich nach dem Laden dieses Formulars erneut angemeldet, daher wurde nichts geändert. Prüfen Sie "
+                           "das Formular und senden Sie es noch einmal ab.",
                   .actions = "Aktionen",
                   .created = "Erstellt",
                   .last_used = "Zuletzt verwendet",
@@ -25499,64 +25986,14 @@ TOLLGATE_DECL page_texts german_texts() {
                                   .hours = "{} Stunden"},
                     .out_title = "Abmelden",
                     .out_about = "Sie sind als {} angemeldet.",
-                    .signed_out = "Sie sind abgemeldet."},
-        .consent =
-            {.title = "{} autorisieren?",
-             .asks = "{} möchte auf Ihr Konto bei {} zugreifen.",
-             .scopes = "Diese Anwendung erhält folgende Berechtigungen:",
-             .website = "Website laut Anwendung: {}",
-             .unproved = "Jedes Programm kann sich als diese Anwendung ausgeben. Fahren Sie nur fort, wenn Sie sie gerade "
-                         "selbst gestartet haben.",
-             .signed_in_as = "Sie sind als {} angemeldet.",
-             .other_user = "Nicht Sie?",
-             .allow = "{} autorisieren",
-             .deny = "Abbrechen",
-             .leads_to = "In beiden Fällen kehren Sie zu {} zurück.",
-             .revocable = "Sie können den Zugriff jederzeit in Ihren Kontoeinstellungen widerrufen.",
-             .sign_in = "Melden Sie sich an, um fortzufahren",
-             .missing_client = {"client_id fehlt oder ist ungültig",
-                                "Der Link, der hierher geführt hat, nennt nicht genau eine Anwendung. Kehren Sie zur Anwendung zurück "
-                                "und wenden Sie sich an deren Entwickler, falls das erneut geschieht."},
-             .unknown_client = {"Unbekannte Anwendung",
-                                "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
-                                "Zugriff gewährt."},
-             .stopped_client = {"Anwendung gesperrt",
-                                "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff gewährt."},
-             .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
-                                 "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
-                                 "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
-             .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
-                                       "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
-                                       "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff gewährt."},
-             .received_redirect = "Die Anfrage enthält diese redirect_uri:",
-             .compare_redirect = "Als Entwickler vergleichen Sie sie Zeichen für Zeichen mit den registrierten Weiterleitungs-URLs. Nur "
-                                 "der Port von http://127.0.0.1 und http://[::1] darf abweichen. Ist keine Weiterleitungs-URL registriert, "
-                                 "vergleichen Sie Schema, Host und Port mit denen der Website der Anwendung.",
-             .missing_redirect = {"redirect_uri fehlt",
-                                  "Für die Anwendung ist nicht genau eine Weiterleitungs-URL registriert, daher muss jede "
-                                  "Anfrage eine redirect_uri enthalten. Es wurde kein Zugriff gewährt."},
-             .answered = {"Diese Anfrage wurde bereits beantwortet",
-                          "Die Anwendung hat Ihre Entscheidung bereits erhalten. Kehren Sie zu ihr zurück und beginnen Sie "
-                          "dort bei Bedarf von vorn."}},
-        .device =
-            {.title = "Gerät verbinden",
-             .about = "Geben Sie den Code ein, den Ihr Gerät anzeigt.",
-             .code = "Code",
-             .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
-             .next = "Weiter",
-             .malformed = "Ein Code besteht aus 8 Buchstaben ohne Vokale, zum Beispiel BCDF-GHJK.",
-             .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf Ihrem Gerät.",
-             .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
-             .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
-             .warning = "Die Anfrage kam von der Adresse {} am {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
-                        "Gerät gestartet haben, das Sie vor sich haben. Wenn Ihnen jemand den Code oder diesen Link "
-                        "geschickt hat, brechen Sie ab: Die Person erhielte sonst Zugriff auf Ihr Konto.",
-             .code_shown = "Ihr Gerät muss diesen Code anzeigen: {}",
-             .approved = {"Das Gerät ist verbunden",
-                          "Sie können zu Ihrem Gerät zurückkehren. Es fährt in wenigen Sekunden fort."},
-             .denied = {"Zugriff abgelehnt", "Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
-             .answered = {"Dieser Code wurde bereits verwendet",
-                          "Kehren Sie zu Ihrem Gerät zurück und beginnen Sie dort bei Bedarf von vorn."}},
+                    .signed_out = "Sie sind abgemeldet.",
+                    .lost_cookie = "Sie sind nicht angemeldet, denn Ihr Browser hat das Sitzungs-Cookie nicht zurückgesendet. Erlauben "
+                                   "Sie Cookies für diese Website und öffnen Sie sie unter {}.",
+                    .other_address = {"Formular nicht angenommen",
+                                      "Laut Ihrem Browser wurde dieses Formular nicht von {} gesendet. Öffnen Sie die Anmeldeseite "
+                                      "dort und melden Sie sich erneut an."}},
+        .consent = detail::german_consent_texts(),
+        .device = detail::german_device_texts(),
         .tokens =
             {.link = "Token",
              .title = "Persönliche API-Token",
@@ -27350,6 +27787,10 @@ TOLLGATE_DECL std::string consent_title(const consent_view& view) {
     return fill_in(view.texts.consent.title, view.request.client.name);
 }
 
+TOLLGATE_DECL void write_form_notice(html_writer& html, std::string_view text) {
+    if (!text.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", text);
+}
+
 TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
                                 const scope_set& scopes, const web::scope_text_list& scope_texts) {
     html.add("<p>{}</p>\n", asks);
@@ -27379,6 +27820,7 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
     const auto& texts = view.texts.consent;
     const auto& client = view.request.client;
     html.add("<h1>{}</h1>\n", consent_title(view));
+    write_form_notice(html, view.notice);
     if (view.sign_in != nullptr) web::write_faults(html, view.sign_in->faults, view.texts.forms);
     write_client(html, view.texts, client, fill_in(texts.asks, client.name, view.operator_name), view.request.scopes,
                  view.scopes);
@@ -27911,106 +28353,6 @@ TOLLGATE_DECL void write_introspection(http::response& response, const oauth_tok
 
 }  // namespace tollgate::oauth
 
-// <tollgate/oauth/detail/device_page.ipp>
-
-namespace tollgate::inline v0::oauth {
-
-namespace detail {
-
-/// The sentence with the code on a line of its own.
-inline void write_code(html_writer& html, std::string_view sentence, std::string_view code) {
-    const auto place = (std::min)(sentence.find("{}"), sentence.size());
-    const auto after = sentence.substr((std::min)(place + 2, sentence.size()));
-    html.add("<p>{}<strong class=\"code\">{}</strong>{}</p>\n", sentence.substr(0, place), code, after);
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view) {
-    const auto& texts = view.texts.device;
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.title, texts.about);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token});
-    web::write_text_field(html,
-                          {.name = user_code_name,
-                           .label = texts.code,
-                           .hint = texts.code_hint,
-                           .value = view.typed,
-                           .focused = true},
-                          view.faults, view.texts.forms);
-    html.add("<p class=\"buttons\"><button>{}</button></p>\n</form>\n", texts.next);
-}
-
-TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view) {
-    const auto& texts = view.texts.device;
-    const auto& consent = view.texts.consent;
-    html.add("<h1>{}</h1>\n", fill_in(consent.title, view.client.name));
-    write_client(html, view.texts, view.client, fill_in(texts.asks, view.client.name, view.operator_name),
-                 view.request.scopes, view.scopes);
-    html.add("<p class=\"caution\">{}</p>\n",
-             fill_in(texts.warning, view.request.requested_from, web::moment_text(view.request.created_at, view.texts.dates)));
-    detail::write_code(html, texts.code_shown, view.user_code);
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{user_code_name, std::string{view.user_code}}}});
-    write_decision(html, consent, view.client.name, view.login, view.can_sign_out);
-    html.add("</form>\n<p class=\"hint\">{}</p>\n", consent.revocable);
-}
-
-}  // namespace tollgate::oauth
-
-// <tollgate/oauth/detail/metadata.ipp>
-
-namespace tollgate::inline v0::oauth {
-
-TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::span<const std::string_view> languages) {
-    std::string text;
-    http::json_writer json{text};
-    const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };
-    const auto write_list = [&](http::json_name name, std::initializer_list<std::string_view> values) {
-        json.member(name).begin_array();
-        for (const auto each : values) json.string(each);
-        json.end_array();
-    };
-
-    json.begin_object();
-    json.member("issuer").string(settings.auth_url);
-    json.member("authorization_endpoint").string(at(authorization_path));
-    json.member("token_endpoint").string(at(token_path));
-    json.member("revocation_endpoint").string(at(revocation_path));
-    json.member("introspection_endpoint").string(at(introspection_path));
-    json.member("device_authorization_endpoint").string(at(device_authorization_path));
-    json.member("scopes_supported").begin_array();
-    for (const auto& scope : settings.services.scopes()) json.string(scope);
-    json.end_array();
-    write_list("response_types_supported", {"code"});
-    write_list("response_modes_supported", {"query"});
-    write_list("grant_types_supported", {"authorization_code", "refresh_token", "client_credentials", device_grant_type});
-    write_list("token_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
-    write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
-    write_list("introspection_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
-    write_list("code_challenge_methods_supported", {challenge_method});
-    write_list("prompt_values_supported", {"none", "login", "consent", "select_account"});
-    json.member("authorization_response_iss_parameter_supported").boolean(true);
-    if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
-    json.member("ui_locales_supported").begin_array();
-    for (const auto each : languages) json.string(each);
-    json.end_array();
-    json.end_object();
-    return text;
-}
-
-TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view documentation_url,
-                                    http::response& response) {
-    if (http::is_read(request.method)) {
-        response.add_prepared_lines(pipeline::json_field_lines);
-        response.body() = metadata;
-        return;
-    }
-    respond_unsupported_method(request, response, "GET, HEAD, OPTIONS", documentation_url);
-}
-
-}  // namespace tollgate::oauth
-
 // <tollgate/base/detail/aes_gcm.ipp>
 
 namespace tollgate::inline v0 {
@@ -28112,6 +28454,174 @@ TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std
 
 }  // namespace tollgate::web
 
+// <tollgate/oauth/detail/device_page.ipp>
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+/// The sentence with the code on a line of its own.
+inline void write_code(html_writer& html, std::string_view sentence, std::string_view code) {
+    const auto place = (std::min)(sentence.find("{}"), sentence.size());
+    const auto after = sentence.substr((std::min)(place + 2, sentence.size()));
+    html.add("<p>{}<strong class=\"code\">{}</strong>{}</p>\n", sentence.substr(0, place), code, after);
+}
+
+}  // namespace detail
+
+namespace detail {
+
+struct device_result {
+    std::string_view name;
+    message_texts device_texts::*texts;
+};
+inline constexpr device_result device_results[] = {{"approved", &device_texts::approved},
+                                                   {"denied", &device_texts::denied},
+                                                   {"approved before", &device_texts::approved_before},
+                                                   {"denied before", &device_texts::denied_before},
+                                                   {"other user", &device_texts::answered_by_other},
+                                                   {"answered", &device_texts::answered}};
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string_view device_result_of(const device_answer& answer, const device_decision& decision) noexcept {
+    if (!answer.user) return "answered";
+    if (*answer.user != decision.user) return "other user";
+    const bool is_same = answer.state == decision.answer;
+    if (answer.state == device_code_state::approved) return is_same ? "approved" : "approved before";
+    return is_same ? "denied" : "denied before";
+}
+
+TOLLGATE_DECL const message_texts* find_device_result(std::string_view name, const device_texts& texts) noexcept {
+    for (const detail::device_result& each : detail::device_results)
+        if (each.name == name) return &(texts.*each.texts);
+    return nullptr;
+}
+
+TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view) {
+    const auto& texts = view.texts.device;
+    html.add("<h1>{}</h1>\n", texts.title);
+    write_form_notice(html, view.notice);
+    html.add("<p>{}</p>\n", texts.about);
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token});
+    web::write_text_field(html,
+                          {.name = user_code_name,
+                           .label = texts.code,
+                           .hint = texts.code_hint,
+                           .value = view.typed,
+                           .focused = true},
+                          view.faults, view.texts.forms);
+    html.add("<p class=\"buttons\"><button>{}</button></p>\n</form>\n", texts.next);
+}
+
+TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view) {
+    const auto& texts = view.texts.device;
+    const auto& consent = view.texts.consent;
+    html.add("<h1>{}</h1>\n", fill_in(consent.title, view.client.name));
+    write_form_notice(html, view.notice);
+    write_client(html, view.texts, view.client, fill_in(texts.asks, view.client.name, view.operator_name),
+                 view.request.scopes, view.scopes);
+    html.add("<p class=\"caution\">{}</p>\n",
+             fill_in(texts.warning, view.request.requested_from, web::moment_text(view.request.created_at, view.texts.dates)));
+    detail::write_code(html, texts.code_shown, view.user_code);
+    web::begin_form(html, {.url = view.url,
+                           .form_token = view.form_token,
+                           .hidden = {{user_code_name, std::string{view.user_code}}}});
+    write_decision(html, consent, view.client.name, view.login, view.can_sign_out);
+    html.add("</form>\n<p class=\"hint\">{}</p>\n", consent.revocable);
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/oauth/detail/metadata.ipp>
+
+namespace tollgate::inline v0::oauth {
+
+TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::span<const std::string_view> languages) {
+    std::string text;
+    http::json_writer json{text};
+    const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };
+    const auto write_list = [&](http::json_name name, std::initializer_list<std::string_view> values) {
+        json.member(name).begin_array();
+        for (const auto each : values) json.string(each);
+        json.end_array();
+    };
+
+    json.begin_object();
+    json.member("issuer").string(settings.auth_url);
+    json.member("authorization_endpoint").string(at(authorization_path));
+    json.member("token_endpoint").string(at(token_path));
+    json.member("revocation_endpoint").string(at(revocation_path));
+    json.member("introspection_endpoint").string(at(introspection_path));
+    json.member("device_authorization_endpoint").string(at(device_authorization_path));
+    json.member("scopes_supported").begin_array();
+    for (const auto& scope : settings.services.scopes()) json.string(scope);
+    json.end_array();
+    write_list("response_types_supported", {"code"});
+    write_list("response_modes_supported", {"query"});
+    write_list("grant_types_supported", {"authorization_code", "refresh_token", "client_credentials", device_grant_type});
+    write_list("token_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
+    write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
+    write_list("introspection_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
+    write_list("code_challenge_methods_supported", {challenge_method});
+    write_list("prompt_values_supported", {"none", "login", "consent", "select_account"});
+    json.member("authorization_response_iss_parameter_supported").boolean(true);
+    if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
+    json.member("ui_locales_supported").begin_array();
+    for (const auto each : languages) json.string(each);
+    json.end_array();
+    json.end_object();
+    return text;
+}
+
+TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view documentation_url,
+                                    http::response& response) {
+    if (http::is_read(request.method)) {
+        response.add_prepared_lines(pipeline::json_field_lines);
+        response.body() = metadata;
+        return;
+    }
+    respond_unsupported_method(request, response, "GET, HEAD, OPTIONS", documentation_url);
+}
+
+}  // namespace tollgate::oauth
+
+// <tollgate/pages/detail/submission.ipp>
+
+namespace tollgate::inline v0::pages {
+
+TOLLGATE_DECL form_submission::form_submission(const session& session, const web::form_nonce& nonce, std::string_view body, instant now)
+    : key_{session.secret},
+      content_{reinterpret_cast<const char*>(nonce.data()), nonce.size()},
+      period_{to_unix_milliseconds(now) / milliseconds{submission_period}.count()} {
+    content_.append(sha256(body).raw());
+}
+
+TOLLGATE_DECL digest form_submission::derive(std::string_view what) const {
+    // The content has a fixed length, so different texts give different messages.
+    return hmac_sha256({.key = key_, .message = std::string{"submission\0", 11}.append(content_).append(what)});
+}
+
+TOLLGATE_DECL digest form_submission::key() const { return derive("key"); }
+
+TOLLGATE_DECL public_id form_submission::new_id(public_id_kind kind) const {
+    const digest derived = derive("id");
+    std::array<std::byte, 16> bytes;
+    std::memcpy(bytes.data(), derived.bytes().data(), bytes.size());
+    return make_public_id(kind, bytes);
+}
+
+TOLLGATE_DECL form_submission::secret_bytes form_submission::bytes_of(std::int64_t period) const {
+    const digest derived = derive("secret " + std::to_string(period));
+    secret_bytes bytes;
+    std::memcpy(bytes.data(), derived.bytes().data(), bytes.size());
+    return bytes;
+}
+
+TOLLGATE_DECL std::string version_of(const digest& secret_digest) { return hex_encode(sha256(secret_digest.raw()).raw().substr(0, 12)); }
+
+}  // namespace tollgate::pages
+
 // <tollgate/pages/detail/activity_page.ipp>
 
 namespace tollgate::inline v0::pages {
@@ -28212,6 +28722,11 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, con
     if (!heading.add.empty()) html.add("<a class=\"button quiet\" href=\"#new\">{}</a>\n", heading.add);
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
     if (view.done == signed_out_done) html.add("<p class=\"caution\" role=\"status\">{}</p>\n", view.texts.forms.signed_out);
+    write_stale(html, view);
+}
+
+TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view) {
+    if (view.is_stale) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.texts.forms.stale);
 }
 
 TOLLGATE_DECL list_page choose_page(const page_view& view, std::size_t items, std::size_t items_max) noexcept {
@@ -28417,6 +28932,8 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(application.id.value());
     const auto target = [&](std::string_view action) { return view.form(action, {{"application", number}}); };
+    auto renewal = target(new_secret_action);
+    renewal.hidden.emplace_back(version_name, version_of(application.secret_digest));
     html.add("<a class=\"button quiet\" href=\"{}\">{}<span class=\"unseen\"> {}</span></a>\n",
              view.list_url(std::string{edit_name}.append("=").append(number)), texts.edit, application.name);
     if (application.older_secret_digest)
@@ -28434,7 +28951,7 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                                  .warning = fill_in(application.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
                                                     application.name),
                                  .button = texts.renew_button},
-                                target(new_secret_action), view.texts.forms);
+                                renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = application.name,
@@ -28564,6 +29081,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
                                           const application_form& typed, const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, application.name));
+    write_stale(html, view);
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, view.form(edit_action, {{"application", std::to_string(application.id.value())}}));
     detail::write_application_fields(html, view, typed, faults);
@@ -28836,6 +29354,7 @@ TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, co
     const sign_in_texts& texts = view.texts.sign_in;
     html.add("<h1>{}</h1>\n", texts.title);
     if (view.signed_out) write_notice(html, texts.signed_out);
+    if (!view.lost_cookie.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.lost_cookie);
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
     if (!typed.return_to.empty())
@@ -28847,7 +29366,9 @@ TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, co
 
 TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) {
     const sign_in_texts& texts = view.texts.sign_in;
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.out_title, fill_in(texts.out_about, view.login));
+    html.add("<h1>{}</h1>\n", texts.out_title);
+    if (view.is_stale) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.texts.forms.stale);
+    html.add("<p>{}</p>\n", fill_in(texts.out_about, view.login));
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     html.add("<button>{}</button>\n</form>\n", texts.out_title);
 }
@@ -28916,6 +29437,8 @@ inline void write_expiry(html_writer& html, const page_view& view, const persona
 inline void write_token(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
     const auto target = [&](std::string_view action) { return view.form(action, {{"token", std::to_string(token.id.value())}}); };
+    auto renewal = target(renew_action);
+    renewal.hidden.emplace_back(version_name, version_of(token.secret_digest));
     begin_item(html, token.description);
     begin_actions(html);
     web::write_confirmation(html,
@@ -28923,7 +29446,7 @@ inline void write_token(html_writer& html, const page_view& view, const personal
                              .about = token.description,
                              .warning = fill_in(texts.renew_warning, token.description),
                              .button = texts.renew_button},
-                            target(renew_action), view.texts.forms);
+                            renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.revoke,
                              .about = token.description,
@@ -29293,6 +29816,7 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
     html.add("<p class=\"lead\"><code>{}</code> ", hook.target_url);
     write_hook_state(html, hook, texts);
     html.add("</p>\n");
+    write_stale(html, view);
     if (!fault.empty()) html.add("<div class=\"faults\" role=\"alert\"><p>{}</p></div>\n", fault);
     else detail::write_done(html, view, hook);
     detail::write_problem(html, view, history);
@@ -29393,6 +29917,8 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
     const auto url = shorten(hook.target_url);
     const auto about = hook.event + " " + url;
     const auto target = [&](std::string_view action) { return hook_action(view, action, hook); };
+    auto renewal = target(new_secret_action);
+    renewal.hidden.emplace_back(version_name, version_of(hook.secret_digest));
     begin_item(html, hook.event, true);
     html.add("<p><code>{}</code></p>", url);
     begin_actions(html);
@@ -29406,7 +29932,7 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
                              .about = about,
                              .warning = fill_in(texts.renew_warning, url),
                              .button = texts.renew_button},
-                            target(new_secret_action), view.texts.forms);
+                            renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
@@ -29546,6 +30072,7 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
                                    const hook_form& typed, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     html.add("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", texts.edit_title, texts.edit_about);
+    write_stale(html, view);
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, hook_action(view, edit_action, hook));
     detail::write_hook_fields(html, view, at, typed, faults);
@@ -30359,9 +30886,10 @@ TOLLGATE_DECL bool applications::update(user_id owner, application_id id, const 
     return true;
 }
 
-TOLLGATE_DECL bool applications::add_secret(user_id owner, application_id id, const digest& secret) noexcept {
+TOLLGATE_DECL bool applications::add_secret(user_id owner, application_id id, const digest& secret,
+                                            const std::optional<digest>& replaced) noexcept {
     application* const found = find_of(owner, id);
-    if (found == nullptr) return false;
+    if (found == nullptr || (replaced && found->secret_digest != *replaced)) return false;
     found->older_secret_digest = found->secret_digest;
     found->secret_digest = secret;
     return true;
@@ -30708,6 +31236,9 @@ TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t ho
         return table_is_full(hooks_max_, "hooks", "hooks_max");
     auto& siblings = of_account_[hook.account];
     if (count_of_event(siblings, hook.event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
+    if (hook.idempotency_key)
+        for (const auto& [id, each] : hooks_)
+            if (each.hook.idempotency_key == hook.idempotency_key) return hook_exists();
 
     // The hook is added after everything that may throw.
     reserve_one_more(siblings);
@@ -30726,7 +31257,7 @@ TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
         const stored_hook& stored = hooks_.at(id);
         const new_hook& hook = stored.hook;
         found.push_back({id, hook.account, hook.event, hook.source, hook.type, hook.target_url, hook.created_at,
-                         stored.status.disabled, stored.status.failing_since});
+                         stored.status.disabled, stored.status.failing_since, digest_of(hook.secret)});
     }
     return found;
 }
@@ -30738,9 +31269,9 @@ TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& s
 }
 
 TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                         instant old_valid_until) {
+                                         instant old_valid_until, const std::optional<digest>& replaced) {
     stored_hook* const changed = find(account, id);
-    if (changed == nullptr) return false;
+    if (changed == nullptr || (replaced && digest_of(changed->hook.secret) != *replaced)) return false;
     std::string added = secret;  // may throw, so before anything is changed
     auto& previous = changed->previous_secrets;
     previous.reserve(limits::previous_secrets_max + 1);
@@ -31542,7 +32073,8 @@ TOLLGATE_COLD std::vector<personal_token> personal_tokens::of(user_id user) cons
         by_username_.with(username, [&](const row* stored) {
             found.push_back(
                 {id, user, username, stored->description, scope_set::from_text(stored->credential.scopes), stored->created_at,
-                 stored->credential.last_used_at, stored->credential.expires_at, stored->last_used_from});
+                 stored->credential.last_used_at, stored->credential.expires_at, stored->last_used_from,
+                 stored->credential.secret_digest});
         });
     }
     return found;
@@ -31552,15 +32084,15 @@ TOLLGATE_COLD bool personal_tokens::renew(user_id user, token_id id, const perso
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
-    bool is_users = false;
+    bool fits = false;
     by_username_.change(named->second.view(), [&](row& stored) {
-        is_users = stored.credential.user == user;
-        if (!is_users) return;
+        fits = stored.credential.user == user && (!renewed.replaced || stored.credential.secret_digest == *renewed.replaced);
+        if (!fits) return;
         stored.credential.secret_digest = renewed.secret_digest;
         stored.credential.expires_at = renewed.expires_at;
         stored.created_at = renewed.created_at;
     });
-    return is_users;
+    return fits;
 }
 
 TOLLGATE_COLD bool personal_tokens::revoke(token_id id) {
@@ -39546,7 +40078,8 @@ public:
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                    instant old_valid_until) noexcept;
+                                                    instant old_valid_until,
+                                                    const std::optional<digest>& replaced = {}) noexcept;
     TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                            std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
@@ -39558,7 +40091,8 @@ public:
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
     TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
                                                   const application_change& changed) noexcept;
-    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
+                                                 const std::optional<digest>& replaced = {}) noexcept;
     TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
     TOLLGATE_DECL result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
@@ -39573,7 +40107,7 @@ public:
     TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
-    TOLLGATE_DECL result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept;
+    TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
     TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
@@ -40307,6 +40841,9 @@ namespace sqlite {
 TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token,
                                                 std::optional<sql::row_number> refresh_token);
 
+/// `create_code` as a part of a transaction.
+TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code);
+
 }  // namespace sqlite
 
 }  // namespace tollgate
@@ -40439,10 +40976,11 @@ TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, appli
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::add_client_secret(user_id owner, application_id id,
-                                                           const digest& secret) noexcept {
-    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ? "
-                         "WHERE id = ? AND owner = ?",
-                         secret, id, owner);
+                                                           const digest& secret,
+                                                           const std::optional<digest>& replaced) noexcept {
+    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ?1 "
+                         "WHERE id = ?2 AND owner = ?3 AND secret_digest = coalesce(?4, secret_digest)",
+                         secret, id, owner, replaced);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::remove_older_secret(user_id owner, application_id id) noexcept {
@@ -40866,14 +41404,33 @@ TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_cod
 
 TOLLGATE_DECL result<std::optional<device_code>> sqlite_store::find_device_code(const digest& code) noexcept {
     return impl_->read_one(sql::to_device_code,
-                           "SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, expires_at, state "
-                           "FROM tollgate_device_codes AS codes JOIN tollgate_applications "
+                           "SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
+                           "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications "
                            "ON application = tollgate_applications.id WHERE device_digest = ?1 OR user_digest = ?1",
                            code);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::answer_device_code(const digest& user_code, device_code_state answer) noexcept {
-    return impl_->change("UPDATE tollgate_device_codes SET state = ? WHERE user_digest = ? AND state = 'pending'", answer, user_code);
+TOLLGATE_DECL result<std::optional<device_answer>> sqlite_store::answer_device_code(const device_decision& decision) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::optional<device_answer>> {
+        const auto request = sql::read_one(
+            on.prepare("SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
+                       "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications "
+                       "ON application = tollgate_applications.id WHERE user_digest = ?",
+                       decision.user_digest),
+            sql::to_device_code);
+        if (!request) return request.error();
+        const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
+        if (!answer || !answer->is_new) return answer;
+        if (answer->state == device_code_state::approved) {
+            const auto created = sqlite::create_code(on, code_of(**request, decision));
+            if (!created) return created.error();
+            // A code of the device exists if an earlier release stored an approval in two steps and did not complete it.
+            if (*created != code_result::created) return std::optional<device_answer>{};
+        }
+        return on.run("UPDATE tollgate_device_codes SET state = ?, answered_by = ? WHERE user_digest = ?", answer->state, decision.user,
+                      decision.user_digest)
+            .transform([&] { return answer; });
+    });
 }
 
 }  // namespace tollgate
@@ -40941,38 +41498,44 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
                            "SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
 }
 
-TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
-        if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
-                               code.code_digest, code.replaceable_until());
-            !done)
-            return std::move(done).error();
-        const auto is_spent = sql::read_value<bool>(
-            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
-        if (!is_spent) return is_spent.error();
-        if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
-        const auto known =
-            sql::read_value<application_id>(on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application));
-        if (!known) return known.error();
-        if (!*known) return not_found();
+namespace sqlite {
 
-        const auto widened = sqlite::detail::widen_grant(on, code);
-        if (!widened) return widened.error();
-        if (!*widened) return code_result::not_granted;
-        const auto access_grant = **widened;
-        if (auto done =
-                on.run("INSERT INTO tollgate_codes "
-                       "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
-                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                       code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
-            !done)
-            return std::move(done).error();
-        return on
-            .run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
-                 "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                 access_grant, limits::codes_per_grant_max)
-            .transform([] { return code_result::created; });
-    });
+TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code) {
+    if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
+                           code.code_digest, code.replaceable_until());
+        !done)
+        return std::move(done).error();
+    const auto is_spent = sql::read_value<bool>(
+        on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
+    if (!is_spent) return is_spent.error();
+    if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
+    const auto known =
+        sql::read_value<application_id>(on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application));
+    if (!known) return known.error();
+    if (!*known) return not_found();
+
+    const auto widened = detail::widen_grant(on, code);
+    if (!widened) return widened.error();
+    if (!*widened) return code_result::not_granted;
+    const auto access_grant = **widened;
+    if (auto done =
+            on.run("INSERT INTO tollgate_codes "
+                   "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+                   code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
+        !done)
+        return std::move(done).error();
+    return on
+        .run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
+             "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+             access_grant, limits::codes_per_grant_max)
+        .transform([] { return code_result::created; });
+}
+
+}  // namespace sqlite
+
+TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) { return sqlite::create_code(on, code); });
 }
 
 TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
@@ -41125,12 +41688,12 @@ TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
         if (!secret) return secret.error();
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
-            "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
+            "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at, secret_digest, "
+            "idempotency_key) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = ?1 AND account = ?2 AND event = ?3)",
             hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url,
-            *secret, hook.created_at, hooks_per_event_max);
-        if (!done) return std::move(done).error();
+            *secret, hook.created_at, hooks_per_event_max, digest_of(hook.secret), hook.idempotency_key);
+        if (!done) return hook_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
         return hook_id{on.last_insert_id()};
     });
@@ -41138,8 +41701,8 @@ TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
 
 TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
     return impl_->read_all(sql::to_hook(account),
-                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
-                           "FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
+                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since, "
+                           "secret_digest FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
                            account.service, account.account);
 }
 
@@ -41151,21 +41714,24 @@ TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(c
 
 TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
                                                               const std::string& secret,
-                                                              instant old_valid_until) noexcept {
+                                                              instant old_valid_until,
+                                                              const std::optional<digest>& replaced) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
         auto copied = on.run_counted(
             "INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
-            "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
-            old_valid_until, id, account.service, account.account);
+            "SELECT id, secret, ?1 FROM tollgate_hooks WHERE id = ?2 AND service = ?3 AND account = ?4 "
+            "AND (?5 IS NULL OR coalesce(secret_digest, zeroblob(32)) = ?5)",
+            old_valid_until, id, account.service, account.account, replaced);
         if (!copied || !*copied) return copied;
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
                                "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
                                id, limits::previous_secrets_max);
             !done)
             return std::move(done).error();
-        return on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", *encrypted, id).transform([] { return true; });
+        return on.run("UPDATE tollgate_hooks SET secret = ?, secret_digest = ? WHERE id = ?", *encrypted, digest_of(secret), id)
+            .transform([] { return true; });
     });
 }
 
@@ -41199,8 +41765,9 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
         // Belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
         // remove the rest.
         auto deleted = on.run_counted(
-            "UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ? AND service = ? AND account = ?", id,
-            account.service, account.account);
+            "UPDATE tollgate_hooks SET service = '', secret = '', secret_digest = NULL, idempotency_key = NULL, ready_at = NULL "
+            "WHERE id = ? AND service = ? AND account = ?",
+            id, account.service, account.account);
         if (!deleted || !*deleted) return deleted;
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
             return std::move(done).error();
@@ -41552,16 +42119,16 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
 
 TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
     return impl_->read_all(sql::to_personal_token(user),
-                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
+                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from, secret_digest "
                            "FROM tollgate_personal_tokens WHERE user = ? ORDER BY id",
                            user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
                                                               const personal_token_renewal& renewed) noexcept {
-    return impl_->change("UPDATE tollgate_personal_tokens SET secret_digest = ?, created_at = ?, expires_at = ? "
-                         "WHERE id = ? AND user = ?",
-                         renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
+    return impl_->change("UPDATE tollgate_personal_tokens SET secret_digest = ?1, created_at = ?2, expires_at = ?3 "
+                         "WHERE id = ?4 AND user = ?5 AND secret_digest = coalesce(?6, secret_digest)",
+                         renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
@@ -41926,18 +42493,28 @@ inline constexpr std::array store_steps{
     statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN request BLOB NOT NULL DEFAULT x''"},
     // 9: why an application is suspended; NULL if it is not.
     statement_text{"ALTER TABLE tollgate_applications ADD COLUMN suspended TEXT CHECK (suspended IN ('operator', 'owner_disabled'))"},
+    // 10: who answered the request of a device; the digest of a hook's secret, NULL until it is set again; the key of a form that is
+    // submitted twice.
+    statement_text{R"(
+        ALTER TABLE tollgate_device_codes ADD COLUMN answered_by INTEGER;
+        ALTER TABLE tollgate_hooks ADD COLUMN secret_digest BLOB CHECK (length(secret_digest) = 32);
+        ALTER TABLE tollgate_hooks ADD COLUMN idempotency_key BLOB CHECK (length(idempotency_key) = 32);
+        CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key)
+            WHERE idempotency_key IS NOT NULL;
+    )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
-inline constexpr std::array<std::string_view, 40> store_objects{
+inline constexpr std::array<std::string_view, 41> store_objects{
     "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
     "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts", "tollgate_attempts_by_delivery",
     "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
     "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_ended", "tollgate_deliveries_leased",
     "tollgate_deliveries_of_hook_ended", "tollgate_deliveries_pending", "tollgate_device_codes", "tollgate_device_codes_by_application",
     "tollgate_device_codes_by_end", "tollgate_events", "tollgate_grants", "tollgate_grants_by_application", "tollgate_hook_secrets",
-    "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_ready", "tollgate_personal_tokens",
-    "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_family",
+    "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_idempotency",
+    "tollgate_hooks_ready", "tollgate_personal_tokens", "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens",
+    "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_family",
     "tollgate_refresh_tokens_by_grant", "tollgate_sessions", "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight",
     "tollgate_sessions_by_user"};
 
@@ -43113,7 +43690,8 @@ public:
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                    instant old_valid_until) noexcept;
+                                                    instant old_valid_until,
+                                                    const std::optional<digest>& replaced = {}) noexcept;
     TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                            std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
@@ -43125,7 +43703,8 @@ public:
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
     TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
                                                   const application_change& changed) noexcept;
-    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
+                                                 const std::optional<digest>& replaced = {}) noexcept;
     TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
     TOLLGATE_DECL result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
@@ -43140,7 +43719,7 @@ public:
     TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
-    TOLLGATE_DECL result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept;
+    TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
     TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
@@ -44360,6 +44939,11 @@ inline void make_best_effort(batch& in) {
 /// The wait for a connection for optional writes: short enough for the request that causes them.
 inline constexpr milliseconds short_connection_wait{50};
 
+/// `create_code` as the end of a transaction, whose first statements are in `reading`. `add_more` adds statements that are executed with
+/// the creation; the transaction is then committed.
+TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, const new_authorization_code& code,
+                                              const std::function<void(batch&)>& add_more);
+
 /// Inserts an access token, which was issued with this refresh token, if any, and trims. Returns the index of the statement that trims.
 /// Precondition: the transaction has found that there is room for it (`check_room`).
 TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token);
@@ -44566,10 +45150,10 @@ TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, app
 }
 
 TOLLGATE_DECL result<bool> postgres_store::add_client_secret(
-    user_id owner, application_id id, const digest& secret) noexcept {
+    user_id owner, application_id id, const digest& secret, const std::optional<digest>& replaced) noexcept {
     return impl_->change("UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = $1 "
-                         "WHERE id = $2 AND owner_id = $3",
-                         secret, id, owner);
+                         "WHERE id = $2 AND owner_id = $3 AND secret_digest = coalesce($4, secret_digest)",
+                         secret, id, owner, replaced);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, application_id id) noexcept {
@@ -45154,15 +45738,48 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
 
 TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
     return impl_->read_one(sql::to_device_code,
-                           "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
-                           "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
+                           "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
+                           "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
                            "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
                            code);
 }
 
-TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user_code,
-                                                              device_code_state answer) noexcept {
-    return impl_->change("UPDATE tollgate_device_codes SET state = $2 WHERE user_digest = $1 AND state = 'pending'", user_code, answer);
+TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device_code(const device_decision& decision) noexcept {
+    return detail::without_exceptions([&] {
+        return impl_->database.transact([&](postgres::transaction& on) -> result<std::optional<device_answer>> {
+            auto reading = impl_->database.make_batch();
+            reading.add("BEGIN");
+            // Instead of a lock on the row, which must be locked after the grant: deletion of an application locks in that order.
+            postgres::lock_until_commit(reading, "device " + hex_encode(decision.user_digest.raw()));
+            reading.add(
+                "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
+                "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
+                "ON application_id = applications.id WHERE user_digest = $1",
+                decision.user_digest);
+            auto read = on.run(reading);
+            if (!read) return std::move(read).error();
+            const auto request = sql::read_one(read->back(), sql::to_device_code);
+            if (!request) return request.error();
+            const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
+            if (!answer || !answer->is_new) return answer;
+
+            const auto add_answer = [&](postgres::batch& to) {
+                to.add("UPDATE tollgate_device_codes SET state = $2, answered_by = $3 WHERE user_digest = $1 AND state = 'pending'",
+                       decision.user_digest, answer->state, decision.user);
+            };
+            postgres::batch following{reading.shift()};
+            if (answer->state == device_code_state::approved) {
+                const auto created = postgres::create_code(on, std::move(following), code_of(**request, decision), add_answer);
+                if (!created) return created.error();
+                // A code of the device exists if an earlier release stored an approval in two steps and did not complete it.
+                if (*created != code_result::created) return std::optional<device_answer>{};
+                return answer;
+            }
+            add_answer(following);
+            if (auto written = on.commit(std::move(following)); !written) return std::move(written).error();
+            return answer;
+        });
+    });
 }
 
 }  // namespace tollgate
@@ -45207,57 +45824,66 @@ TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(us
                            "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
 }
 
+namespace postgres {
+
+TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, const new_authorization_code& code,
+                                              const std::function<void(batch&)>& add_more) {
+    postgres::lock_until_commit(reading, "codes " + hex_encode(code.code_digest.raw()));
+    reading.add(
+        "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
+        "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
+        "AND NOT (refresh_token_id IS NULL AND expires_at <= $6)) "
+        // DO NOTHING would not insert it beside a transaction that is about to delete it.
+        "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
+        code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until());
+    const auto granted = reading.add(
+        "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
+        code.application);
+    // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
+    reading.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2",
+                code.code_digest, code.replaceable_until());
+    const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
+                                      code.code_digest);
+    const auto known = reading.add("SELECT id FROM tollgate_applications WHERE id = $1", code.application);
+    auto read = on.run(reading);
+    if (!read) return std::move(read).error();
+    const auto is_spent = sql::read_value<bool>((*read)[existing]);
+    if (!is_spent) return is_spent.error();
+    if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
+    if ((*read)[known].count() == 0) return not_found();
+    const auto before = sql::read_one(
+        (*read)[granted], [](sql::row_number id, scope_set& scopes) { return std::pair{id, scopes}; });
+    if (!before) return before.error();
+    // The code was another one's when its grant was not inserted, and was deleted meanwhile.
+    if (!*before && !code.only_if_granted) return not_found();
+    const auto scopes = widen_scopes(*before ? std::optional{(*before)->second} : std::nullopt, code);
+    if (!scopes) return scopes.error();
+    if (!*scopes) return code_result::not_granted;
+
+    const sql::row_number access_grant = (*before)->first;
+    postgres::batch writing{reading.shift()};
+    writing.add("UPDATE tollgate_grants SET scopes = $2 WHERE id = $1 AND scopes <> $2", access_grant, **scopes);
+    writing.add(
+        "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $6)",
+        code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
+    writing.add(
+        "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
+        "ORDER BY id DESC OFFSET $2))",
+        access_grant, limits::codes_per_grant_max);
+    add_more(writing);
+    if (auto written = on.commit(std::move(writing)); !written) return std::move(written).error();
+    return code_result::created;
+}
+
+}  // namespace postgres
+
 TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& code) noexcept {
     return detail::without_exceptions([&] {
-        return impl_->database.transact([&](postgres::transaction& on) -> result<code_result> {
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            // Two users may answer the same device at once.
-            postgres::lock_until_commit(reading, "codes " + hex_encode(code.code_digest.raw()));
-            reading.add(
-                "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-                "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
-                "AND NOT (refresh_token_id IS NULL AND expires_at <= $6)) "
-                // DO NOTHING would not insert it beside a transaction that is about to delete it.
-                "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
-                code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until());
-            const auto granted = reading.add(
-                "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
-                code.application);
-            // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
-            reading.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2",
-                        code.code_digest, code.replaceable_until());
-            const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
-                                              code.code_digest);
-            const auto known = reading.add("SELECT id FROM tollgate_applications WHERE id = $1", code.application);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            const auto is_spent = sql::read_value<bool>((*read)[existing]);
-            if (!is_spent) return is_spent.error();
-            if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
-            if ((*read)[known].count() == 0) return not_found();
-            const auto before = sql::read_one(
-                (*read)[granted], [](sql::row_number id, scope_set& scopes) { return std::pair{id, scopes}; });
-            if (!before) return before.error();
-            // The code was another one's when its grant was not inserted, and was deleted meanwhile.
-            if (!*before && !code.only_if_granted) return not_found();
-            const auto scopes = widen_scopes(*before ? std::optional{(*before)->second} : std::nullopt, code);
-            if (!scopes) return scopes.error();
-            if (!*scopes) return code_result::not_granted;
-
-            const sql::row_number access_grant = (*before)->first;
-            postgres::batch writing{reading.shift()};
-            writing.add("UPDATE tollgate_grants SET scopes = $2 WHERE id = $1 AND scopes <> $2", access_grant, **scopes);
-            writing.add(
-                "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
-                "VALUES ($1, $2, $3, $4, $5, $6, $6)",
-                code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
-            writing.add(
-                "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
-                "ORDER BY id DESC OFFSET $2))",
-                access_grant, limits::codes_per_grant_max);
-            if (auto written = on.commit(std::move(writing)); !written) return std::move(written).error();
-            return code_result::created;
+        return impl_->database.transact([&](postgres::transaction& on) {
+            auto beginning = impl_->database.make_batch();
+            beginning.add("BEGIN");
+            return postgres::create_code(on, std::move(beginning), code, [](postgres::batch&) {});
         });
     });
 }
@@ -45497,13 +46123,13 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
             host, hook.account.service, hook.account.account, hook.event, hooks_per_event_max);
         batch.add(
             "INSERT INTO tollgate_hooks "
-            "(service, account_id, event, source, type, target_url, host_id, secret, created_at) "
-            "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
+            "(service, account_id, event, source, type, target_url, host_id, secret, created_at, secret_digest, idempotency_key) "
+            "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8, $11, $12 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
             "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
             hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url, *secret,
-            hook.created_at, host, hooks_per_event_max);
+            hook.created_at, host, hooks_per_event_max, digest_of(hook.secret), hook.idempotency_key);
         auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
+        if (!results) return hook_exists(std::move(results).error());
         const auto id = sql::read_value<hook_id>(results->back());
         if (!id) return id.error();
         if (!*id) return too_many_hooks(hooks_per_event_max);
@@ -45513,8 +46139,8 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
 
 TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
     return impl_->read_all(sql::to_hook(account),
-                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
-                           "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
+                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since, "
+                           "secret_digest FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
                            account.service, account.account);
 }
 
@@ -45573,7 +46199,8 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
 }
 
 TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                               instant old_valid_until) noexcept {
+                                                               instant old_valid_until,
+                                                               const std::optional<digest>& replaced) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
@@ -45581,14 +46208,17 @@ TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref
                   account.service, account.account);
         batch.add(
             "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $4 FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3",
-            id, account.service, account.account, old_valid_until);
+            "WHERE id = $1 AND service = $2 AND account_id = $3 "
+            "AND ($5 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) = $5)",
+            id, account.service, account.account, old_valid_until, replaced);
         batch.add(
             "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
             id, limits::previous_secrets_max);
-        batch.add("UPDATE tollgate_hooks SET secret = $4 WHERE id = $1 AND service = $2 AND account_id = $3", id,
-                  account.service, account.account, *encrypted);
+        batch.add(
+            "UPDATE tollgate_hooks SET secret = $4, secret_digest = $5 WHERE id = $1 AND service = $2 AND account_id = $3 "
+            "AND ($6 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) = $6)",
+            id, account.service, account.account, *encrypted, digest_of(secret), replaced);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         return results->back().affected() > 0;
@@ -45604,7 +46234,8 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             id, account.service, account.account);
         // Belongs to no account from now on, so that no verb finds it.
         const auto deleting = batch.add(
-            "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true, ready_at = NULL "
+            "UPDATE tollgate_hooks SET account_id = 0, secret = '', secret_digest = NULL, idempotency_key = NULL, has_backlog = true, "
+            "ready_at = NULL "
             "WHERE id = $1 AND service = $2 AND account_id = $3",
             id, account.service, account.account);
         batch.add(
@@ -45979,7 +46610,7 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
 
 TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
     return impl_->read_all(sql::to_personal_token(user),
-                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
+                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from, secret_digest "
                            "FROM tollgate_personal_tokens "
                            "WHERE user_id = $1 ORDER BY id",
                            user);
@@ -45990,8 +46621,8 @@ TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, to
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.execute(
             "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
-            "WHERE id = $4 AND user_id = $5",
-            renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
+            "WHERE id = $4 AND user_id = $5 AND secret_digest = coalesce($6, secret_digest)",
+            renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget(user);
         return done->affected() > 0;
@@ -46477,10 +47108,19 @@ inline constexpr std::array store_steps{
     )"},
     // 10: why an application is suspended; NULL if it is not.
     schema_step{"ALTER TABLE tollgate_applications ADD COLUMN suspended text CHECK (suspended IN ('operator', 'owner_disabled'))"},
+    // 11: who answered the request of a device; the digest of a hook's secret, NULL until it is set again; the key of a form that is
+    // submitted twice.
+    schema_step{R"(
+        ALTER TABLE tollgate_device_codes ADD COLUMN answered_by bigint;
+        ALTER TABLE tollgate_hooks ADD COLUMN secret_digest bytea CHECK (octet_length(secret_digest) = 32),
+            ADD COLUMN idempotency_key bytea CHECK (octet_length(idempotency_key) = 32);
+        CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key)
+            WHERE idempotency_key IS NOT NULL;
+    )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
-inline constexpr std::array<std::string_view, 45> store_objects{
+inline constexpr std::array<std::string_view, 46> store_objects{
     "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant",
     "tollgate_access_tokens_by_refresh_token", "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts",
     "tollgate_attempts_by_delivery", "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end",
@@ -46490,8 +47130,8 @@ inline constexpr std::array<std::string_view, 45> store_objects{
     "tollgate_device_codes_by_application", "tollgate_device_codes_by_end", "tollgate_due_notices", "tollgate_due_notices_by_hook",
     "tollgate_events", "tollgate_grants", "tollgate_grants_by_application", "tollgate_hook_secrets",
     "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_host",
-    "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts", "tollgate_personal_tokens",
-    "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end",
+    "tollgate_hooks_by_idempotency", "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts",
+    "tollgate_personal_tokens", "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end",
     "tollgate_refresh_tokens_by_grant", "tollgate_sessions", "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight",
     "tollgate_sessions_by_user",
 };

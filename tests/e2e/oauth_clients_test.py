@@ -4,7 +4,7 @@
 import secrets
 
 from application import LOOPBACK, REVOKE, TOKEN, Application, PublicClient, call
-from harness import Case, Server, main, run_command
+from harness import Case, Server, concurrently, main, run_command
 from visitor import Visitor, query_of, signed_in
 
 
@@ -123,6 +123,14 @@ class Device(ServerCase):
         self.assertEqual(200, tokens.status, tokens)
         self.assertEqual(200, call(self.server, tokens.json()["access_token"]).status)
         self.assertEqual(422, self.consent_page(allowed["user_code"]).status)
+
+    def test_a_decision_sent_twice_has_one_result(self):
+        for decision, text in (("allow", "Device authorized"), ("deny", "Access denied")):
+            form = self.consent_page(self.request_codes()["user_code"]).form_with("decision")
+            pages = concurrently(lambda _, form=form, decision=decision: self.visitor.submit(form, button=("decision", decision)), range(6))
+            self.assertEqual([(200, True)] * 6, [(page.status, text in page.text) for page in pages], pages)
+            again = self.visitor.get(pages[0].url)
+            self.assertIn(text, again.text, "the result can be reloaded")
 
     def test_guesses_are_bounded(self):
         password = secrets.token_urlsafe(16)

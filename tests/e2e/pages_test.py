@@ -5,7 +5,7 @@ import re
 import urllib.parse
 
 from application import Application, call
-from harness import ALL_SCOPES, HIGH_LIMITS, Case, Server, basic, main, over_every_transport
+from harness import ALL_SCOPES, HIGH_LIMITS, Case, Server, basic, concurrently, main, over_every_transport
 from visitor import Visitor, signed_in
 
 SETTINGS = "/en/user/settings/"
@@ -165,6 +165,33 @@ class Settings:
         self.visitor.submit(form_in(listed, username, action="revoke"))
         self.assertEqual(401, self.server.balance(token).status)
         self.assertNotIn(username, self.visitor.get(TOKENS).text)
+
+    def test_a_form_sent_several_times_at_once_creates_one_token(self):
+        form = self.visitor.get(TOKENS).form_with("description", "scopes")
+        typed = {"description": "Sent several times", "scopes": ["user:balance"]}
+        pages = concurrently(lambda _: self.visitor.submit(form, typed), range(6))
+        self.assertEqual(1, len({tuple(page.readonly_values()) for page in pages}), pages)
+        token = basic(*pages[0].readonly_values())
+        self.assertEqual(200, self.server.balance(token).status)
+        listed = self.visitor.get(TOKENS)
+        self.assertEqual(1, len([row for row in listed.all("li") if "Sent several times" in row.text]))
+        renewal = form_in(listed, "Sent several times", action="renew")
+        pages = concurrently(lambda _: self.visitor.submit(renewal), range(6))
+        self.assertEqual(1, len({tuple(page.readonly_values()) for page in pages}), pages)
+        self.assertEqual(401, self.server.balance(token).status)
+        self.assertEqual(200, self.server.balance(basic(*pages[0].readonly_values())).status)
+
+    def test_a_form_of_a_replaced_session_is_shown_again(self):
+        form = self.visitor.get(TOKENS).form_with("description", "scopes")
+        other_tab = Visitor(self.server)
+        other_tab.cookies = self.visitor.cookies  # of the same browser
+        other_tab.post("/en/user/sign_in/", [("login", self.server.demo["login"]), ("password", self.server.demo["password"])])
+        page = self.visitor.submit(form, {"description": "Kept text", "scopes": ["user:balance"]})
+        self.assertEqual(403, page.status)
+        self.assertIn("You signed in again", page.text)
+        again = page.form_with("description", "scopes")
+        self.assertEqual("Kept text", again.value("description"))
+        self.assertEqual(200, self.visitor.submit(again, {"description": "Kept text", "scopes": ["user:balance"]}).status)
 
     def test_invalid_fields_of_a_token(self):
         form = self.visitor.get(TOKENS).form_with("description", "scopes")

@@ -10,13 +10,15 @@ import select
 import signal
 import time
 
-from application import Application
+from application import Application, PublicClient
 from harness import HIGH_LIMITS, Case, Database, Postgres, Server, basic, concurrently, encode, flags_for, main, \
     run_command, temporary_directory
 from receiver import Receiver, make_certificate
 from visitor import Visitor, signed_in
 
 TOKENS = "/en/user/settings/tokens/"
+APPLICATIONS = "/en/user/settings/applications/"
+WEBHOOKS = "/en/user/settings/webhooks/"
 FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")), None)
 
 shared = None  # one Postgres for tests that do not stop it
@@ -242,6 +244,75 @@ class SharedStore(Nodes):
             token = next(each for each in responses if each.status == 200).json()["access_token"]
             for node in self.nodes:
                 self.eventually(lambda: node.balance(f"Bearer {token}").status == 401)
+
+    def test_one_form_at_three_nodes_at_once_creates_one_secret(self):
+        visitor = signed_in(self.first)
+        account = f"sitesmaker/{self.first.demo['sitesmaker_account']}"
+
+        def submit_everywhere(form, values):
+            def submit(number):
+                node = Visitor(self.nodes[number % 3])
+                node.cookies = dict(visitor.cookies)
+                pairs = [pair for pair in form.pairs() if pair[0] not in values]
+                pairs += [(name, each) for name, value in values.items() for each in (value if isinstance(value, list) else [value])]
+                return node.post(form.get("action"), pairs)
+
+            pages = concurrently(submit, range(6))
+            self.assertEqual([200] * 6, [each.status for each in pages], pages)
+            shown = {tuple(each.readonly_values()) for each in pages}
+            self.assertEqual(1, len(shown), shown)
+            return shown.pop()
+
+        def forms(path, action):
+            return [form for form in visitor.get(path).forms if form.named("action") and form.value("action") == action]
+
+        for path, values, renew in ((TOKENS, {"description": "Of all nodes", "scopes": ["user:balance"]}, "renew"),
+                                    (APPLICATIONS, {"name": "Of all nodes", "website": "https://app.example"}, "new_secret"),
+                                    (WEBHOOKS, {"account": account, "event": "site.created", "target_url": "https://hooks.example/"},
+                                     "new_secret")):
+            with self.subTest(path=path):
+                before = len(forms(path, renew))
+                page = visitor.get(f"{path}?account={account}" if path == WEBHOOKS else path)
+                created = submit_everywhere(page.form_with(list(values)[-1]), values)
+                self.assertEqual(before + 1, len(forms(path, renew)))
+                renewed = submit_everywhere(forms(path, renew)[-1], {})
+                self.assertNotEqual(created, renewed)
+                self.assertEqual(before + 1, len(forms(path, renew)))
+                if path == TOKENS:
+                    for node in self.nodes:
+                        self.eventually(lambda: node.balance(basic(*renewed)).status == 200)
+
+    def test_one_device_at_three_nodes_at_once(self):
+        names = ("first", "second")
+        visitors = []
+        for name in names:
+            self.first.add_user(name)
+            visitors.append(signed_in(self.first, name, "a password"))
+        device = PublicClient(self.first, 1, None)
+        page_path = "/en/user/device/"
+        for _ in range(5):
+            codes = device.post("/user/oauth_device/", {"scope": "user:balance"}).json()
+            forms = [visitor.submit(visitor.get(page_path).form_with("user_code"), {"user_code": codes["user_code"]})
+                     .form_with("decision") for visitor in visitors]
+
+            def allow(number):
+                node = Visitor(self.nodes[number % 3])
+                node.cookies = dict(visitors[number % 2].cookies)
+                return node.post(page_path, forms[number % 2].pairs(("decision", "allow")))
+
+            pages = concurrently(allow, range(6))
+            self.assertEqual([200] * 6, [each.status for each in pages], pages)
+            winners = {number % 2 for number, page in enumerate(pages) if "Device authorized" in page.text}
+            self.assertEqual(1, len(winners), pages)
+            winner = winners.pop()
+            for number, page in enumerate(pages):
+                self.assertIn(f"the account of {names[winner]}." if number % 2 == winner else "Another user has answered", page.text)
+            authorized = ["Pocket" in visitor.get("/en/user/settings/authorizations/").text for visitor in visitors]
+            self.assertTrue(authorized[winner])
+            if not authorized[1 - winner]:
+                token = device.post("/user/oauth_token/", {"grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+                                                           "device_code": codes["device_code"]}).json()["access_token"]
+                self.assert_json(self.rest[0].balance(f"Bearer {token}"))
 
     def test_an_event_is_delivered_once_by_any_node(self):
         with Receiver() as receiver:

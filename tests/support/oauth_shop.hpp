@@ -63,8 +63,8 @@ struct faulty_store {
     result<bool> update_application(user_id owner, application_id id, const application_change& changed) {
         return rows.update_application(owner, id, changed);
     }
-    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) {
-        return rows.add_client_secret(owner, id, secret);
+    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret, const std::optional<digest>& replaced = {}) {
+        return rows.add_client_secret(owner, id, secret, replaced);
     }
     result<bool> remove_older_secret(user_id owner, application_id id) { return rows.remove_older_secret(owner, id); }
     result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) {
@@ -86,9 +86,9 @@ struct faulty_store {
         if (auto fault = faults.next()) return *fault;
         return rows.find_device_code(code);
     }
-    result<bool> answer_device_code(const digest& user_code, device_code_state state) {
+    result<std::optional<device_answer>> answer_device_code(const device_decision& decision) {
         if (auto fault = faults.next()) return *fault;
-        return rows.answer_device_code(user_code, state);
+        return rows.answer_device_code(decision);
     }
     result<bool> delete_application(user_id owner, application_id id) { return rows.delete_application(owner, id); }
     result<std::optional<scope_set>> granted_scopes(user_id user, application_id of) {

@@ -23,6 +23,7 @@ struct shop_sessions {
     sign_in_response next_refusal{};  // for a wrong password
     std::optional<ip_address> last_client;
     bool has_secrets = true;
+    std::string signed_in_again;  // makes the secrets of sessions different, as a new sign-in does
 
     result<std::optional<session>> session_of(const http::request& http_request, instant) {
         if (failure) return *failure;
@@ -52,7 +53,7 @@ private:
     std::optional<session> find(std::string_view login) const {
         const auto at = logins.find(login);
         if (at == logins.end()) return std::nullopt;
-        return session{at->second, at->first, has_secrets ? "secret of " + at->first : std::string{}};
+        return session{at->second, at->first, has_secrets ? "secret of " + at->first + signed_in_again : std::string{}};
     }
 };
 static_assert(sign_in_source<shop_sessions>);
@@ -103,6 +104,24 @@ public:
 
     static std::string token_on(const http::response& page) {
         return between(page.body(), "name=\"form_token\" value=\"", "\"");
+    }
+
+    /// The hidden fields of the first form with this action, as the browser submits them.
+    static std::string form_of(const http::response& page, std::string_view action) {
+        std::string_view form = page.body();
+        const auto at = form.find("name=\"action\" value=\"" + std::string{action} + "\"");
+        if (at == std::string_view::npos) return {};
+        form = form.substr(form.rfind("<form", at));
+        form = form.substr(0, form.find("</form>"));
+        std::string fields;
+        for (;;) {
+            const auto input = form.find("<input type=\"hidden\"");
+            if (input == std::string_view::npos) return fields;
+            form.remove_prefix(input);
+            fields.append(fields.empty() ? "" : "&").append(between(form, "name=\"", "\"")).append("=");
+            fields.append(percent_encode(between(form, "value=\"", "\"")));
+            form.remove_prefix(1);
+        }
     }
 
     /// The first text between two others; empty if there is none.

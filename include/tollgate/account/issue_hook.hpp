@@ -129,7 +129,7 @@ template <hook_store Hooks, random_source Random = system_random>
                                                                    instant now, const Random& random = {}) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
-    const auto replaced = hooks.replace_hook_secret(account, hook, *secret, now + hook_secret_overlap);
+    const auto replaced = hooks.replace_hook_secret(account, hook, *secret, now + hook_secret_overlap, std::nullopt);
     if (!replaced) return replaced.error();
     if (!*replaced) return std::optional<std::string>{};
     return std::optional{std::move(*secret)};

@@ -38,6 +38,30 @@ struct issued_personal_token {
     }
 };
 
+namespace detail {
+
+/// `issue_personal_token` with a given username and secret. error_kind::conflict if the username is taken.
+template <token_store Store>
+[[nodiscard]] result<issued_personal_token> issue_personal_token_as(Store& store, personal_token_request request, instant now,
+                                                                    const public_id& username, const secret_text& secret,
+                                                                    std::size_t tokens_per_user_max) {
+    if (!request.description.empty() && !is_visible_line(request.description, limits::token_description_bytes_max))
+        return invalid("description must be a line of at most " + std::to_string(limits::token_description_bytes_max) +
+                       " bytes without control or invisible characters.");
+    const auto id = store.create_personal_token({.user = request.user,
+                                                 .username = username,
+                                                 .secret_digest = digest_of(secret),
+                                                 .description = request.description,
+                                                 .scopes = request.scopes,
+                                                 .created_at = now,
+                                                 .expires_at = request.expires_at},
+                                                tokens_per_user_max);
+    if (!id) return id.error();
+    return issued_personal_token{*id, username, secret, std::move(request.description)};
+}
+
+}  // namespace detail
+
 /// Creates a token that `basic_token` accepts from now on. The calling code must check that the scopes exist.
 ///
 /// Errors: invalid for a description over `limits::token_description_bytes_max` or with control or invisible characters, and if the
@@ -47,23 +71,10 @@ template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
     Store& store, personal_token_request request, instant now, const Random& random = {},
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
-    if (!request.description.empty() && !is_visible_line(request.description, limits::token_description_bytes_max))
-        return invalid("description must be a line of at most " + std::to_string(limits::token_description_bytes_max) +
-                       " bytes without control or invisible characters.");
     const auto username = new_public_id(public_id_kind::username, random);
     const auto secret = new_secret(secret_kind::personal_token, random);
     if (!username || !secret) return random_source_error();
-
-    const auto id = store.create_personal_token({.user = request.user,
-                                                 .username = *username,
-                                                 .secret_digest = digest_of(*secret),
-                                                 .description = request.description,
-                                                 .scopes = request.scopes,
-                                                 .created_at = now,
-                                                 .expires_at = request.expires_at},
-                                                tokens_per_user_max);
-    if (!id) return id.error();
-    return issued_personal_token{*id, *username, *secret, std::move(request.description)};
+    return detail::issue_personal_token_as(store, std::move(request), now, *username, *secret, tokens_per_user_max);
 }
 
 namespace detail {
@@ -73,6 +84,13 @@ namespace detail {
     const milliseconds later = now - created_at;
     constexpr milliseconds none{0};
     return (std::clamp)(expires_at, (instant::min)() - (std::min)(later, none), (instant::max)() - (std::max)(later, none)) + later;
+}
+
+/// A new secret for this token, which is then valid for the same length of time as before.
+[[nodiscard]] constexpr personal_token_renewal renewal_of(const personal_token& token, const digest& secret, instant now) noexcept {
+    personal_token_renewal renewed{secret, now, {}, {}};
+    if (token.expires_at) renewed.expires_at = renewed_expiry(token.created_at, *token.expires_at, now);
+    return renewed;
 }
 
 }  // namespace detail
@@ -91,9 +109,7 @@ template <token_store Store, random_source Random = system_random>
         if (each.id != id) continue;
         const auto secret = new_secret(secret_kind::personal_token, random);
         if (!secret) return random_source_error();
-        personal_token_renewal renewed{digest_of(*secret), now, {}};
-        if (each.expires_at) renewed.expires_at = detail::renewed_expiry(each.created_at, *each.expires_at, now);
-        const auto done = store.renew_personal_token(user, id, renewed);
+        const auto done = store.renew_personal_token(user, id, detail::renewal_of(each, digest_of(*secret), now));
         if (!done) return done.error();
         if (!*done) break;
         return std::optional{issued_personal_token{id, each.username, *secret, each.description}};

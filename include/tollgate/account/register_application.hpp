@@ -77,25 +77,20 @@ struct registered_application {
     secret_text client_secret;  ///< empty for a public client
 };
 
-/// Registers an OAuth client (RFC 6749 section 2).
-///
-/// Errors: invalid for the first of the request's faults, and if the user has `applications_per_user_max` applications; internal if the
-/// random source fails; and those of the store's `create_application`. Any thread; blocks as the store does.
-template <application_store Store, random_source Random = system_random>
-[[nodiscard]] result<registered_application> register_application(
-    Store& store, application_request request, instant now, const Random& random = {},
-    std::size_t applications_per_user_max = limits::applications_per_user_max) {
+namespace detail {
+
+/// `register_application` with a given client ID and secret; the secret is empty for a public client. error_kind::conflict if the client ID
+/// is taken.
+template <application_store Store>
+[[nodiscard]] result<registered_application> register_application_as(Store& store, application_request request, instant now,
+                                                                     const public_id& client_id, const secret_text& secret,
+                                                                     std::size_t applications_per_user_max) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
     request.website = detail::normalized_url(request.website);
     request.redirect_urls = detail::distinct_redirect_urls(request.redirect_urls);
-    const bool is_public = request.type == client_type::public_client;
-    const auto secret = is_public ? std::optional{secret_text{}} : new_secret(secret_kind::client_secret, random);
-    const auto client_id = new_public_id(public_id_kind::client_id, random);
-    if (!secret || !client_id) return random_source_error();
-
     const auto id = store.create_application({.owner = request.owner,
-                                              .client_id = *client_id_text::from(*client_id),
-                                              .secret_digest = is_public ? digest{} : digest_of(*secret),
+                                              .client_id = *client_id_text::from(client_id),
+                                              .secret_digest = secret.view().empty() ? digest{} : digest_of(secret),
                                               .name = std::move(request.name),
                                               .website = std::move(request.website),
                                               .description = std::move(request.description),
@@ -104,7 +99,24 @@ template <application_store Store, random_source Random = system_random>
                                               .type = request.type},
                                              applications_per_user_max);
     if (!id) return id.error();
-    return registered_application{*id, *client_id, *secret};
+    return registered_application{*id, client_id, secret};
+}
+
+}  // namespace detail
+
+/// Registers an OAuth client (RFC 6749 section 2).
+///
+/// Errors: invalid for the first of the request's faults, and if the user has `applications_per_user_max` applications; internal if the
+/// random source fails; and those of the store's `create_application`. Any thread; blocks as the store does.
+template <application_store Store, random_source Random = system_random>
+[[nodiscard]] result<registered_application> register_application(
+    Store& store, application_request request, instant now, const Random& random = {},
+    std::size_t applications_per_user_max = limits::applications_per_user_max) {
+    const bool is_public = request.type == client_type::public_client;
+    const auto secret = is_public ? std::optional{secret_text{}} : new_secret(secret_kind::client_secret, random);
+    const auto client_id = new_public_id(public_id_kind::client_id, random);
+    if (!secret || !client_id) return random_source_error();
+    return detail::register_application_as(store, std::move(request), now, *client_id, *secret, applications_per_user_max);
 }
 
 /// Changes an application's redirect URLs and the fields that users see. False if the owner has no such application. `request.type` must be

@@ -20,8 +20,9 @@ namespace tollgate::inline v0 {
 /// durable as the store when it returns.
 template <class S>
 concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
-                                     application_id id, const digest& secret, const application_change& changed,
-                                     const std::optional<suspension>& suspended, std::size_t applications_per_user_max) {
+                                     application_id id, const digest& secret, const std::optional<digest>& replaced,
+                                     const application_change& changed, const std::optional<suspension>& suspended,
+                                     std::size_t applications_per_user_max) {
     // error_kind::conflict if the client_id is taken, invalid if the owner already has `applications_per_user_max`.
     { s.create_application(created, applications_per_user_max) } -> std::same_as<result<application_id>>;
     // Empty if there is no application with this client_id.
@@ -31,9 +32,9 @@ concept application_store = requires(S& s, const new_application& created, std::
     // Changes an application; returns whether the owner has such an application. If it may no longer act for its owner,
     // its tokens from `create_owner_token` are revoked.
     { s.update_application(owner, id, changed) } -> std::same_as<result<bool>>;
-    // Adds a secret; returns whether the owner has such an application. The previous secret stays valid beside the new one; an older one is
-    // invalid as soon as this returns.
-    { s.add_client_secret(owner, id, secret) } -> std::same_as<result<bool>>;
+    // Adds a secret; returns whether the owner has such an application, and its newest secret has the digest `replaced`, if that is not
+    // empty. The previous secret stays valid beside the new one; an older one is invalid as soon as this returns.
+    { s.add_client_secret(owner, id, secret, replaced) } -> std::same_as<result<bool>>;
     // Removes the older secret, which is invalid as soon as this returns. Returns whether the owner has such an
     // application with an older secret.
     { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
@@ -56,7 +57,7 @@ concept application_store = requires(S& s, const new_application& created, std::
 template <class S>
 concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
                                const token_refresh& refresh, const digest& token, user_id user, application_id application,
-                               const new_access_token& access, const new_device_code& device, device_code_state answer,
+                               const new_access_token& access, const new_device_code& device, const device_decision& decision,
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
@@ -94,9 +95,11 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     { s.create_device_code(device) } -> std::same_as<result<void>>;
     // The request with this digest of the device's code or of the user's code, expired or not.
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
-    // Sets the answer to the request with this digest of the user's code; returns whether the request was pending. The approved scopes are
-    // stored in a code (see `create_code`) with the digest of the device's code, which the device redeems.
-    { s.answer_device_code(token, answer) } -> std::same_as<result<bool>>;
+    // Answers the request with this digest of the user's code, in one step: of N simultaneous calls, exactly one result `is_new`, and all
+    // others are the same answer. A new approval also creates the code that the device redeems (`code_of`), as `create_code` does. Empty,
+    // and nothing is changed, if there is no such request, or it has expired. Errors: as for `create_code`; then nothing is changed.
+    // `judge_answer` decides.
+    { s.answer_device_code(decision) } -> std::same_as<result<std::optional<device_answer>>>;
     // The user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
     // Revokes a grant; returns whether there was one. Its codes, access and refresh tokens are deleted with it.

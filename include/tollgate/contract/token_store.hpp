@@ -55,7 +55,8 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
     // The user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
     // Replaces a token's secret, `created_at` and `expires_at`, and keeps its username, description, scopes and last use. Returns whether
-    // the user has such a token. The old secret is invalid as soon as this returns.
+    // the user has such a token, and its secret has the digest `renewed.replaced`, if that is not empty. The old secret is invalid as soon
+    // as this returns.
     { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
     // Revokes a token, which is invalid as soon as this returns; returns whether there was one.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;

@@ -55,6 +55,7 @@
 #include <tollgate/pages/detail/overview_page.ipp>
 #include <tollgate/pages/detail/security_page.ipp>
 #include <tollgate/pages/detail/sign_in_page.ipp>
+#include <tollgate/pages/detail/submission.ipp>
 #include <tollgate/pages/detail/tokens_page.ipp>
 #include <tollgate/pages/detail/webhooks_page.ipp>
 #include <tollgate/pipeline/detail/api_definition.ipp>
@@ -89,6 +90,7 @@
 #include <tollgate/store/detail/memory/sessions.ipp>
 #include <tollgate/store/memory.ipp>
 #include <tollgate/store/memory_tokens.ipp>
+#include <tollgate/web/detail/consent_texts.ipp>
 #include <tollgate/web/detail/credential_rules.ipp>
 #include <tollgate/web/detail/form.ipp>
 #include <tollgate/web/detail/language.ipp>

@@ -208,6 +208,22 @@ enum class device_code_state : std::uint8_t { pending, approved, denied };
     return "pending";
 }
 
+/// A user's answer to the request of a device.
+struct device_decision {
+    digest user_digest;  ///< of the code that the user typed
+    user_id user;
+    device_code_state answer;  ///< approved or denied
+    std::string redirect;      ///< of the code that the device redeems, if approved
+    instant now;
+};
+
+/// The answer that the request of a device has got.
+struct device_answer {
+    bool is_new = false;  ///< it was given by this call
+    device_code_state state = device_code_state::pending;
+    std::optional<user_id> user;  ///< who gave it; empty if an earlier release stored it
+};
+
 /// A device authorization request to store (RFC 8628).
 struct new_device_code {
     digest device_digest;  ///< of the code that the device polls with; unique
@@ -229,6 +245,27 @@ struct device_code {
     instant created_at;
     instant expires_at;
     device_code_state state = device_code_state::pending;
+    std::optional<user_id> answered_by = {};  ///< empty while it is pending, and if an earlier release stored the answer
 };
+
+/// Decides what an answer to a known request results in, for the verb `answer_device_code` of a store; empty if the request has
+/// expired. If the result is new, the store keeps the answer, and creates `code_of` if it is an approval. Thread rule: any thread.
+[[nodiscard]] inline std::optional<device_answer> judge_answer(const device_code& request, const device_decision& decision) noexcept {
+    if (request.expires_at <= decision.now) return std::nullopt;
+    if (request.state == device_code_state::pending) return device_answer{true, decision.answer, decision.user};
+    return device_answer{false, request.state, request.answered_by};
+}
+
+/// The code that a device redeems after an approval. It has the digest of the device's code.
+[[nodiscard]] inline new_authorization_code code_of(const device_code& request, const device_decision& decision) {
+    return {.code_digest = request.device_digest,
+            .user = decision.user,
+            .application = request.application,
+            .scopes = request.scopes,
+            .redirect = decision.redirect,
+            .code_challenge = {},
+            .created_at = decision.now,
+            .expires_at = request.expires_at};
+}
 
 }  // namespace tollgate

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/url.hpp>
@@ -61,6 +62,7 @@ struct hook {
     instant created_at;
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};  ///< time of the first failed attempt since the last success
+    digest secret_digest{};                  ///< SHA-256 of the secret; zero if only an earlier release has set it
 };
 
 /// The default payload format of hooks.
@@ -76,6 +78,7 @@ struct new_hook {
     std::string target_url;
     std::string secret;
     instant created_at;
+    std::optional<digest> idempotency_key = {};  ///< unique among hooks: a request that is repeated with it creates nothing
 };
 
 /// What the owner of a hook may change.

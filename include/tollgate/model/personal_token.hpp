@@ -27,6 +27,7 @@ struct personal_token {
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
     std::optional<instant> expires_at = {};  ///< invalid from this time on; empty: valid until revoked
     std::string last_used_from = {};         ///< the network of the last use; empty if unknown
+    digest secret_digest = {};               ///< SHA-256 of the secret
 };
 
 /// A personal token to be stored.
@@ -45,6 +46,7 @@ struct personal_token_renewal {
     digest secret_digest;  ///< SHA-256 of the secret
     instant created_at;
     std::optional<instant> expires_at = {};
+    std::optional<digest> replaced = {};  ///< the digest of the secret to be replaced; empty: whatever it is
 };
 
 /// An access token to store (RFC 6749 section 1.4).

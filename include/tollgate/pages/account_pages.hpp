@@ -196,6 +196,7 @@ private:
                                                                  http::response& response, pages::request_state& state);
     void respond_error(const http::request& request, http::response& response, const pages::request_state& state,
                        const error& failure) const;
+    void respond_refused_form(page which, http::status refused, http::response& response, const pages::request_state& state) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
                                      pages::request_state& state);
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
@@ -212,7 +213,7 @@ private:
     Policies policies_;
     renderer_type renderer_;
     window_limiter limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
-    web::used_once used_;  ///< form tokens that created something, and secrets that were shown
+    web::used_once used_;  ///< secrets that were shown
 };
 
 template <class Users, class Store, class Sessions, class Policies, class Theme>
@@ -380,7 +381,7 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     if (!state.admitted) {
         const auto refused = posted ? web::check_form_head(request, renderer_.site()) : std::nullopt;
         if (refused) {
-            pages_for(state).respond_status(response, *refused);
+            respond_refused_form(which, *refused, response, state);
             return http::handle_step::done;
         }
     }
@@ -408,6 +409,19 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
                                response);
     }();
     return std::move(answered).transform([] { return http::handle_step::done; });
+}
+
+/// Over plain http, browsers do not say that a form of an https site was sent from that site. Other forms need a session, which such a
+/// browser does not have.
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+void account_pages<Users, Store, Sessions, Policies, Theme>::respond_refused_form(page which, http::status refused,
+                                                                                  http::response& response,
+                                                                                  const pages::request_state& state) const {
+    const auto pages = pages_for(state);
+    if (which != page::sign_in || refused != http::status::forbidden) return pages.respond_status(response, refused);
+    const message_texts& texts = pages.texts().sign_in.other_address;
+    const auto explanation = fill_in(texts.explanation, renderer_.site().origin);
+    pages.respond_message(response, refused, {texts.heading, explanation});
 }
 
 /// Finds the session of the request, again if it has waited for long, and counts the request once. Answers it if there is no session,

@@ -94,8 +94,8 @@ public:
         return verbs_->account_of_hook(store_, service, id);
     }
     [[nodiscard]] result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                   instant old_valid_until) const {
-        return verbs_->replace_hook_secret(store_, account, id, secret, old_valid_until);
+                                                   instant old_valid_until, const std::optional<digest>& replaced = {}) const {
+        return verbs_->replace_hook_secret(store_, account, id, secret, old_valid_until, replaced);
     }
     [[nodiscard]] result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                            std::size_t hooks_per_event_max) const {
@@ -110,7 +110,7 @@ private:
         result<hook_id> (*create_hook)(void*, const new_hook&, std::size_t);
         result<std::vector<hook>> (*hooks_of)(void*, const account_ref&);
         result<std::optional<account_ref>> (*account_of_hook)(void*, const service_name&, hook_id);
-        result<bool> (*replace_hook_secret)(void*, const account_ref&, hook_id, const std::string&, instant);
+        result<bool> (*replace_hook_secret)(void*, const account_ref&, hook_id, const std::string&, instant, const std::optional<digest>&);
         result<bool> (*update_hook)(void*, const account_ref&, hook_id, const hook_change&, std::size_t);
         result<bool> (*delete_hook)(void*, const account_ref&, hook_id);
     };
@@ -121,8 +121,9 @@ private:
         },
         [](void* object, const account_ref& account) { return static_cast<Store*>(object)->hooks_of(account); },
         [](void* object, const service_name& service, hook_id id) { return static_cast<Store*>(object)->account_of_hook(service, id); },
-        [](void* object, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until) {
-            return static_cast<Store*>(object)->replace_hook_secret(account, id, secret, old_valid_until);
+        [](void* object, const account_ref& account, hook_id id, const std::string& secret, instant old_valid_until,
+           const std::optional<digest>& replaced) {
+            return static_cast<Store*>(object)->replace_hook_secret(account, id, secret, old_valid_until, replaced);
         },
         [](void* object, const account_ref& account, hook_id id, const hook_change& changed, std::size_t hooks_per_event_max) {
             return static_cast<Store*>(object)->update_hook(account, id, changed, hooks_per_event_max);

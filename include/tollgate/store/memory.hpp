@@ -86,8 +86,9 @@ public:
             return true;
         });
     }
-    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept {
-        return in_oauth([&] { return applications_.add_secret(owner, id, secret); });
+    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
+                                   const std::optional<digest>& replaced = {}) noexcept {
+        return in_oauth([&] { return applications_.add_secret(owner, id, secret, replaced); });
     }
     result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
         return in_oauth([&] { return applications_.remove_older_secret(owner, id); });
@@ -142,8 +143,19 @@ public:
     result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
         return in_oauth([&] { return device_codes_.find(code); });
     }
-    result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept {
-        return in_oauth([&] { return device_codes_.answer(user_code, answer); });
+    result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept {
+        return in_oauth([&]() -> result<std::optional<device_answer>> {
+            const auto request = device_codes_.find_by_user_code(decision.user_digest);
+            const auto answer = request ? judge_answer(*request, decision) : std::nullopt;
+            if (!answer || !answer->is_new) return answer;
+            if (answer->state == device_code_state::approved) {
+                const auto created = grants_.create_code(code_of(*request, decision));
+                if (!created) return created.error();
+                if (*created != code_result::created) return std::optional<device_answer>{};
+            }
+            device_codes_.set_answer(decision.user_digest, *answer);
+            return answer;
+        });
     }
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&] { return grants_.of(user); });
@@ -192,8 +204,8 @@ public:
         return in_hooks([&] { return hooks_.account_of(service, id); });
     }
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                      instant old_valid_until) noexcept {
-        return in_hooks([&] { return hooks_.replace_secret(account, id, secret, old_valid_until); });
+                                      instant old_valid_until, const std::optional<digest>& replaced = {}) noexcept {
+        return in_hooks([&] { return hooks_.replace_secret(account, id, secret, old_valid_until, replaced); });
     }
     result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                              std::size_t hooks_per_event_max) noexcept {

@@ -173,7 +173,8 @@ public:
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                    instant old_valid_until) noexcept;
+                                                    instant old_valid_until,
+                                                    const std::optional<digest>& replaced = {}) noexcept;
     TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                            std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
@@ -185,7 +186,8 @@ public:
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
     TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
                                                   const application_change& changed) noexcept;
-    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
+                                                 const std::optional<digest>& replaced = {}) noexcept;
     TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
     TOLLGATE_DECL result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
@@ -200,7 +202,7 @@ public:
     TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
-    TOLLGATE_DECL result<bool> answer_device_code(const digest& user_code, device_code_state answer) noexcept;
+    TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
     TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;

@@ -34,6 +34,11 @@ struct sign_in_texts {
     std::string_view out_title = "Sign out";
     std::string_view out_about = "You are signed in as {}.";
     std::string_view signed_out = "You are signed out.";
+    /// The site's address.
+    std::string_view lost_cookie =
+        "You are not signed in, because your browser did not send the session cookie back. Allow cookies for this site, and open it at {}.";
+    message_texts other_address{"Form not accepted",  ///< the same
+                                "Your browser says that this form was not sent from {}. Open the sign-in page there, and sign in again."};
 };
 
 /// What all forms and lists share.
@@ -53,6 +58,8 @@ struct form_texts {
     std::string_view unknown_choice = "Choose one of the listed options.";
     std::string_view signed_out =
         "You were not signed in when you submitted the form, so nothing was changed. Fill it in and submit it again.";
+    std::string_view stale =
+        "You signed in again after this form was loaded, so nothing was changed. Check the form and submit it again.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
@@ -353,8 +360,8 @@ struct error_texts {
                        "The item that you tried to change was not found. It may have been deleted in another tab. Nothing was changed."};
     message_texts method{"Method not allowed", "This page does not support the HTTP method of the request."};
     message_texts submitted{"Already submitted",
-                           "This form was already submitted, and its change was made. A new secret is shown only once: "
-                           "if you did not see it, create another one."};
+                           "This form was submitted before, or the secret was replaced in another tab, so nothing was changed this "
+                           "time. A new secret is shown only once: if you did not see it, go back to the page and create another one."};
     message_texts too_large{"Request too large", "The submitted form is too large. Nothing was changed."};
     message_texts too_long{"Address too long",
                            "The application's request is too long to be kept while you sign in. Sign in first, then start "

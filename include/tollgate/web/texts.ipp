@@ -32,8 +32,9 @@ TOLLGATE_DECL page_texts german_texts() {
                       "wurde nichts geändert."},
              .method = {"Methode nicht erlaubt", "Diese Seite unterstützt die HTTP-Methode der Anfrage nicht."},
              .submitted = {"Bereits gesendet",
-                          "Dieses Formular wurde bereits gesendet, und die Änderung wurde vorgenommen. Ein neues "
-                          "Secret wird nur einmal angezeigt: Wenn Sie es nicht gesehen haben, erstellen Sie ein weiteres."},
+                          "Dieses Formular wurde schon einmal gesendet, oder das Secret wurde in einem anderen Tab ersetzt, daher "
+                          "wurde diesmal nichts geändert. Ein neues Secret wird nur einmal angezeigt: Wenn Sie es nicht gesehen "
+                          "haben, kehren Sie zur Seite zurück und erstellen Sie ein weiteres."},
              .too_large = {"Anfrage zu groß", "Das gesendete Formular ist zu groß. Es wurde nichts geändert."},
              .too_long = {"Adresse zu lang",
                           "Die Anfrage der Anwendung ist zu lang, um sie während der Anmeldung aufzubewahren. Melden Sie "
@@ -63,6 +64,8 @@ TOLLGATE_DECL page_texts german_texts() {
                   .unknown_choice = "Wählen Sie eine der angezeigten Optionen.",
                   .signed_out = "Sie waren beim Absenden des Formulars nicht angemeldet, daher wurde nichts geändert. Füllen "
                                 "Sie es erneut aus und senden Sie es ab.",
+                  .stale = "Sie haben sich nach dem Laden dieses Formulars erneut angemeldet, daher wurde nichts geändert. Prüfen Sie "
+                           "das Formular und senden Sie es noch einmal ab.",
                   .actions = "Aktionen",
                   .created = "Erstellt",
                   .last_used = "Zuletzt verwendet",
@@ -104,64 +107,14 @@ TOLLGATE_DECL page_texts german_texts() {
                                   .hours = "{} Stunden"},
                     .out_title = "Abmelden",
                     .out_about = "Sie sind als {} angemeldet.",
-                    .signed_out = "Sie sind abgemeldet."},
-        .consent =
-            {.title = "{} autorisieren?",
-             .asks = "{} möchte auf Ihr Konto bei {} zugreifen.",
-             .scopes = "Diese Anwendung erhält folgende Berechtigungen:",
-             .website = "Website laut Anwendung: {}",
-             .unproved = "Jedes Programm kann sich als diese Anwendung ausgeben. Fahren Sie nur fort, wenn Sie sie gerade "
-                         "selbst gestartet haben.",
-             .signed_in_as = "Sie sind als {} angemeldet.",
-             .other_user = "Nicht Sie?",
-             .allow = "{} autorisieren",
-             .deny = "Abbrechen",
-             .leads_to = "In beiden Fällen kehren Sie zu {} zurück.",
-             .revocable = "Sie können den Zugriff jederzeit in Ihren Kontoeinstellungen widerrufen.",
-             .sign_in = "Melden Sie sich an, um fortzufahren",
-             .missing_client = {"client_id fehlt oder ist ungültig",
-                                "Der Link, der hierher geführt hat, nennt nicht genau eine Anwendung. Kehren Sie zur Anwendung zurück "
-                                "und wenden Sie sich an deren Entwickler, falls das erneut geschieht."},
-             .unknown_client = {"Unbekannte Anwendung",
-                                "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
-                                "Zugriff gewährt."},
-             .stopped_client = {"Anwendung gesperrt",
-                                "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff gewährt."},
-             .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
-                                 "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
-                                 "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
-             .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
-                                       "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
-                                       "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff gewährt."},
-             .received_redirect = "Die Anfrage enthält diese redirect_uri:",
-             .compare_redirect = "Als Entwickler vergleichen Sie sie Zeichen für Zeichen mit den registrierten Weiterleitungs-URLs. Nur "
-                                 "der Port von http://127.0.0.1 und http://[::1] darf abweichen. Ist keine Weiterleitungs-URL registriert, "
-                                 "vergleichen Sie Schema, Host und Port mit denen der Website der Anwendung.",
-             .missing_redirect = {"redirect_uri fehlt",
-                                  "Für die Anwendung ist nicht genau eine Weiterleitungs-URL registriert, daher muss jede "
-                                  "Anfrage eine redirect_uri enthalten. Es wurde kein Zugriff gewährt."},
-             .answered = {"Diese Anfrage wurde bereits beantwortet",
-                          "Die Anwendung hat Ihre Entscheidung bereits erhalten. Kehren Sie zu ihr zurück und beginnen Sie "
-                          "dort bei Bedarf von vorn."}},
-        .device =
-            {.title = "Gerät verbinden",
-             .about = "Geben Sie den Code ein, den Ihr Gerät anzeigt.",
-             .code = "Code",
-             .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
-             .next = "Weiter",
-             .malformed = "Ein Code besteht aus 8 Buchstaben ohne Vokale, zum Beispiel BCDF-GHJK.",
-             .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf Ihrem Gerät.",
-             .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
-             .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
-             .warning = "Die Anfrage kam von der Adresse {} am {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
-                        "Gerät gestartet haben, das Sie vor sich haben. Wenn Ihnen jemand den Code oder diesen Link "
-                        "geschickt hat, brechen Sie ab: Die Person erhielte sonst Zugriff auf Ihr Konto.",
-             .code_shown = "Ihr Gerät muss diesen Code anzeigen: {}",
-             .approved = {"Das Gerät ist verbunden",
-                          "Sie können zu Ihrem Gerät zurückkehren. Es fährt in wenigen Sekunden fort."},
-             .denied = {"Zugriff abgelehnt", "Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
-             .answered = {"Dieser Code wurde bereits verwendet",
-                          "Kehren Sie zu Ihrem Gerät zurück und beginnen Sie dort bei Bedarf von vorn."}},
+                    .signed_out = "Sie sind abgemeldet.",
+                    .lost_cookie = "Sie sind nicht angemeldet, denn Ihr Browser hat das Sitzungs-Cookie nicht zurückgesendet. Erlauben "
+                                   "Sie Cookies für diese Website und öffnen Sie sie unter {}.",
+                    .other_address = {"Formular nicht angenommen",
+                                      "Laut Ihrem Browser wurde dieses Formular nicht von {} gesendet. Öffnen Sie die Anmeldeseite "
+                                      "dort und melden Sie sich erneut an."}},
+        .consent = detail::german_consent_texts(),
+        .device = detail::german_device_texts(),
         .tokens =
             {.link = "Token",
              .title = "Persönliche API-Token",

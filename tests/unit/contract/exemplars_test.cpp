@@ -358,14 +358,14 @@ struct hooks_without_a_bound {
     result<hook_id> create_hook(const new_hook&);
     result<std::vector<hook>> hooks_of(const account_ref&);
     result<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
-    result<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant);
+    result<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant, const std::optional<digest>&);
     result<bool> delete_hook(const account_ref&, hook_id);
 };
 struct hooks_that_are_deleted_by_anybody {
     result<hook_id> create_hook(const new_hook&, std::size_t);
     result<std::vector<hook>> hooks_of(const account_ref&);
     result<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
-    result<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant);
+    result<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant, const std::optional<digest>&);
     result<bool> delete_hook(hook_id);
 };
 /// A verb that a request may fail by.

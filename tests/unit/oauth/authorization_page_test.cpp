@@ -540,6 +540,21 @@ TEST_CASE("skipped consent does not undo a concurrent revocation", "[oauth][page
     CHECK_FALSE(shop.consent(shop.parameters()).empty());
 }
 
+TEST_CASE("a request is shown again if the user signed in again in another tab", "[oauth][page][csrf]") {
+    oauth_shop shop;
+    const auto form = hidden_fields(shop.open(shop.parameters()));
+    shop.sessions.known.at("site=ann").secret = "another secret";
+    for (const char* decision : {"allow", "deny", "other_user"}) {
+        const auto again = shop.submit(with(form, {{"decision", decision}}));
+        check_page(again, status::forbidden);
+        CHECK(again.body().find("You signed in again after this form was loaded, so nothing was changed.") != std::string::npos);
+        CHECK(again.find("Location").empty());
+        CHECK(shop.store.rows.grants_of(ann)->empty());
+        if (std::string_view{decision} == "other_user")
+            CHECK(returned(shop.submit(with(hidden_fields(again), {{"decision", "allow"}})), "code"));
+    }
+}
+
 TEST_CASE("a form from another site or session is a 403", "[oauth][page][csrf]") {
     oauth_shop shop;
     const auto good = with(hidden_fields(shop.open(shop.parameters())), {{"decision", "allow"}});
@@ -572,7 +587,6 @@ TEST_CASE("a form from another site or session is a 403", "[oauth][page][csrf]")
              {{"decision", "allow"}}, {{"decision", "allow"}, {"client_id", "nobody"}}, {{"login", "ann"}, {"password", "x"}}})
         for (const char* cookie : {"site=ann", ""}) check_page(shop.submit(fields, cookie), status::forbidden);
     check_page(shop.submit(good, "site=bob"), status::forbidden);
-
     const auto from = [&](const char* name, const char* value) {
         return shop.handle(test_request{method::post, "/en/user/oauth/"}
                                .field("Cookie", "site=ann")

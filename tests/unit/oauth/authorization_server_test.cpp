@@ -475,6 +475,14 @@ TEST_CASE("a sign-in form without a valid token is a 403", "[oauth][one_page][cs
     CHECK(shop.submit(good, form_cookie + "=", one_page).status() == status::forbidden);
     CHECK(shop.submit(good, cookie_of(shop.open(shop.parameters(), "", one_page)), one_page).status() == status::forbidden);
     CHECK(shop.submit(with(good, {{"state", "other"}}), cookie_of(page), one_page).status() == status::forbidden);
+    // The form is shown again with the login, but without the password, and says whether the cookie was missing.
+    for (const auto& [cookie, reason] : {std::pair{std::string{}, "open it at https://shop.example"},
+                                         std::pair{cookie_of(shop.open(shop.parameters(), "", one_page)), "Check the form and submit it"}}) {
+        const auto again = shop.submit(good, cookie, one_page);
+        CHECK(again.body().find(reason) != std::string::npos);
+        CHECK(again.body().find("value=\"ann\"") != std::string::npos);
+        CHECK(again.body().find("open sesame") == std::string::npos);
+    }
     CHECK(shop.sessions.entered == 0);
     CHECK(returned(shop.submit(good, cookie_of(page), one_page), "code"));
 }

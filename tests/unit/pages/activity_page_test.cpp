@@ -71,19 +71,23 @@ TEST_CASE("new and removed secrets are distinguished from new tokens") {
                             .with_clock(fake_clock{&shop.now})
                             .with_random(counting_random{&shop.entropy, &shop.random_works})
                             .with_observer(listening)};
-    const auto post = [&](const std::string& path, const std::string& body) {
-        const auto token = page_shop::token_on(shop.get(path));
+    const auto post_unchanged = [&](const std::string& path, const std::string& body) {
         test_request request{http::method::post, path};
-        request.field("Cookie", "who=ann").body(body + "&form_token=" + token, "application/x-www-form-urlencoded");
+        request.field("Cookie", "who=ann").body(body, "application/x-www-form-urlencoded");
         CHECK(to_number(pages.handle(request.view()).status()) == 303);
+    };
+    const auto post = [&](const std::string& path, const std::string& body) {
+        post_unchanged(path, body + "&form_token=" + page_shop::token_on(shop.get(path)));
+    };
+    const auto submit = [&](const std::string& path, const std::string& action) {
+        post_unchanged(path, page_shop::form_of(shop.get(path), action));
     };
     const std::string tokens = "/en/user/settings/tokens/", applications = "/en/user/settings/applications/";
     post(tokens, "description=backup&scopes=user:balance&days=30");
-    post(tokens, "action=renew&token=" + std::to_string(shop.store.personal_tokens_of(ann)->front().id.value()));
+    submit(tokens, "renew");
     post(applications, "name=Statistics&website=https://statistics.example");
-    const auto id = std::to_string(shop.store.applications_of(ann)->front().id.value());
-    post(applications, "action=new_secret&application=" + id);
-    post(applications, "action=remove_secret&application=" + id);
+    submit(applications, "new_secret");
+    submit(applications, "remove_secret");
     std::vector<std::string> descriptions;
     for (const activity& each : activities) descriptions.push_back(pages::describe(each, {}));
     CHECK(descriptions == std::vector<std::string>{"Created the token backup", "Generated a new secret for the token backup",

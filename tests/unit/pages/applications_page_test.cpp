@@ -169,8 +169,7 @@ TEST_CASE("a form that is submitted again registers no second application, whate
     std::size_t registered = 0;
     for (const std::string type : {"&type=public", "&type=confidential"}) {
         CAPTURE(type);
-        CHECK(to_number(shop.post_unchanged(path, body + type).status()) == 303);
-        CHECK(to_number(shop.post_unchanged(path, body + type).status()) == 403);
+        for (int i = 0; i < 2; ++i) CHECK(to_number(shop.post_unchanged(path, body + type).status()) == 303);
         CHECK(applications_of(shop, ann).size() == ++registered);
     }
 }
@@ -190,12 +189,11 @@ TEST_CASE("a new secret is valid beside the old one until the owner removes it")
     page_shop shop;
     const auto old_secret = value_of(shop.post(path, good), "client-secret");
     const auto application = applications_of(shop, ann).front();
-    const auto action = "action=new_secret&application=" + std::to_string(application.id.value());
-
-    CHECK(to_number(shop.post(path, action, "bob").status()) == 404);
+    CHECK(to_number(shop.post(path, "action=new_secret&application=" + std::to_string(application.id.value()), "bob").status()) == 404);
     CHECK(applications_of(shop, ann).front().secret_digest == digest_of(old_secret));
 
-    const auto page = shop.post(path, action);
+    const auto action = page_shop::form_of(shop.get(path), "new_secret");
+    const auto page = shop.get(std::string{shop.post_unchanged(path, action).find("Location")});
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "<h1>New secret for Statistics</h1>"));
     CHECK(value_of(page, "client-id") == application.client_id.view());

@@ -592,7 +592,5 @@ TEST_CASE("a store without an outbox still has a webhooks page") {
     const auto token = "&form_token=" + page_shop::token_on(list);
     for (const auto* action : {"action=enable&", "action=send_again&delivery=1&", "action=test&", "action=resend_failed&since=day&"})
         CHECK(to_number(send(http::method::post, path, action + pages::query_of({anns_site, id}) + token).status()) == 404);
-    CHECK(to_number(
-              send(http::method::post, path, "action=new_secret&" + pages::query_of({anns_site, id}) + token).status()) ==
-          303);
+    CHECK(to_number(send(http::method::post, path, page_shop::form_of(list, "new_secret")).status()) == 303);
 }

@@ -28,15 +28,40 @@ TEST_CASE("sign-in") {
 
     const auto done = sign_in(shop, "login=ann&password=nna");
     CHECK(to_number(done.status()) == 303);
-    CHECK(done.find("Location") == home);
+    CHECK(done.find("Location") == path + "?signed_in=1");
     CHECK(done.find("Set-Cookie") == "who=ann; Path=/");
+    CHECK(shop.get(path + "?signed_in=1").find("Location") == home);
+}
+
+TEST_CASE("the sign-in page says that the session cookie did not come back, and does not redirect again") {
+    page_shop shop;
+    const auto done = sign_in(shop, "login=ann&password=nna&return_to=" + percent_encode("/en/user/oauth/?client_id=a"));
+    const auto page = shop.get(std::string{done.find("Location")}, "");
+    CHECK(to_number(page.status()) == 200);
+    CHECK(has(page, "your browser did not send the session cookie back. Allow cookies for this site, and open it at https://shop.example."));
+    CHECK(has(page, "name=\"return_to\" value=\"/en/user/oauth/?client_id=a\""));
+    CHECK_FALSE(has(shop.get(path, ""), "session cookie"));
+    // It depends on nothing but the request: it reveals nothing about logins.
+    CHECK(has(shop.get(path + "?signed_in=1", ""), "session cookie"));
+    // With a target that would make the URL too long, the check is left out.
+    const auto longest = "/" + std::string(limits::target_bytes_max - 40, 'a');
+    CHECK(sign_in(shop, "login=ann&password=nna&return_to=" + longest).find("Location") == longest);
+}
+
+TEST_CASE("a sign-in form that the browser sends from another address is refused with the site's address") {
+    page_shop shop;
+    test_request request{http::method::post, path};
+    request.field("Origin", "null").body("login=ann&password=nna", "application/x-www-form-urlencoded");
+    const auto page = shop.handle(request);
+    CHECK(to_number(page.status()) == 403);
+    CHECK(has(page, "this form was not sent from https://shop.example. Open the sign-in page there"));
 }
 
 TEST_CASE("sign-in returns to the requested page, on this site only") {
     page_shop shop;
     const auto place_after = [&](std::string_view return_to) {
-        return std::string{
-            sign_in(shop, "login=ann&password=nna&return_to=" + percent_encode(return_to)).find("Location")};
+        const auto done = sign_in(shop, "login=ann&password=nna&return_to=" + percent_encode(return_to));
+        return std::string{shop.get(std::string{done.find("Location")}).find("Location")};
     };
     CHECK(place_after("/en/user/oauth/?client_id=a&state=%26") == "/en/user/oauth/?client_id=a&state=%26");
     CHECK(place_after("/") == "/");
@@ -87,7 +112,7 @@ TEST_CASE("a prompt shows the form to a signed-in user") {
     CHECK(to_number(again.status()) == 422);
     CHECK(has(again, "/de/user/sign_in/?return_to=%2Fa%3Fb&amp;prompt=login"));
     const auto done = shop.post_unchanged(path, "login=ann&password=nna&return_to=/a%3Fb&prompt=login");
-    CHECK(done.find("Location") == "/a?b");
+    CHECK(shop.get(std::string{done.find("Location")}).find("Location") == "/a?b");
     CHECK(shop.get(path + "?return_to=/a%3Fb&prompt=").find("Location") == "/a?b");
     CHECK(shop.get(path + "?return_to=/a%3Fb&login_hint=ann").find("Location") == "/a?b");
 }
@@ -105,7 +130,7 @@ TEST_CASE("a login hint is a suggestion") {
 
 TEST_CASE("blanks around a login do not count on the page") {
     page_shop shop;
-    CHECK(sign_in(shop, "login=+ann%C2%A0&password=nna").find("Location") == home);
+    CHECK(sign_in(shop, "login=+ann%C2%A0&password=nna").find("Location") == path + "?signed_in=1");
     CHECK(has(sign_in(shop, "login=+ann+&password=x"), "value=\"ann\""));
     CHECK(has(sign_in(shop, "login=++&password=x"), "Enter your username."));
 }

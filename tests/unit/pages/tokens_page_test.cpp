@@ -162,7 +162,7 @@ TEST_CASE("without random bytes no token is created") {
     CHECK(tokens_of(shop, ann).empty());
 }
 
-TEST_CASE("a new secret is shown once; reloading or submitting again creates nothing") {
+TEST_CASE("a new secret is shown once, and reloading it shows the list") {
     page_shop shop;
     const auto body = "description=a&scopes=sitesmaker&form_token=" + page_shop::token_on(shop.get(path));
     const auto response = shop.post_unchanged(path, body);
@@ -180,10 +180,6 @@ TEST_CASE("a new secret is shown once; reloading or submitting again creates not
     const auto again = shop.get(secret_path);
     CHECK(to_number(again.status()) == 303);
     CHECK(again.find("Location") == path);
-
-    const auto twice = shop.post_unchanged(path, body);
-    CHECK(to_number(twice.status()) == 403);
-    CHECK(has(twice, "Already submitted"));
     CHECK(tokens_of(shop, ann).size() == 1);
 }
 
@@ -205,7 +201,7 @@ TEST_CASE("the same form with other values creates another token") {
     const auto token = "&form_token=" + page_shop::token_on(shop.get(path));
     for (const char* description : {"a", "b"})
         CHECK(to_number(shop.post_unchanged(path, std::string{"scopes=sitesmaker&description="} + description + token).status()) == 303);
-    CHECK(to_number(shop.post_unchanged(path, "scopes=sitesmaker&description=b" + token).status()) == 403);
+    CHECK(to_number(shop.post_unchanged(path, "scopes=sitesmaker&description=b" + token).status()) == 303);
     CHECK(tokens_of(shop, ann).size() == 2);
 }
 
@@ -237,11 +233,11 @@ TEST_CASE("only its user gives a token a new secret, and its lifetime restarts")
     static_cast<void>(shop.post(tokens, "description=d&scopes=user:balance&days=30"));
     const auto original = (*shop.store.personal_tokens_of(ann)).front();
     shop.now += std::chrono::days{10};
-    const auto action = "action=renew&token=" + std::to_string(original.id.value());
-    CHECK(to_number(shop.post(tokens, action, "bob").status()) == 404);
+    const auto action = page_shop::form_of(shop.get(tokens), "renew");
+    CHECK(to_number(shop.post(tokens, "action=renew&token=" + std::to_string(original.id.value()), "bob").status()) == 404);
     CHECK(to_number(shop.post(tokens, "action=renew&token=x").status()) == 404);
     const auto before = *shop.store.find_personal_token(original.username.view());
-    const auto page = shop.post(tokens, action);
+    const auto page = shop.get(std::string{shop.post_unchanged(tokens, action).find("Location")});
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "<h1>New secret for d</h1>"));
     const auto secret = page_shop::between(page.body(), "id=\"secret\">", "<");

@@ -155,10 +155,7 @@ TEST_CASE("every verb of a request takes one round trip, or two if it decides by
         {"create_device_code", [&] { value_of(store.create_device_code(sample_device_code(++seed, *application))); }},
         {"find_device_code",
          [&] { value_of(store.find_device_code(sample_device_code(seed, *application).user_digest)); }},
-        {"answer_device_code",
-         [&] {
-             value_of(store.answer_device_code(sample_device_code(seed, *application).user_digest, device_code_state::denied));
-         }},
+        {"answer_device_code", [&] { value_of(store.answer_device_code(sample_decision(seed, device_code_state::denied))); }, false, 2},
         {"find_oauth_token", [&] { value_of(store.find_oauth_token(sample_access_digest(seed))); }},
         {"create_code", [&] { value_of(store.create_code(sample_code(++seed, *application))); }, false, 2},
         {"granted_scopes", [&] { value_of(store.granted_scopes(user_id{7}, *application)); }},

@@ -96,12 +96,12 @@ const verb verbs[] = {
      }},
     {"answer_device_code",
      [](sqlite_store& store) {
-         return settle(
-             store.answer_device_code(sample_device_code(1, first_application).user_digest, device_code_state::denied));
+         return settle(store.answer_device_code(sample_decision(1, device_code_state::approved, user_id{8})));
      },
      [](sqlite_store& store) {
-         return progress{value_of(store.find_device_code(sample_device_code(1, first_application).user_digest))->state ==
-                         device_code_state::denied};
+         return all_or_nothing({value_of(store.find_device_code(sample_device_code(1, first_application).user_digest))->state ==
+                                    device_code_state::approved,
+                                !value_of(store.grants_of(user_id{8})).empty()});
      }},
     {"add_client_secret",
      [](sqlite_store& store) {
@@ -284,7 +284,7 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     value_of(store.update_application(user_id{3}, application, {"n", "w", "d", {}, false}));
     value_of(store.create_device_code(sample_device_code(1, application)));
     value_of(store.find_device_code(sample_device_code(1, application).user_digest));
-    value_of(store.answer_device_code(sample_device_code(1, application).user_digest, device_code_state::denied));
+    value_of(store.answer_device_code(sample_decision(1, device_code_state::approved, user_id{9})));
     value_of(store.find_oauth_token(sample_digest(1)));
     for (std::uint64_t seed = 1; seed <= 3; ++seed) value_of(store.create_code(sample_code(seed, application)));
     auto wider = sample_code(4, application);

@@ -56,11 +56,16 @@ enum class defect {
     does_not_rotate,
     keeps_owner_tokens,
     keeps_one_secret,
+    ignores_the_replaced_secret,
     does_not_find_refresh_tokens,
     does_not_find_tokens_by_family,
     creates_owner_tokens_for_any_user,
     finds_devices_by_device_code_only,
     answers_device_codes_twice,
+    answers_expired_requests,
+    returns_the_last_user_who_answered,
+    approves_without_a_code,
+    grants_what_was_denied,
     has_no_grace_period,
     has_a_longer_grace_period,
     does_not_detect_reuse,
@@ -154,9 +159,10 @@ public:
         if (is(defect::keeps_owner_tokens)) changed.acts_for_owner = true;
         return inner_.update_application(owner, id, changed);
     }
-    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret) {
+    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret, std::optional<digest> replaced) {
         if (is(defect::any_user_adds_a_secret)) owner = user_id{3};
-        auto done = inner_.add_client_secret(owner, id, secret);
+        if (is(defect::ignores_the_replaced_secret)) replaced.reset();
+        auto done = inner_.add_client_secret(owner, id, secret, replaced);
         if (is(defect::keeps_one_secret)) static_cast<void>(inner_.remove_older_secret(owner, id));
         return done;
     }
@@ -194,16 +200,19 @@ public:
         }
         return found;
     }
-    result<bool> answer_device_code(const digest& user_code, device_code_state state) {
-        if (is(defect::checks_before_answering)) {
-            const auto found = *inner_.find_device_code(user_code);
+    result<std::optional<device_answer>> answer_device_code(device_decision decision) {
+        if (is(defect::answers_expired_requests)) decision.now = testing::noon;
+        const auto found = *inner_.find_device_code(decision.user_digest);
+        const bool was_pending = found && found->state == device_code_state::pending;
+        if (is(defect::checks_before_answering))
             for (int i = 0; i < 10; ++i) std::this_thread::yield();
-            if (!found || found->device_digest == user_code || found->state != device_code_state::pending) return false;
-            static_cast<void>(inner_.answer_device_code(user_code, state));
-            return true;
-        }
-        auto done = inner_.answer_device_code(user_code, state);
-        if (is(defect::answers_device_codes_twice)) return true;
+        auto done = inner_.answer_device_code(decision);
+        if (!done || !*done) return done;
+        if (is(defect::checks_before_answering) && was_pending) (*done)->is_new = true;
+        if (is(defect::answers_device_codes_twice)) (*done)->is_new = true;
+        if (is(defect::returns_the_last_user_who_answered)) (*done)->user = decision.user;
+        if (is(defect::approves_without_a_code)) static_cast<void>(inner_.revoke_grant(decision.user, found->application));
+        if (is(defect::grants_what_was_denied)) static_cast<void>(inner_.create_code(code_of(*found, decision)));
         return done;
     }
     result<bool> delete_application(user_id owner, application_id id) {
@@ -508,6 +517,11 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::does_not_find_refresh_tokens, "oauth token: tokens of both kinds are found, with user, application and scopes"},
         row{defect::finds_devices_by_device_code_only, "device code: is found by either code and can be answered once"},
         row{defect::answers_device_codes_twice, "device code: is found by either code and can be answered once"},
+        row{defect::answers_expired_requests, "device code: is found by either code and can be answered once"},
+        row{defect::returns_the_last_user_who_answered, "device code: is found by either code and can be answered once"},
+        row{defect::approves_without_a_code, "device code: is found by either code and can be answered once"},
+        row{defect::grants_what_was_denied, "device code: is found by either code and can be answered once"},
+        row{defect::ignores_the_replaced_secret, "application: only its owner can add a second secret"},
         row{defect::has_no_grace_period, "rotation: in the grace period a repeated request gets the same successor"},
         row{defect::has_a_longer_grace_period, "rotation: reuse revokes the grant, however old the token is"},
         row{defect::does_not_detect_reuse, "rotation: reuse revokes the grant, however old the token is"},

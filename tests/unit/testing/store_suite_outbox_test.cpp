@@ -123,9 +123,9 @@ public:
         return inner_.account_of_hook(service, id);
     }
     result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                      instant until) {
+                                      instant until, const std::optional<digest>& replaced) {
         if (is(defect::never_expires_old_secrets)) until = instant::max();
-        return inner_.replace_hook_secret(account, id, secret, until);
+        return inner_.replace_hook_secret(account, id, secret, until, replaced);
     }
     result<bool> update_hook(const account_ref& account, hook_id id, hook_change changed, std::size_t max) {
         if (is(defect::keeps_the_old_target)) {

@@ -61,6 +61,10 @@ enum class defect {
     caches_old_secrets,
     caches_unknown_tokens_beside_the_store,
     loses_renewals,
+    ignores_the_replaced_token_secret,
+    ignores_the_replaced_hook_secret,
+    lists_hooks_without_their_digest,
+    ignores_idempotency_keys,
 };
 
 /// The memory store with one defect.
@@ -130,7 +134,8 @@ public:
         if (found && is(defect::lists_newest_first)) std::reverse(found->begin(), found->end());
         return found;
     }
-    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) {
+    result<bool> renew_personal_token(user_id user, token_id id, personal_token_renewal renewed) {
+        if (is(defect::ignores_the_replaced_token_secret)) renewed.replaced.reset();
         if (is(defect::loses_renewals)) {
             const auto tokens = *inner_.personal_tokens_of(user);
             for (const personal_token& each : tokens) {
@@ -177,6 +182,7 @@ public:
         if (is(defect::trims_targets))
             while (hook.target_url.ends_with(' ')) hook.target_url.pop_back();
         if (is(defect::stores_manual_as_api)) hook.source = hook_source::api;
+        if (is(defect::ignores_idempotency_keys)) hook.idempotency_key.reset();
         if (is(defect::counts_before_creating)) {
             if (count(hook.account, hook.event) >= hooks_per_event_max) return invalid("too many");
             hooks_per_event_max = SIZE_MAX;
@@ -194,6 +200,8 @@ public:
         if (found)
             for (hook& each : *found)
                 if (updated_.contains(each.id)) each.source = hook_source::api;
+        if (found && is(defect::lists_hooks_without_their_digest))
+            for (hook& each : *found) each.secret_digest = {};
         return found;
     }
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
@@ -202,10 +210,12 @@ public:
                 if (auto found = inner_.account_of_hook(*service_name::from(each), id); found && *found) return found;
         return inner_.account_of_hook(service, id);
     }
-    result<bool> replace_hook_secret(account_ref account, hook_id id, const std::string& secret, instant until) {
+    result<bool> replace_hook_secret(account_ref account, hook_id id, const std::string& secret, instant until,
+                                     std::optional<digest> replaced) {
+        if (is(defect::ignores_the_replaced_hook_secret)) replaced.reset();
         if (is(defect::replaces_secrets_of_others))
             if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
-        return inner_.replace_hook_secret(account, id, secret, until);
+        return inner_.replace_hook_secret(account, id, secret, until, replaced);
     }
     result<bool> update_hook(account_ref account, hook_id id, hook_change changed, std::size_t max) {
         if (is(defect::updates_hooks_of_others))
@@ -270,8 +280,9 @@ struct hooks_alone {
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
         return inner.account_of_hook(service, id);
     }
-    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret, instant until) {
-        return inner.replace_hook_secret(account, id, secret, until);
+    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret, instant until,
+                                     const std::optional<digest>& replaced) {
+        return inner.replace_hook_secret(account, id, secret, until, replaced);
     }
     result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed, std::size_t max) {
         return inner.update_hook(account, id, changed, max);
@@ -339,7 +350,15 @@ TEST_CASE("each defect of an adapter is detected by its case") {
         row{defect::deletes_the_oldest_access_token, "access token: a valid one is not deleted, however many newer ones there are"},
         row{defect::caches_revoked_access_tokens, "access token: a revoked token is not found"},
         row{defect::caches_old_secrets, "personal token: only its user can replace its secret"},
-        row{defect::caches_unknown_tokens_beside_the_store, "personal token: a created token is found"}});
+        row{defect::caches_unknown_tokens_beside_the_store, "personal token: a created token is found"},
+        row{defect::ignores_the_replaced_token_secret,
+            "personal token: a secret is replaced only if it is the given one, by exactly one of several parallel calls"},
+        row{defect::ignores_the_replaced_hook_secret,
+            "hook: a secret is replaced only if it is the given one, by exactly one of several parallel calls"},
+        row{defect::lists_hooks_without_their_digest,
+            "hook: a secret is replaced only if it is the given one, by exactly one of several parallel calls"},
+        row{defect::ignores_idempotency_keys,
+            "hook: of several creations with one idempotency key, exactly one succeeds, until the hook is deleted"}});
 }
 
 TEST_CASE("the store suite detects a bound that is not checked atomically") {

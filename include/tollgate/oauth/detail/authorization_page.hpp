@@ -203,7 +203,8 @@ private:
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
-        if (!nonce) return pages.respond_status(call.response, http::status::forbidden);
+        // The form of a session that was replaced, for example by signing in again in another tab: the user decides again.
+        if (!nonce) return show_consent(call, *session, pages.texts().forms.stale);
         apply_decision(call, {.key = session->secret, .nonce = *nonce, .user = session->user, .signed_text = signed_text});
     }
 
@@ -243,13 +244,16 @@ private:
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({secret, sign_in_purpose, signed_text}, form_token);
-        if (!nonce) return pages.respond_status(call.response, http::status::forbidden);
+        const auto sent_login = call.sent.find(web::login_name).value_or("");
+        const auto login = trim_login(sent_login);
+        if (!nonce) {
+            const auto lost_cookie = fill_in(pages.texts().sign_in.lost_cookie, pages.site().origin);
+            return show_sign_in(call, login, {}, http::status::forbidden, secret.empty() ? lost_cookie : pages.texts().forms.stale);
+        }
         const auto decided = read_decision(call.sent);
         if (decided == decision::deny) return deny(call);
         if (decided != decision::allow) return pages.respond_status(call.response, http::status::bad_request);
 
-        const auto sent_login = call.sent.find(web::login_name).value_or("");
-        const auto login = trim_login(sent_login);
         const auto password = call.sent.find(web::password_name).value_or("");
         const sign_in_attempt typed{.login = login, .password = password, .client = call.context.client};
         const auto& texts = pages.texts().sign_in;
@@ -277,17 +281,20 @@ private:
         show_consent(call, session);
     }
 
-    void show_consent(const authorization_call& call, const session& session) const {
+    /// `notice`: why a form is shown again, with 403; empty unless it is.
+    void show_consent(const authorization_call& call, const session& session, std::string_view notice = {}) const {
         const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policy(policies.random),
                                                call.context.now());
         if (!token) return send_error(call, token.error());
         page_frame frame;
         frame.login = session.login;
-        show(call, frame, *token, nullptr);
+        frame.has_errors = !notice.empty();
+        if (!notice.empty()) call.response.set_status(http::status::forbidden);
+        show(call, frame, *token, nullptr, notice);
     }
 
     void show_sign_in(const authorization_call& call, std::string_view login, const web::form_faults& faults,
-                      http::status status) const {
+                      http::status status, std::string_view notice = {}) const {
         const auto secret = make_form_secret(call);
         if (secret.empty()) return;
         const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policy(policies.random),
@@ -296,12 +303,12 @@ private:
         const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
         page_frame frame;
-        frame.has_errors = !faults.empty();
-        show(call, frame, *token, &part);
+        frame.has_errors = !faults.empty() || !notice.empty();
+        show(call, frame, *token, &part, notice);
     }
 
     void show(const authorization_call& call, page_frame frame, std::string_view form_token,
-              const sign_in_part* sign_in) const {
+              const sign_in_part* sign_in, std::string_view notice) const {
         const auto url = pages.translate(call.request.target.path);
         const auto path = pages.path_of(url_of(call, call.authorization));
         const consent_view view{.texts = pages.texts(),
@@ -312,7 +319,8 @@ private:
                                 .form_token = form_token,
                                 .sign_in = sign_in,
                                 .login = frame.login,
-                                .can_sign_out = signs_in};
+                                .can_sign_out = signs_in,
+                                .notice = notice};
         const auto title = consent_title(view);
         frame.title = title;
         frame.shape = page_shape::narrow;

@@ -110,8 +110,11 @@ struct consent_view {
     const sign_in_part* sign_in;  ///< null if signed in
     std::string_view login = {};  ///< as whom
     bool can_sign_out = false;
+    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
 };
 
+/// Says why a form is shown again; nothing if `text` is empty.
+TOLLGATE_DECL void write_form_notice(html_writer& html, std::string_view text);
 /// Which application requests which scopes, on this page and on that of a device. `asks` is its first sentence.
 TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
                                 const scope_set& scopes, const web::scope_text_list& scope_texts);

@@ -41,6 +41,10 @@ TOLLGATE_DECL std::string consent_title(const consent_view& view) {
     return fill_in(view.texts.consent.title, view.request.client.name);
 }
 
+TOLLGATE_DECL void write_form_notice(html_writer& html, std::string_view text) {
+    if (!text.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", text);
+}
+
 TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
                                 const scope_set& scopes, const web::scope_text_list& scope_texts) {
     html.add("<p>{}</p>\n", asks);
@@ -70,6 +74,7 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
     const auto& texts = view.texts.consent;
     const auto& client = view.request.client;
     html.add("<h1>{}</h1>\n", consent_title(view));
+    write_form_notice(html, view.notice);
     if (view.sign_in != nullptr) web::write_faults(html, view.sign_in->faults, view.texts.forms);
     write_client(html, view.texts, client, fill_in(texts.asks, client.name, view.operator_name), view.request.scopes,
                  view.scopes);

@@ -10,6 +10,7 @@
 #include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/form.hpp>
+#include <tollgate/web/detail/one_time.hpp>
 #include <tollgate/web/detail/page.hpp>
 
 #include <optional>
@@ -31,8 +32,17 @@ struct device_form_view {
     std::string_view form_token;
     std::string_view typed;
     const web::form_faults& faults;
+    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
 };
 TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view);
+
+/// The query parameter of the page that shows the result of a decision: a sealed name of that page.
+inline constexpr std::string_view device_result_name = "result";
+
+/// The page with the result of a decision: `answer` is what the request was answered with.
+[[nodiscard]] TOLLGATE_DECL std::string_view device_result_of(const device_answer& answer, const device_decision& decision) noexcept;
+/// Null for any other name than `device_result_of` returns.
+[[nodiscard]] TOLLGATE_DECL const message_texts* find_device_result(std::string_view name, const device_texts& texts) noexcept;
 
 /// The request of a device, to be allowed or denied.
 struct device_request_view {
@@ -46,6 +56,7 @@ struct device_request_view {
     const device_code& request;
     std::string_view login;  ///< as whom the user is signed in
     bool can_sign_out = false;
+    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
 };
 TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view);
 
@@ -75,8 +86,9 @@ struct device_page {
         const auto url = pages.translate(request.target.path);
         if (!*found) return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), response);
         const device_call call{request, sent, **found, context, response, url};
-        if (request.method != http::method::post) return show_form(call, {});
-        handle_form(call);
+        if (request.method == http::method::post) return handle_form(call);
+        if (const auto result = sent.find(device_result_name)) return show_result(call, *result);
+        show_form(call, {});
     }
 
 private:
@@ -109,34 +121,28 @@ private:
         const bool decides = code && decided != decision::none;
         const web::form_binding binding = decides ? web::form_binding{call.signed_in, device_decision_purpose, *code}
                                                   : web::form_binding{call.signed_in, device_code_purpose, {}};
-        if (!web::check_form_token(binding, token)) return pages.respond_status(call.response, http::status::forbidden);
+        const bool is_valid = web::check_form_token(binding, token).has_value();
+        // A form without any token is not from this site.
+        if (!is_valid && token.empty()) return pages.respond_status(call.response, http::status::forbidden);
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
-        if (decided == decision::other_user) return sign_out(call, *code);
+        // The form of a session that was replaced, for example by signing in again in another tab, is shown again.
+        const std::string_view notice = is_valid ? std::string_view{} : pages.texts().forms.stale;
+        if (!is_valid && !decides) return show_form(call, {}, notice);
+        if (decided == decision::other_user && is_valid) return sign_out(call, *code);
 
         const auto key = limit_key::of(call.signed_in.user);
         // The form token of a decision is bound to the code, so that it is not a guess.
+        const bool may_be_guess = !decides || !is_valid;
         const auto window = limiter.peek(key, settings.user_code_attempts, call.context.now());
-        if (window.remaining == 0 && !decides) return refuse_attempt(call, window);
+        if (window.remaining == 0 && may_be_guess) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return respond_error(found.error(), call.response);
-        const bool is_pending = *found && (*found)->state == device_code_state::pending;
-        // Answered in another window: the form token says that this user saw the request.
-        if (decides && *found && !is_pending) {
-            const bool was_denied = (*found)->state == device_code_state::denied && decided == decision::deny;
-            const auto& texts = pages.texts().device;
-            return pages.respond_message(call.response, http::status::unprocessable_content, was_denied ? texts.denied : texts.answered,
-                                         make_frame(call));
-        }
-        if (!is_pending || call.context.now() >= (*found)->expires_at) {
-            if (!decides) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
-            return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
-        }
-        switch (decided) {
-            case decision::other_user:  // handled above
-            case decision::none: return show_request(call, *code, **found);
-            case decision::deny: return deny(call, *code);
-            case decision::allow: return allow(call, *code, **found);
-        }
+        if (*found && !may_be_guess) return answer(call, **found, decided);
+        const bool is_pending =
+            *found && (*found)->state == device_code_state::pending && call.context.now() < (*found)->expires_at;
+        if (is_pending) return show_request(call, *code, **found, notice);
+        if (may_be_guess) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
+        show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
     }
 
     void refuse_attempt(const device_call& call, const limit_decision& window) const {
@@ -153,20 +159,21 @@ private:
         show_form(call, faults);
     }
 
-    void show_form(const device_call& call, const web::form_faults& faults) const {
+    void show_form(const device_call& call, const web::form_faults& faults, std::string_view notice = {}) const {
+        if (!notice.empty()) call.response.set_status(http::status::forbidden);
         const auto token = new_form_token(call, device_code_purpose, {});
         if (!token) return respond_error(token.error(), call.response);
         auto typed = call.typed();
         if (typed.size() > user_code_typed_bytes_max) typed.clear();
-        const device_form_view view{pages.texts(), call.url, *token, typed, faults};
+        const device_form_view view{pages.texts(), call.url, *token, typed, faults, notice};
         const auto path = pages.path_of(with_code(call.url, parse_user_code(typed)));
         auto frame = make_frame(call);
         frame.path = path;
-        frame.has_errors = !faults.empty();
+        frame.has_errors = !faults.empty() || !notice.empty();
         pages.respond(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
 
-    void show_request(const device_call& call, const std::string& code, const device_code& request) const {
+    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice) const {
         const auto client = store.find_application(request.client_id.view());
         if (!client) return respond_error(client.error(), call.response);
         if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
@@ -176,13 +183,15 @@ private:
             return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
         const auto token = new_form_token(call, device_decision_purpose, code);
         if (!token) return respond_error(token.error(), call.response);
-        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(), call.url,     *token,
-                                       code,          **client,              request,        call.signed_in.login, can_sign_out};
+        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(),       call.url,     *token, code,
+                                       **client,      request,               call.signed_in.login, can_sign_out, notice};
+        if (!notice.empty()) call.response.set_status(http::status::forbidden);
         const auto path = pages.path_of(with_code(call.url, code));
         const auto title = fill_in(pages.texts().consent.title, (*client)->name);
         auto frame = make_frame(call);
         frame.title = title;
         frame.path = path;
+        frame.has_errors = !notice.empty();
         pages.respond(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
     }
 
@@ -197,33 +206,40 @@ private:
         }
     }
 
-    void deny(const device_call& call, const std::string& code) const {
-        const auto denied = store.answer_device_code(digest_of_user_code(code), device_code_state::denied);
-        if (!denied) return respond_error(denied.error(), call.response);
-        const auto& texts = pages.texts().device;
-        pages.respond_message(call.response, http::status::ok, *denied ? texts.denied : texts.answered, make_frame(call));
+    /// Redirects to a page with the result, so that reloading does not repeat the decision. The same user gets the same result again.
+    void answer(const device_call& call, const device_code& request, decision decided) const {
+        const device_decision decision{.user_digest = digest_of_user_code(*parse_user_code(call.typed())),
+                                       .user = call.signed_in.user,
+                                       .answer = decided == decision::allow ? device_code_state::approved : device_code_state::denied,
+                                       .redirect = std::string{device_grant_type},
+                                       .now = call.context.now()};
+        const auto answered = store.answer_device_code(decision);
+        const bool is_gone = answered ? !*answered : answered.error().kind == error_kind::not_found;  // expired or deleted in the meantime
+        if (is_gone) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        if (!answered) return respond_error(answered.error(), call.response);
+        if ((*answered)->is_new && (*answered)->state == device_code_state::approved) report_granted(call, request);
+        redirect_to_result(call, device_result_of(**answered, decision));
+        remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
-    /// The code is created first: only one user can create it, and after a later failure the user can try again.
-    void allow(const device_call& call, const std::string& code, const device_code& request) const {
-        const auto created = store.create_code({.code_digest = request.device_digest,
-                                                .user = call.signed_in.user,
-                                                .application = request.application,
-                                                .scopes = request.scopes,
-                                                .redirect = std::string{device_grant_type},
-                                                .code_challenge = {},
-                                                .created_at = call.context.now(),
-                                                .expires_at = request.expires_at});
-        if (!created && created.error().kind == error_kind::not_found)  // deleted in the meantime
-            return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
-        if (!created) return respond_error(created.error(), call.response);
-        if (*created == code_result::created) report_granted(call, request);
-        const auto approved = store.answer_device_code(digest_of_user_code(code), device_code_state::approved);
-        if (!approved) return respond_error(approved.error(), call.response);
-        const auto& texts = pages.texts().device;
-        const bool is_first = *created == code_result::created && *approved;  // of two answers at once
-        pages.respond_message(call.response, http::status::ok, is_first ? texts.approved : texts.answered, make_frame(call));
-        remove_expired(store, policy(policies.observer), call.context.now(), 1);
+    /// The name of the result is encrypted for the session, so that no link shows a result that there was not.
+    void redirect_to_result(const device_call& call, std::string_view result) const {
+        web::seal_nonce nonce;
+        if (!policy(policies.random).fill(nonce)) return respond_error(random_source_error(), call.response);
+        const auto sealed = web::seal(call.signed_in, result, nonce, call.context.now());
+        if (!sealed) return respond_error(internal_error("the result of a decision could not be sealed"), call.response);
+        const auto url = call.url + "?" + std::string{device_result_name} + "=" + *sealed;
+        if (const auto redirected = web::respond_see_other(call.response, pages.site(), url); !redirected)
+            respond_error(redirected.error(), call.response);
+    }
+
+    /// The form if it is not a recent result of this session.
+    void show_result(const device_call& call, std::string_view sealed) const {
+        const auto name = web::open_sealed(call.signed_in, sealed, call.context.now());
+        const message_texts* const texts = name ? find_device_result(*name, pages.texts().device) : nullptr;
+        if (texts == nullptr) return show_form(call, {});
+        const auto explanation = fill_in(texts->explanation, call.signed_in.login);
+        pages.respond_message(call.response, http::status::ok, {texts->heading, explanation}, make_frame(call));
     }
 
     void report_granted(const device_call& call, const device_code& request) const {

@@ -17,9 +17,40 @@ inline void write_code(html_writer& html, std::string_view sentence, std::string
 
 }  // namespace detail
 
+namespace detail {
+
+struct device_result {
+    std::string_view name;
+    message_texts device_texts::*texts;
+};
+inline constexpr device_result device_results[] = {{"approved", &device_texts::approved},
+                                                   {"denied", &device_texts::denied},
+                                                   {"approved before", &device_texts::approved_before},
+                                                   {"denied before", &device_texts::denied_before},
+                                                   {"other user", &device_texts::answered_by_other},
+                                                   {"answered", &device_texts::answered}};
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string_view device_result_of(const device_answer& answer, const device_decision& decision) noexcept {
+    if (!answer.user) return "answered";
+    if (*answer.user != decision.user) return "other user";
+    const bool is_same = answer.state == decision.answer;
+    if (answer.state == device_code_state::approved) return is_same ? "approved" : "approved before";
+    return is_same ? "denied" : "denied before";
+}
+
+TOLLGATE_DECL const message_texts* find_device_result(std::string_view name, const device_texts& texts) noexcept {
+    for (const detail::device_result& each : detail::device_results)
+        if (each.name == name) return &(texts.*each.texts);
+    return nullptr;
+}
+
 TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view) {
     const auto& texts = view.texts.device;
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.title, texts.about);
+    html.add("<h1>{}</h1>\n", texts.title);
+    write_form_notice(html, view.notice);
+    html.add("<p>{}</p>\n", texts.about);
     web::begin_form(html, {.url = view.url, .form_token = view.form_token});
     web::write_text_field(html,
                           {.name = user_code_name,
@@ -35,6 +66,7 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
     const auto& texts = view.texts.device;
     const auto& consent = view.texts.consent;
     html.add("<h1>{}</h1>\n", fill_in(consent.title, view.client.name));
+    write_form_notice(html, view.notice);
     write_client(html, view.texts, view.client, fill_in(texts.asks, view.client.name, view.operator_name),
                  view.request.scopes, view.scopes);
     html.add("<p class=\"caution\">{}</p>\n",

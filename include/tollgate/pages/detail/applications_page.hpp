@@ -96,20 +96,31 @@ template <class Call>
     auto request = typed.wanted_by(call.session.user);
     auto faults = typed.faults(request, call.texts());
     if (!faults.empty()) return show_applications(call, typed, faults);
-    if (!call.claim_form()) return {};
-    const auto registered = register_application(call.store(), std::move(request), call.now, call.random(),
-                                                 call.settings().applications_per_user_max);
-    if (!registered && registered.error().kind == error_kind::invalid) {
-        faults.add({}, texts.too_many);
-        return show_applications(call, typed, faults);
+    const auto submission = call.submission();
+    const auto make = maker_of(secret_kind::client_secret);
+    const auto client_id = submission.new_id(public_id_kind::client_id);
+    const bool is_public = request.type == client_type::public_client;
+    const auto redirect_to_registered = [&](const secret_text& secret) {
+        if (is_public) return call.redirect_to(registration_done);
+        return redirect_to_client(call, fill_in(texts.made_title, typed.name), client_id, secret);
+    };
+    const auto registered = tollgate::detail::register_application_as(
+        call.store(), std::move(request), call.now, client_id, is_public ? secret_text{} : submission.new_secret(make),
+        call.settings().applications_per_user_max);
+    if (registered) {
+        call.report(activity_kind::application_registered, typed.name);
+        return redirect_to_registered(registered->client_secret);
     }
-    if (!registered) return registered.error();
-    call.report(activity_kind::application_registered, typed.name);
-    if (registered->client_secret.view().empty()) {
-        call.keep_claim();
-        return call.redirect_to(registration_done);
+    if (!may_be_repeated(registered.error())) return registered.error();
+    const auto existing = call.store().find_application(client_id.view());
+    if (!existing) return existing.error();
+    if (*existing) {
+        const auto secret = is_public ? std::optional{secret_text{}} : submission.find_secret((*existing)->secret_digest, make);
+        return secret ? redirect_to_registered(*secret) : call.refuse_repetition();
     }
-    return redirect_to_client(call, fill_in(texts.made_title, typed.name), registered->client_id, registered->client_secret);
+    if (registered.error().kind != error_kind::invalid) return call.refuse_repetition();
+    faults.add({}, texts.too_many);
+    return show_applications(call, typed, faults);
 }
 
 template <class Call>
@@ -127,14 +138,18 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> renew_client_secret(Call& call, const application& application) {
     if (application.type == client_type::public_client) return not_found();
-    if (!call.claim_form()) return {};
-    const auto secret = new_secret(secret_kind::client_secret, call.random());
-    if (!secret) return random_source_error();
-    const auto added = call.store().add_client_secret(call.session.user, application.id, digest_of(*secret));
-    if (!added) return added.error();
-    if (!*added) return not_found();
-    call.report(activity_kind::client_secret_replaced, application.name);
-    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application.name), application.client_id, *secret);
+    const auto add = [&](const tollgate::application& found, const secret_text& secret) {
+        auto done = call.store().add_client_secret(call.session.user, found.id, digest_of(secret), found.secret_digest);
+        if (done && *done) call.report(activity_kind::client_secret_replaced, found.name);
+        return done;
+    };
+    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name),
+                                        [&] { return find_own_application(call, call.form.value_of("application")); }, add,
+                                        maker_of(secret_kind::client_secret));
+    if (!renewed) return renewed.error();
+    if (!*renewed) return call.refuse_repetition();
+    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application.name), application.client_id,
+                              (*renewed)->second);
 }
 
 /// If the application has users, its owner must type its name to delete it.
@@ -147,6 +162,19 @@ template <class Call>
     }
     return call.finish_change(call.store().delete_application(call.session.user, application.id),
                               activity_kind::application_deleted, application.name, removal_done);
+}
+
+/// A form that came with the token of another session is shown again.
+template <class Call>
+[[nodiscard]] result<void> show_stale_applications(Call& call) {
+    const auto action = call.form.value_of(action_name);
+    if (action.empty()) return show_applications(call, application_form::read(call.form));
+    if (action != edit_action) return show_applications(call);
+    const auto application = find_own_application(call, call.form.value_of("application"));
+    if (!application) return application.error();
+    auto typed = application_form::read(call.form);
+    typed.type = to_text(application->type);
+    return show_edit(call, *application, typed, {});
 }
 
 template <class Call>

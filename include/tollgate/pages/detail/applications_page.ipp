@@ -80,6 +80,8 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(application.id.value());
     const auto target = [&](std::string_view action) { return view.form(action, {{"application", number}}); };
+    auto renewal = target(new_secret_action);
+    renewal.hidden.emplace_back(version_name, version_of(application.secret_digest));
     html.add("<a class=\"button quiet\" href=\"{}\">{}<span class=\"unseen\"> {}</span></a>\n",
              view.list_url(std::string{edit_name}.append("=").append(number)), texts.edit, application.name);
     if (application.older_secret_digest)
@@ -97,7 +99,7 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                                  .warning = fill_in(application.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
                                                     application.name),
                                  .button = texts.renew_button},
-                                target(new_secret_action), view.texts.forms);
+                                renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = application.name,
@@ -227,6 +229,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
                                           const application_form& typed, const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, application.name));
+    write_stale(html, view);
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, view.form(edit_action, {{"application", std::to_string(application.id.value())}}));
     detail::write_application_fields(html, view, typed, faults);

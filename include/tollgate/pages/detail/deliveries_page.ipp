@@ -308,6 +308,7 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
     html.add("<p class=\"lead\"><code>{}</code> ", hook.target_url);
     write_hook_state(html, hook, texts);
     html.add("</p>\n");
+    write_stale(html, view);
     if (!fault.empty()) html.add("<div class=\"faults\" role=\"alert\"><p>{}</p></div>\n", fault);
     else detail::write_done(html, view, hook);
     detail::write_problem(html, view, history);

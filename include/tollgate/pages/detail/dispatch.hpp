@@ -50,19 +50,48 @@ template <class Pages>
     return not_found();
 }
 
+/// Shows a form again that came with the token of another session, such as one that the user has replaced by signing in again in another
+/// tab: with what was submitted, but never a password or a secret. Nothing is changed.
+template <class Pages>
+[[nodiscard]] result<void> show_stale_form(Pages& pages, page_call<Pages>& call) {
+    call.set_stale();
+    switch (call.which) {
+        case page::tokens: return show_stale_tokens(call);
+        case page::applications: return show_stale_applications(call);
+        case page::authorizations: return show_authorizations(call);
+        case page::webhooks: return show_stale_hooks(call);
+        case page::security:
+            if constexpr (shows_security<decltype(pages.sessions())>) return show_security(call);
+            break;
+        case page::sign_out:
+            if constexpr (Pages::signs_in) return show_sign_out(pages, call, call.response(), true);
+            break;
+        case page::activity:
+        case page::overview:
+        case page::sign_in:
+        case page::start:
+        case page::none: break;
+    }
+    return not_found();
+}
+
 /// Answers a request of a signed-in user.
 template <class Pages>
 [[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
     const auto token = web::new_form_token(form_binding_of(context.session), policy(pages.policies().random), context.now);
     if (!token) return token.error();
     context.form_token = *token;
+    const bool posted = context.request.method == http::method::post;
+    const auto sent = context.form.value_of(web::form_token_name);
+    if (posted) context.form_nonce = web::check_form_token(form_binding_of(context.session), sent);
     page_call<Pages> call{pages, context, response};
-    if (context.request.method != http::method::post) return respond_call(pages, call);
-    if (!web::check_form_token(form_binding_of(context.session), context.form.value_of(web::form_token_name))) {
+    if (!posted) return respond_call(pages, call);
+    // A form without any token is not from this site.
+    if (sent.empty()) {
         call.message(http::status::forbidden);
         return {};
     }
-    auto answered = respond_call(pages, call);
+    auto answered = context.form_nonce ? respond_call(pages, call) : show_stale_form(pages, call);
     // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
         call.message(http::status::not_found, call.texts().errors.gone);

@@ -35,6 +35,14 @@ struct list_heading {
 };
 TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, const list_heading& heading);
 
+/// Why the form of this page is shown again; nothing unless it is.
+TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view);
+
+/// Whether a creation may have been refused because the same submission has done it before: its id exists, or the bound is reached.
+[[nodiscard]] inline bool may_be_repeated(const error& refused) noexcept {
+    return refused.kind == error_kind::conflict || refused.kind == error_kind::invalid;
+}
+
 /// A page of a list. Pages are bounded, so that no response gets large, however much a user has.
 inline constexpr std::size_t list_items_max = 25;
 struct list_page {

@@ -26,6 +26,11 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, con
     if (!heading.add.empty()) html.add("<a class=\"button quiet\" href=\"#new\">{}</a>\n", heading.add);
     html.add("</div>\n<p class=\"lead\">{}</p>\n", heading.about);
     if (view.done == signed_out_done) html.add("<p class=\"caution\" role=\"status\">{}</p>\n", view.texts.forms.signed_out);
+    write_stale(html, view);
+}
+
+TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view) {
+    if (view.is_stale) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.texts.forms.stale);
 }
 
 TOLLGATE_DECL list_page choose_page(const page_view& view, std::size_t items, std::size_t items_max) noexcept {

@@ -14,6 +14,7 @@
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/detail/session.hpp>
 #include <tollgate/model/quota.hpp>
+#include <tollgate/pages/detail/submission.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/policy/detail/policy_set.hpp>
@@ -126,6 +127,7 @@ struct page_view {
     std::string_view form_token;
     std::string_view root = {};  ///< of the pages in this language
     std::string_view done = {};  ///< the action that redirected here; empty for none
+    bool is_stale = false;       ///< the form came with the token of another session and is shown again
     instant now{};
     std::size_t page_number = 1;  ///< of a list, as requested
 
@@ -177,10 +179,11 @@ struct page_context {
     const http::request& request;
     const tollgate::session& session;
     std::string_view form_token;     ///< for the forms of the response
-    const http::form_fields& form;   ///< what was posted; `dispatch` checks its form token before a page sees it
+    const http::form_fields& form;   ///< what was posted; `dispatch` checks its form token before a page acts on it
     const http::form_fields& query;  ///< of the URL
     ip_address client;
     instant now;
+    std::optional<web::form_nonce> form_nonce = {};  ///< of the posted form; empty if its token is not valid
 };
 
 /// All forms share one purpose: each is bound to the session only.
@@ -208,7 +211,7 @@ public:
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), now, page_number()};
+        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), is_stale_, now, page_number()};
     }
 
     /// The page of a list that the form or the query names; 1 if neither does.
@@ -232,6 +235,7 @@ public:
     }
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
+        if (is_stale_) status = http::status::forbidden;
         response_.set_status(status);
         respond({.title = title, .has_errors = status != http::status::ok}, std::forward<Write>(write));
     }
@@ -274,31 +278,26 @@ public:
         message(http::status::too_many_requests);
         return false;
     }
-    /// Claims the submitted form for something that must not be done twice, such as creating a secret; a 403 if the same
-    /// token was used with the same content. A second form of the same page, filled in differently, is another one.
-    [[nodiscard]] bool claim_form() {
-        auto claim = std::string{form.value_of(web::form_token_name)}.append(sha256(request.body).raw());
-        if (pages_.used().claim(claim)) {
-            claimed_ = std::move(claim);
-            return true;
-        }
+    /// The submission of the posted form, whose token has this nonce.
+    [[nodiscard]] form_submission submission() const { return {session, *form_nonce, request.body, now}; }
+    /// Responds to a form that was submitted too long ago, or that replaces a secret that has been replaced since.
+    [[nodiscard]] result<void> refuse_repetition() const {
         message(http::status::forbidden, texts().errors.submitted);
-        return false;
+        return {};
     }
-    /// What the form requested was created, so it stays claimed.
-    void keep_claim() noexcept { claimed_.clear(); }
+    /// From now on, the page shows the posted form again and says why.
+    void set_stale() noexcept { is_stale_ = true; }
     /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
         if (!random().fill(nonce)) return random_source_error();
         const auto sealed = web::seal(session, text, nonce, now);
         if (!sealed) return internal_error("a new secret could not be sealed");
-        keep_claim();
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       url_ + "?" + std::string{shown_name} + "=" + *sealed);
     }
     /// What the query asks to be shown, the first time; empty otherwise.
-    [[nodiscard]] std::optional<std::string> open_secret() {
+    [[nodiscard]] std::optional<std::string> open_secret() const {
         const auto sealed = query.value_of(shown_name);
         auto text = web::open_sealed(session, sealed, now);
         // HEAD shows nothing.
@@ -311,17 +310,13 @@ public:
 
     page_call(const page_call&) = delete;
     page_call& operator=(const page_call&) = delete;
-    /// A form that created nothing can be submitted again.
-    ~page_call() {
-        if (!claimed_.empty()) pages_.used().release(claimed_);
-    }
 
 private:
     /// Responds with a page that has navigation and sign-out.
     template <class Write>
     void respond(page_frame frame, Write&& write) const;
 
-    std::string claimed_;  ///< empty for none
+    bool is_stale_ = false;
     Pages& pages_;
     http::response& response_;
     std::string url_;

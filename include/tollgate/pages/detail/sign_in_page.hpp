@@ -40,6 +40,7 @@ struct sign_in_view {
     const page_texts& texts;
     std::string_view url;
     bool signed_out = false;  ///< redirected from the sign-out page
+    std::string_view lost_cookie = {};  ///< why there is no session after signing in; empty unless that happened
 };
 
 TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, const sign_in_form& typed,
@@ -50,10 +51,14 @@ struct sign_out_view {
     std::string_view url;
     std::string_view form_token;
     std::string_view login;
+    bool is_stale = false;  ///< the form came with the token of another session
 };
 
 /// Confirms sign-out: a GET request must not sign out.
 TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view);
+
+/// The query parameter of the sign-in page after a successful attempt.
+inline constexpr std::string_view signed_in_name = "signed_in";
 
 /// A request to the sign-in page.
 struct sign_in_context {
@@ -72,9 +77,26 @@ template <class Pages>
     return web::respond_see_other(response, pages.renderer().site(), back.empty() ? pages.url_of(page::overview, language) : back);
 }
 
+/// After signing in, by way of the sign-in page: without the session cookie, that page says what is wrong.
+template <class Pages>
+[[nodiscard]] result<void> redirect_to_cookie_check(const Pages& pages, const web::page_language& language,
+                                                    const sign_in_form& typed, http::response& response) {
+    auto url = pages.url_of(page::sign_in, language).append("?").append(signed_in_name).append("=1");
+    if (!typed.return_to.empty()) url.append("&return_to=").append(percent_encode(typed.return_to));
+    if (url.size() > limits::target_bytes_max) return redirect_after_sign_in(pages, language, typed, response);
+    return web::respond_see_other(response, pages.renderer().site(), url);
+}
+
+/// Why the sign-in page is shown, if not for a first attempt.
+struct sign_in_reason {
+    bool signed_out = false;
+    bool cookie_is_lost = false;
+};
+
 template <class Pages>
 void show_sign_in_form(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
-                       const web::form_faults& faults, http::response& response, bool signed_out = false) {
+                       const web::form_faults& faults, http::response& response, const sign_in_reason& reason = {}) {
+    const auto lost_cookie = fill_in(language.texts->sign_in.lost_cookie, pages.renderer().site().origin);
     const auto localized = pages.renderer().in(language);
     // The page to return to may redirect to an application.
     const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
@@ -93,7 +115,8 @@ void show_sign_in_form(const Pages& pages, const web::page_language& language, c
                        .shape = page_shape::narrow,
                        .path = path},
                       [&](html_writer& html) {
-                          write_sign_in(html, {localized.texts(), url, signed_out}, typed, faults);
+                          write_sign_in(html, {localized.texts(), url, reason.signed_out, reason.cookie_is_lost ? lost_cookie : ""},
+                                        typed, faults);
                       },
                       reach);
 }
@@ -106,7 +129,8 @@ template <class Pages>
     auto fresh = sign_in_form::read(context.sent);
     fresh.login = fresh.login_hint;
     if (*signed_in && fresh.prompt.empty()) return redirect_after_sign_in(pages, context.language, fresh, response);
-    show_sign_in_form(pages, context.language, fresh, {}, response, context.sent.value_of("signed_out") == "1");
+    show_sign_in_form(pages, context.language, fresh, {}, response,
+                      {context.sent.value_of("signed_out") == "1", context.sent.value_of(signed_in_name) == "1"});
     return {};
 }
 
@@ -126,7 +150,7 @@ template <class Pages>
     if (tried->session)
         report_activity(policy(pages.policies().observer),
                         {activity_kind::signed_in, tried->session->user, {}, attempt.client, context.now});
-    if (tried->result == sign_in_result::signed_in) return redirect_after_sign_in(pages, context.language, typed, response);
+    if (tried->result == sign_in_result::signed_in) return redirect_to_cookie_check(pages, context.language, typed, response);
 
     const bool throttled = tried->result == sign_in_result::throttled;
     response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
@@ -141,18 +165,23 @@ template <class Pages>
                                                         : show_sign_in(pages, context, response);
 }
 
+template <class Pages>
+[[nodiscard]] result<void> show_sign_out(Pages& pages, const page_context& context, http::response& response, bool is_stale) {
+    const auto localized = pages.renderer().in(context.language);
+    const auto path = find_path(page::sign_out).path();
+    const auto url = localized.url(path);
+    const auto& texts = localized.texts();
+    if (is_stale) response.set_status(http::status::forbidden);
+    localized.respond(
+        response, {.title = texts.sign_in.out_title, .has_errors = is_stale, .shape = page_shape::narrow, .path = path},
+        [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login, is_stale}); });
+    return {};
+}
+
 /// Signs out, or shows the form that does.
 template <class Pages>
 [[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
-    if (context.request.method != http::method::post) {
-        const auto localized = pages.renderer().in(context.language);
-        const auto path = find_path(page::sign_out).path();
-        const auto url = localized.url(path);
-        const auto& texts = localized.texts();
-        localized.respond(response, {.title = texts.sign_in.out_title, .shape = page_shape::narrow, .path = path},
-                          [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login}); });
-        return {};
-    }
+    if (context.request.method != http::method::post) return show_sign_out(pages, context, response, false);
     if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
     return web::respond_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
 }

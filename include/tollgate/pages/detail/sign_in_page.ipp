@@ -20,6 +20,7 @@ TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, co
     const sign_in_texts& texts = view.texts.sign_in;
     html.add("<h1>{}</h1>\n", texts.title);
     if (view.signed_out) write_notice(html, texts.signed_out);
+    if (!view.lost_cookie.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.lost_cookie);
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, {.url = view.url, .form_token = {}, .hidden = {}});
     if (!typed.return_to.empty())
@@ -31,7 +32,9 @@ TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, co
 
 TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) {
     const sign_in_texts& texts = view.texts.sign_in;
-    html.add("<h1>{}</h1>\n<p>{}</p>\n", texts.out_title, fill_in(texts.out_about, view.login));
+    html.add("<h1>{}</h1>\n", texts.out_title);
+    if (view.is_stale) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.texts.forms.stale);
+    html.add("<p>{}</p>\n", fill_in(texts.out_about, view.login));
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     html.add("<button>{}</button>\n</form>\n", texts.out_title);
 }

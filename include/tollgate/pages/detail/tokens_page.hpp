@@ -50,10 +50,10 @@ template <class Call>
 }
 
 template <class Call>
-[[nodiscard]] result<void> redirect_to_token(Call& call, std::string_view title, const issued_personal_token& issued) {
+[[nodiscard]] result<void> redirect_to_token(Call& call, std::string_view title, std::string_view username, std::string_view secret) {
     const token_texts& texts = call.texts().tokens;
     const secret_view shown{
-        title, texts.made_about, texts.back, {{"username", texts.username, issued.username}, {"secret", texts.secret, issued.secret}}};
+        title, texts.made_about, texts.back, {{"username", texts.username, username}, {"secret", texts.secret, secret}}};
     return call.redirect_to_secret(shown.to_text());
 }
 
@@ -62,41 +62,73 @@ template <class Call>
     const auto typed = token_form::read(call.form);
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
-    if (!call.claim_form()) return {};
-    const personal_token_request request{call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)};
-    const auto issued = issue_personal_token(call.store(), request, call.now, call.random(), call.settings().tokens_per_user_max);
-    if (!issued && issued.error().kind == error_kind::invalid) {
-        faults.add({}, call.texts().tokens.too_many);
-        return show_tokens(call, typed, faults);
+    const auto submission = call.submission();
+    const auto make = maker_of(secret_kind::personal_token);
+    const auto username = submission.new_id(public_id_kind::username);
+    const token_texts& texts = call.texts().tokens;
+    const auto issued = tollgate::detail::issue_personal_token_as(
+        call.store(), {call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)}, call.now, username,
+        submission.new_secret(make), call.settings().tokens_per_user_max);
+    if (issued) {
+        call.report(activity_kind::token_created, typed.description);
+        return redirect_to_token(call, texts.made_title, username, issued->secret);
     }
-    if (!issued) return issued.error();
-    call.report(activity_kind::token_created, typed.description);
-    return redirect_to_token(call, call.texts().tokens.made_title, *issued);
+    if (!may_be_repeated(issued.error())) return issued.error();
+    const auto tokens = call.store().personal_tokens_of(call.session.user);
+    if (!tokens) return tokens.error();
+    for (const personal_token& each : *tokens)
+        if (each.username.view() == username.view()) {
+            const auto secret = submission.find_secret(each.secret_digest, make);
+            return secret ? redirect_to_token(call, texts.made_title, username, *secret) : call.refuse_repetition();
+        }
+    if (issued.error().kind != error_kind::invalid) return call.refuse_repetition();
+    faults.add({}, texts.too_many);
+    return show_tokens(call, typed, faults);
+}
+
+/// Only a token of the user; otherwise not_found.
+template <class Call>
+[[nodiscard]] result<personal_token> find_own_token(Call& call, token_id which) {
+    auto tokens = call.store().personal_tokens_of(call.session.user);
+    if (!tokens) return std::move(tokens).error();
+    for (personal_token& each : *tokens)
+        if (each.id == which) return std::move(each);
+    return not_found();
 }
 
 /// Only for a token of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> renew_token(Call& call, token_id which) {
-    if (!call.claim_form()) return {};
-    const auto renewed = renew_personal_token(call.store(), call.session.user, which, call.now, call.random());
+    const auto renew = [&](const personal_token& token, const secret_text& secret) {
+        auto renewal = tollgate::detail::renewal_of(token, digest_of(secret), call.now);
+        renewal.replaced = token.secret_digest;
+        auto done = call.store().renew_personal_token(call.session.user, which, renewal);
+        if (done && *done) call.report(activity_kind::token_renewed, token.description);
+        return done;
+    };
+    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name), [&] { return find_own_token(call, which); },
+                                        renew, maker_of(secret_kind::personal_token));
     if (!renewed) return renewed.error();
-    if (!*renewed) return not_found();
-    call.report(activity_kind::token_renewed, (*renewed)->description);
-    return redirect_to_token(call, fill_in(call.texts().tokens.renewed_title, (*renewed)->description), **renewed);
+    if (!*renewed) return call.refuse_repetition();
+    const auto& [token, secret] = **renewed;
+    return redirect_to_token(call, fill_in(call.texts().tokens.renewed_title, token.description), token.username, secret);
 }
 
 /// Only for a token of the user; otherwise not_found.
 template <class Call>
 [[nodiscard]] result<void> revoke_token(Call& call, token_id which) {
-    const auto tokens = call.store().personal_tokens_of(call.session.user);
-    if (!tokens) return tokens.error();
-    const auto found = std::find_if(tokens->begin(), tokens->end(),
-                                    [&](const personal_token& each) { return each.id == which; });
-    if (found == tokens->end()) return not_found();
+    const auto found = find_own_token(call, which);
+    if (!found) return found.error();
     const auto revoked = call.store().revoke_personal_token(which);
     if (!revoked) return revoked.error();
     if (*revoked) call.report(activity_kind::token_revoked, found->description);
     return call.redirect_to(removal_done);
+}
+
+/// A form that came with the token of another session is shown again.
+template <class Call>
+[[nodiscard]] result<void> show_stale_tokens(Call& call) {
+    return show_tokens(call, call.form.value_of(action_name).empty() ? token_form::read(call.form) : token_form{});
 }
 
 template <class Call>

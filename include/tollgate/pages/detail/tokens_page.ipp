@@ -69,6 +69,8 @@ inline void write_expiry(html_writer& html, const page_view& view, const persona
 inline void write_token(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
     const auto target = [&](std::string_view action) { return view.form(action, {{"token", std::to_string(token.id.value())}}); };
+    auto renewal = target(renew_action);
+    renewal.hidden.emplace_back(version_name, version_of(token.secret_digest));
     begin_item(html, token.description);
     begin_actions(html);
     web::write_confirmation(html,
@@ -76,7 +78,7 @@ inline void write_token(html_writer& html, const page_view& view, const personal
                              .about = token.description,
                              .warning = fill_in(texts.renew_warning, token.description),
                              .button = texts.renew_button},
-                            target(renew_action), view.texts.forms);
+                            renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.revoke,
                              .about = token.description,

@@ -171,20 +171,32 @@ template <class Call>
     check_typed_target(call, typed, faults);
     if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
 
-    if (!call.claim_form()) return {};
-    const auto issued = tollgate::detail::issue_checked_hook(call.store(),
-                                                             {.account = *parse_account(typed.account),
-                                                              .event = typed.event,
-                                                              .target_url = typed.target_url,
-                                                              .source = hook_source::manual},
-                                                             call.now, call.random(), call.settings().hooks_per_event_max);
-    if (!issued && issued.error().kind == error_kind::invalid) {
-        faults.add({}, texts.too_many);
-        return show_hooks(call, std::move(*list), typed, faults);
+    const auto submission = call.submission();
+    const auto secret = submission.new_secret(make_hook_secret);
+    const auto account = *parse_account(typed.account);
+    const auto redirect_to_created = [&](std::string_view shown) {
+        return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), shown);
+    };
+    const auto id = call.store().create_hook({.account = account,
+                                              .event = typed.event,
+                                              .source = hook_source::manual,
+                                              .target_url = typed.target_url,
+                                              .secret = secret,
+                                              .created_at = call.now,
+                                              .idempotency_key = submission.key()},
+                                             call.settings().hooks_per_event_max);
+    if (id) {
+        call.report(activity_kind::hook_created, std::to_string(id->value()));
+        return redirect_to_created(secret);
     }
-    if (!issued) return issued.error();
-    call.report(activity_kind::hook_created, std::to_string(issued->id.value()));
-    return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), issued->secret);
+    if (!may_be_repeated(id.error())) return id.error();
+    const auto hooks = call.store().hooks_of(account);
+    if (!hooks) return hooks.error();
+    for (const hook& each : *hooks)
+        if (const auto created = submission.find_secret(each.secret_digest, make_hook_secret)) return redirect_to_created(*created);
+    if (id.error().kind != error_kind::invalid) return call.refuse_repetition();
+    faults.add({}, texts.too_many);
+    return show_hooks(call, std::move(*list), typed, faults);
 }
 
 template <class Call>
@@ -208,12 +220,39 @@ template <class Call>
 template <class Call>
 [[nodiscard]] result<void> renew_secret_of_hook(Call& call, const named_hook& named) {
     const webhook_texts& texts = call.texts().webhooks;
-    if (!call.claim_form()) return {};
-    const auto secret = renew_hook_secret(call.store(), named.account, named.hook, call.now, call.random());
-    if (!secret) return secret.error();
-    if (!*secret) return not_found();
-    call.report(activity_kind::hook_secret_replaced, std::to_string(named.hook.value()));
-    return redirect_to_hook_secret(call, texts.renewed_title, texts.renewed_about, **secret);
+    const auto renew = [&](const hook& found, const std::string& secret) {
+        auto done = call.store().replace_hook_secret(found.account, found.id, secret, call.now + hook_secret_overlap, found.secret_digest);
+        if (done && *done) call.report(activity_kind::hook_secret_replaced, std::to_string(found.id.value()));
+        return done;
+    };
+    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name), [&] { return find_hook(call, named); }, renew,
+                                        make_hook_secret);
+    if (!renewed) return renewed.error();
+    if (!*renewed) return call.refuse_repetition();
+    return redirect_to_hook_secret(call, texts.renewed_title, texts.renewed_about, (*renewed)->second);
+}
+
+/// A form that came with the token of another session is shown again.
+template <class Call>
+[[nodiscard]] result<void> show_stale_hooks(Call& call) {
+    const auto action = call.form.value_of(action_name);
+    auto typed = hook_form::read(call.form);
+    if (!action.empty()) {
+        const auto named = require_hook(call, call.form);
+        if (!named) return named.error();
+        if (action == edit_action) {
+            const auto hook = find_hook(call, *named);
+            return hook ? show_hook_edit(call, *hook, typed, {}) : hook.error();
+        }
+        if constexpr (stores_deliveries<Call>)
+            if (action != new_secret_action && action != delete_action)
+                return show_deliveries(call, *named, std::nullopt, std::nullopt, {});
+    }
+    auto list = list_accounts(call);
+    if (!list) return std::move(list).error();
+    if (!action.empty()) return show_hooks(call, std::move(*list));
+    if (const auto account = list->named(typed.account)) typed.account = account_text(*account);
+    return show_hooks(call, std::move(*list), typed);
 }
 
 template <class Call>

@@ -82,6 +82,8 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
     const auto url = shorten(hook.target_url);
     const auto about = hook.event + " " + url;
     const auto target = [&](std::string_view action) { return hook_action(view, action, hook); };
+    auto renewal = target(new_secret_action);
+    renewal.hidden.emplace_back(version_name, version_of(hook.secret_digest));
     begin_item(html, hook.event, true);
     html.add("<p><code>{}</code></p>", url);
     begin_actions(html);
@@ -95,7 +97,7 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
                              .about = about,
                              .warning = fill_in(texts.renew_warning, url),
                              .button = texts.renew_button},
-                            target(new_secret_action), view.texts.forms);
+                            renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
@@ -235,6 +237,7 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
                                    const hook_form& typed, const web::form_faults& faults) {
     const webhook_texts& texts = view.texts.webhooks;
     html.add("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", texts.edit_title, texts.edit_about);
+    write_stale(html, view);
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, hook_action(view, edit_action, hook));
     detail::write_hook_fields(html, view, at, typed, faults);

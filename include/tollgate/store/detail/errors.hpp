@@ -71,6 +71,10 @@ template <class Verb>
     return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
 }
 
+[[nodiscard]] inline error hook_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "A webhook of this idempotency key exists already.");
+}
+
 [[nodiscard]] inline error token_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "This token exists already.");
 }

@@ -121,15 +121,42 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
             expect(found->state == pending, "it is pending");
         }
         expect_nothing(store.find_device_code(sample_digest(0)), "it was not created");
-        expect_false(store.answer_device_code(sample_digest(0), approved), "there is no such code");
-        expect_false(store.answer_device_code(device_code.device_digest, approved),
-                     "a request is answered by the user's code, not by the device's");
-        expect_true(store.answer_device_code(device_code.user_digest, denied), "the request was pending");
-        expect_false(store.answer_device_code(device_code.user_digest, approved), "a request is answered once");
-        expect(value_of(store.find_device_code(device_code.device_digest))->state == denied, "the answer stays");
-        expect_true(store.answer_device_code(sample_device_code(2, application).user_digest, approved), "the request was pending");
-        expect(value_of(store.find_device_code(sample_device_code(2, application).device_digest))->state == approved,
-               "each has its answer");
+        auto unknown = sample_decision(1, approved);
+        unknown.user_digest = sample_digest(0);
+        expect_nothing(store.answer_device_code(unknown), "there is no such code");
+        unknown.user_digest = device_code.device_digest;
+        expect_nothing(store.answer_device_code(unknown), "a request is answered by the user's code, not by the device's");
+        auto late = sample_decision(1, approved);
+        late.now = device_code.expires_at;
+        expect_nothing(store.answer_device_code(late), "the request has expired");
+        expect_nothing(store.granted_scopes(user_id{7}, application), "nothing was granted");
+        const auto expect_answer = [&](const device_decision& decision, const device_answer& expected, std::string_view rule) {
+            const auto answer = found_of(store.answer_device_code(decision));
+            expect(answer.is_new == expected.is_new && answer.state == expected.state && answer.user == expected.user, rule);
+            const auto found = found_of(store.find_device_code(decision.user_digest));
+            expect(found.state == expected.state && found.answered_by == expected.user, "the answer stays, with its user");
+        };
+        expect_answer(sample_decision(1, denied), {true, denied, user_id{7}}, "the request was pending");
+        expect_answer(sample_decision(1, approved), {false, denied, user_id{7}}, "a request is answered once");
+        expect_nothing(store.granted_scopes(user_id{7}, application), "a denial grants nothing");
+        expect_answer(sample_decision(2, approved, user_id{8}), {true, approved, user_id{8}}, "each has its answer");
+        expect_answer(sample_decision(2, approved, user_id{7}), {false, approved, user_id{8}}, "the first user stays");
+        expect_nothing(store.granted_scopes(user_id{7}, application), "the second user granted nothing");
+        expect(value_of(store.granted_scopes(user_id{8}, application)) == device_code.scopes, "an approval grants the scopes");
+        expect_nothing(store.answer_device_code([&] {
+            auto expired = sample_decision(2, approved, user_id{8});
+            expired.now = device_code.expires_at;
+            return expired;
+        }()), "an answered request expires, too");
+        const auto redemption = [&](std::uint64_t seed) {
+            auto shown = sample_redemption(seed, application);
+            shown.code_digest = sample_device_code(seed, application).device_digest;
+            return value_of(store.redeem_code(shown));
+        };
+        expect(redemption(1).result == redemption_result::unknown, "a denied device has no code");
+        const auto redeemed = redemption(2);
+        expect(redeemed.result == redemption_result::redeemed, "an approved device redeems its code");
+        expect(redeemed.user == user_id{8} && redeemed.scopes == device_code.scopes, "its code has the user and the scopes");
     });
 
     add("device code: needs new codes and a known application, and is kept for some minutes after its expiry", [](auto& store) {
@@ -162,17 +189,27 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
             const auto device_code = sample_device_code(round, application);
             value_of(store.create_device_code(device_code));
             const auto answer_of = [](std::size_t i) { return i % 2 == 0 ? approved : denied; };
-            const auto answer = [&](std::size_t i) { return value_of(store.answer_device_code(device_code.user_digest, answer_of(i))); };
+            const auto user_of = [&](std::size_t i) { return user_id{static_cast<std::int64_t>(100 * (round + 1) + i)}; };
+            std::vector<device_answer> answers(thread_count);
+            const auto answer = [&](std::size_t i) {
+                answers[i] = found_of(store.answer_device_code(sample_decision(round, answer_of(i), user_of(i))));
+                return answers[i].is_new;
+            };
             const auto winner = expect_one_winner(answer, "exactly one answer is accepted");
             expect(found_of(store.find_device_code(device_code.device_digest)).state == answer_of(winner), "the accepted answer stays");
+            for (std::size_t i = 0; i < thread_count; ++i) {
+                expect(answers[i].state == answer_of(winner) && answers[i].user == user_of(winner), "all learn the accepted answer");
+                const auto granted = value_of(store.granted_scopes(user_of(i), application));
+                expect(granted.has_value() == (i == winner && answer_of(winner) == approved), "only the accepted approval grants");
+            }
         }
     });
 
     add_reopen_case(to, source, "device code", [](auto& store) {
         const auto application = create_sample_application(store);
         for (const std::uint64_t seed : {1U, 2U, 3U}) value_of(store.create_device_code(sample_device_code(seed, application)));
-        expect_true(store.answer_device_code(sample_device_code(2, application).user_digest, approved), "the request was pending");
-        expect_true(store.answer_device_code(sample_device_code(3, application).user_digest, denied), "the request was pending");
+        expect(found_of(store.answer_device_code(sample_decision(2, approved))).is_new, "the request was pending");
+        expect(found_of(store.answer_device_code(sample_decision(3, denied))).is_new, "the request was pending");
         return [=](auto& reopened) {
             for (const auto& [seed, state] : {std::pair{1U, pending}, std::pair{2U, approved}, std::pair{3U, denied}}) {
                 const auto device_code = sample_device_code(seed, application);
@@ -181,8 +218,9 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
                 expect(found.scopes == device_code.scopes && found.expires_at == device_code.expires_at,
                        "a device code has its scopes and its end");
             }
-            expect_true(reopened.answer_device_code(sample_device_code(1, application).user_digest, denied), "the request was pending");
-            expect_false(reopened.answer_device_code(sample_device_code(2, application).user_digest, denied), "a request is answered once");
+            expect(found_of(reopened.answer_device_code(sample_decision(1, denied))).is_new, "the request was pending");
+            const auto again = found_of(reopened.answer_device_code(sample_decision(2, denied, user_id{8})));
+            expect(!again.is_new && again.user == user_id{7}, "a request is answered once");
         };
     });
 }

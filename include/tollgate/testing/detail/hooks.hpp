@@ -172,7 +172,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto hook = sample_hook(sample_account());
         const auto id = value_of(store.create_hook(hook, hooks_max));
         const auto replace = [&](const account_ref& account, hook_id which) {
-            return store.replace_hook_secret(account, which, "whsec_bmV3", noon + seconds{86'400});
+            return store.replace_hook_secret(account, which, "whsec_bmV3", noon + seconds{86'400}, {});
         };
         expect_true(replace(hook.account, id), "there is such a hook");
         expect_true(replace(hook.account, id), "a secret may be replaced any number of times");
@@ -184,6 +184,49 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_hook_listed(listed[0], id, hook);
         value_of(store.delete_hook(hook.account, id));
         expect_false(replace(hook.account, id), "a hook that was deleted has no secret");
+    });
+
+    add("hook: a secret is replaced only if it is the given one, by exactly one of several parallel calls", [](auto& store) {
+        const auto hook = sample_hook(sample_account());
+        const auto id = value_of(store.create_hook(hook, hooks_max));
+        const auto replace = [&](const digest& replaced, const std::string& secret) {
+            return store.replace_hook_secret(hook.account, id, secret, noon + seconds{86'400}, replaced);
+        };
+        const auto secret = [&] { return value_of(store.hooks_of(hook.account)).at(0).secret_digest; };
+        expect(secret() == sha256(hook.secret), "a listed hook has the digest of its secret");
+        expect_false(replace(sample_digest(1), "whsec_b3RoZXI="), "its secret is another one");
+        expect(secret() == sha256(hook.secret), "the secret stays");
+        expect_true(replace(sha256(hook.secret), "whsec_bmV3"), "its secret is the given one");
+        expect(secret() == sha256("whsec_bmV3"), "the secret was replaced");
+        for (std::size_t round = 0; round < 5; ++round) {
+            const auto before = secret();
+            const auto secret_of = [&](std::size_t i) { return "whsec_" + std::to_string(1000 * (round + 1) + i); };
+            const auto winner = expect_one_winner([&](std::size_t i) { return value_of(replace(before, secret_of(i))); },
+                                                  "exactly one call replaces a secret");
+            expect(secret() == sha256(secret_of(winner)), "its secret stays");
+        }
+    });
+
+    add("hook: of several creations with one idempotency key, exactly one succeeds, until the hook is deleted", [](auto& store) {
+        auto hook = sample_hook(sample_account());
+        hook.idempotency_key = sample_digest(1);
+        const auto id = value_of(store.create_hook(hook, hooks_max));
+        expect_error("create_hook", store.create_hook(hook, hooks_max), error_kind::conflict);
+        auto other = hook;
+        other.idempotency_key = sample_digest(2);
+        value_of(store.create_hook(other, hooks_max));
+        expect(value_of(store.hooks_of(hook.account)).size() == 2, "a hook with another key is another one");
+        value_of(store.delete_hook(hook.account, id));
+        value_of(store.create_hook(hook, hooks_max));
+        for (std::uint64_t round = 3; round < 8; ++round) {
+            auto parallel = sample_hook(sample_account("sitesmaker", static_cast<std::int64_t>(round)));
+            parallel.idempotency_key = sample_digest(round);
+            const auto create = [&](std::size_t) {
+                return succeeds_unless(error_kind::conflict, "create_hook", store.create_hook(parallel, hooks_max));
+            };
+            expect_one_winner(create, "exactly one call creates the hook");
+            expect(value_of(store.hooks_of(parallel.account)).size() == 1, "there is one hook");
+        }
     });
 
     add("hook: only its own account can update it, and an update changes only event and target", [](auto& store) {

@@ -260,14 +260,14 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         };
         const std::string first = sample_hook(account).secret, second = "whsec_c2Vjb25k", third = "whsec_dGhpcmQ=";
         using all = std::vector<std::string>;
-        value_of(store.replace_hook_secret(account, hook, second, noon + seconds{60}));
+        value_of(store.replace_hook_secret(account, hook, second, noon + seconds{60}, {}));
         expect(secrets_at(noon) == all{second, first}, "the old one signs, too");
         expect(secrets_at(noon + seconds{60} - milliseconds{1}) == all{second, first}, "to the last moment");
         expect(secrets_at(noon + seconds{60}) == all{second}, "and no longer");
-        value_of(store.replace_hook_secret(account, hook, third, noon + seconds{180}));
+        value_of(store.replace_hook_secret(account, hook, third, noon + seconds{180}, {}));
         expect(secrets_at(noon + seconds{61}) == all{third, second}, "nor does it come back");
         const std::string fourth = "whsec_Zm91cnRo";
-        value_of(store.replace_hook_secret(account, hook, fourth, noon + seconds{240}));
+        value_of(store.replace_hook_secret(account, hook, fourth, noon + seconds{240}, {}));
         expect(secrets_at(noon + seconds{62}) == all{fourth, third, second}, "the most recently replaced secret comes first");
         expect(secrets_at(noon + seconds{179}) == all{fourth, third, second}, "each to its own last moment");
         expect(secrets_at(noon + seconds{180}) == all{fourth, third}, "and no longer");
@@ -276,11 +276,11 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         all newest{fourth};
         for (std::size_t i = 0; i < limits::previous_secrets_max + 2; ++i) {
             newest.insert(newest.begin(), "whsec_" + std::to_string(1000 + i));
-            value_of(store.replace_hook_secret(account, hook, newest[0], noon + seconds{86'400}));
+            value_of(store.replace_hook_secret(account, hook, newest[0], noon + seconds{86'400}, {}));
         }
         newest.resize(1 + limits::previous_secrets_max);
         expect(secrets_at(noon + seconds{300}) == newest, "of too many the oldest is forgotten");
-        expect_false(store.replace_hook_secret(sample_account("sitesmaker", 43), hook, first, noon),
+        expect_false(store.replace_hook_secret(sample_account("sitesmaker", 43), hook, first, noon, {}),
                "the hook is another account's");
         expect(secrets_at(noon + seconds{301}) == newest, "and replaces nothing");
     });

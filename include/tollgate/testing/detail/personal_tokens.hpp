@@ -266,6 +266,27 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect_token_found(store, other);
     });
 
+    add("personal token: a secret is replaced only if it is the given one, by exactly one of several parallel calls", [](auto& store) {
+        const auto token = sample_personal_token("tgu_a");
+        const auto id = value_of(store.create_personal_token(token, tokens_max));
+        const auto replace = [&](const digest& replaced, const digest& secret) {
+            return store.renew_personal_token(token.user, id, {secret, noon, {}, replaced});
+        };
+        const auto secret = [&] { return value_of(store.personal_tokens_of(token.user)).at(0).secret_digest; };
+        expect(secret() == token.secret_digest, "a listed token has the digest of its secret");
+        expect_false(replace(sample_digest(78), sample_digest(79)), "its secret is another one");
+        expect(secret() == token.secret_digest, "the secret stays");
+        expect_true(replace(token.secret_digest, sample_digest(79)), "its secret is the given one");
+        expect(secret() == sample_digest(79), "the secret was replaced");
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            const auto before = secret();
+            const auto digest_of_thread = [&](std::size_t i) { return sample_digest(1000 * (round + 1) + i); };
+            const auto winner = expect_one_winner([&](std::size_t i) { return value_of(replace(before, digest_of_thread(i))); },
+                                                  "exactly one call replaces a secret");
+            expect(secret() == digest_of_thread(winner), "its secret stays");
+        }
+    });
+
     add("personal token: parallel creations do not exceed the bound", [](auto& store) {
         for (std::int64_t round = 1; round <= 3; ++round) {
             constexpr std::size_t bound = thread_count * 2, each_tries = 4;

@@ -141,6 +141,15 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
             .expires_at = noon + seconds{600}};
 }
 
+/// The answer of a user to the request of one seed, a second after it was made.
+[[nodiscard]] inline device_decision sample_decision(std::uint64_t seed, device_code_state answer, user_id user = user_id{7}) {
+    return {.user_digest = sample_digest(8'000'000 + seed),
+            .user = user,
+            .answer = answer,
+            .redirect = "urn:example:device",
+            .now = noon + seconds{1}};
+}
+
 [[nodiscard]] inline stored_session sample_session(std::uint64_t seed, user_id user = user_id{7}) {
     return {.cookie_digest = sample_digest(4'000'000 + seed),
             .user = user,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tollgate/base/config.hpp>
+
 #include <string>
 #include <string_view>
 
@@ -87,9 +89,32 @@ struct device_texts {
         "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
         "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
     std::string_view code_shown = "Your device must show this code: {}";
-    message_texts approved{"Device authorized", "You can return to your device. It will continue in a few seconds."};
+    /// As whom the user is signed in.
+    message_texts approved{"Device authorized",
+                           "The device has access to the account of {}. You can return to it: it will continue in a few seconds."};
     message_texts denied{"Access denied", "The device did not get access to your account."};
+    message_texts approved_before{"Device authorized",  ///< what the user decides when the request has been approved
+                                  "You already authorized this device, so your last decision had no effect. To remove its access, revoke "
+                                  "the authorization of its application in your account settings."};
+    message_texts denied_before{"Access denied",
+                                "You already denied the request of this device, so your last decision had no effect. To connect the "
+                                "device, start again there."};
+    message_texts answered_by_other{"Answered by another user",
+                                    "Another user has answered the request of this device first, so your decision had no effect. The "
+                                    "device did not get access to your account."};
     message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
 };
 
+namespace detail {
+
+/// The same in German.
+[[nodiscard]] TOLLGATE_DECL consent_texts german_consent_texts();
+[[nodiscard]] TOLLGATE_DECL device_texts german_device_texts();
+
+}  // namespace detail
+
 }  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/web/detail/consent_texts.ipp>
+#endif

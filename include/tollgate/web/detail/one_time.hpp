@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-/// What a page may do or show once: forms that create secrets, and the pages that show them.
+/// Pages that show a secret once.
 namespace tollgate::inline v0::web {
 
 /// How long a sealed text can be opened: a redirect takes seconds, a slow connection perhaps a minute.
@@ -38,31 +38,22 @@ inline constexpr seconds sealed_in_future_max{60};
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed,
                                                                    instant now);
 
-/// Remembers which form tokens and sealed texts were used. Bounded: beyond `remembered_max` the oldest is forgotten and could be
-/// used again. Any thread; each process has its own.
+/// Remembers which sealed texts were used. Bounded: beyond `remembered_max` the oldest is forgotten and could be used again. Any thread;
+/// each process has its own.
 class used_once {
 public:
-    /// False if it was claimed before, and not released. If it throws std::bad_alloc, nothing is claimed.
+    /// False if it was claimed before. If it throws std::bad_alloc, nothing is claimed.
     [[nodiscard]] bool claim(std::string_view text) {
         const std::scoped_lock held{mutex_};
-        if (find(text) != claimed_.end()) return false;
+        // A search takes some 10 us, for pages that users meet a few times a day.
+        if (std::find(claimed_.begin(), claimed_.end(), text) != claimed_.end()) return false;
         claimed_.emplace_back(text);
         if (claimed_.size() > remembered_max) claimed_.pop_front();
         return true;
     }
-    /// Undoes a claim: the text was not used after all.
-    void release(std::string_view text) noexcept {
-        const std::scoped_lock held{mutex_};
-        if (const auto found = find(text); found != claimed_.end()) claimed_.erase(found);
-    }
 
 private:
     static constexpr std::size_t remembered_max = 4096;
-
-    // A search takes some 10 us, for forms and pages that users meet a few times a day.
-    [[nodiscard]] std::deque<std::string>::iterator find(std::string_view text) noexcept {
-        return std::find(claimed_.begin(), claimed_.end(), text);
-    }
 
     std::mutex mutex_;
     std::deque<std::string> claimed_;  // the oldest first

@@ -34,7 +34,8 @@ public:
     }
     [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
     TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
-    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret) noexcept;
+    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret,
+                                  const std::optional<digest>& replaced) noexcept;
     TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
     TOLLGATE_DECL bool set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;

@@ -67,9 +67,10 @@ TOLLGATE_DECL bool applications::update(user_id owner, application_id id, const 
     return true;
 }
 
-TOLLGATE_DECL bool applications::add_secret(user_id owner, application_id id, const digest& secret) noexcept {
+TOLLGATE_DECL bool applications::add_secret(user_id owner, application_id id, const digest& secret,
+                                            const std::optional<digest>& replaced) noexcept {
     application* const found = find_of(owner, id);
-    if (found == nullptr) return false;
+    if (found == nullptr || (replaced && found->secret_digest != *replaced)) return false;
     found->older_secret_digest = found->secret_digest;
     found->secret_digest = secret;
     return true;

@@ -31,7 +31,7 @@ public:
         const auto replaced = is_full ? busiest_application() : std::nullopt;
         if (is_full && !replaced)
             return table_is_full(codes_max_, "device codes", "device_codes_max");
-        rows_.push_back({code, device_code_state::pending});
+        rows_.push_back({code});
         if (replaced) erase_oldest_of(*replaced);
         if (count_of(code.application) > limits::device_codes_per_application_max) erase_oldest_of(code.application);
         return {};
@@ -39,19 +39,20 @@ public:
 
     [[nodiscard]] std::optional<device_code> find(const digest& code) const {
         const auto found = find_row(code);
-        if (found == rows_.end()) return std::nullopt;
-        const new_device_code& stored = found->code;
-        return device_code{stored.device_digest,  stored.application, applications_.find(stored.application)->client_id, stored.scopes,
-                           stored.requested_from, stored.created_at,  stored.expires_at,                                 found->state};
+        return found == rows_.end() ? std::nullopt : std::optional{describe(*found)};
+    }
+    [[nodiscard]] std::optional<device_code> find_by_user_code(const digest& user_code) const {
+        for (const row& each : rows_)
+            if (each.code.user_digest == user_code) return describe(each);
+        return std::nullopt;
     }
 
-    bool answer(const digest& user_code, device_code_state state) noexcept {
+    void set_answer(const digest& user_code, const device_answer& answer) noexcept {
         for (row& each : rows_)
-            if (each.code.user_digest == user_code && each.state == device_code_state::pending) {
-                each.state = state;
-                return true;
+            if (each.code.user_digest == user_code) {
+                each.state = answer.state;
+                each.answered_by = answer.user;
             }
-        return false;
     }
 
     void forget_of(application_id application) noexcept { std::erase_if(rows_, is_of{application}); }
@@ -70,8 +71,15 @@ public:
 private:
     struct row {
         new_device_code code;
-        device_code_state state;
+        device_code_state state = device_code_state::pending;
+        std::optional<user_id> answered_by = {};
     };
+
+    [[nodiscard]] device_code describe(const row& stored) const {
+        const new_device_code& code = stored.code;
+        return {code.device_digest, code.application, applications_.find(code.application)->client_id, code.scopes, code.requested_from,
+                code.created_at,    code.expires_at,  stored.state,                                    stored.answered_by};
+    }
 
     struct is_of {
         application_id application;

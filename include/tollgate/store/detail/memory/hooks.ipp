@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/base/secret.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/hooks.hpp>
 #include <tollgate/store/detail/errors.hpp>
@@ -15,6 +16,9 @@ TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t ho
         return table_is_full(hooks_max_, "hooks", "hooks_max");
     auto& siblings = of_account_[hook.account];
     if (count_of_event(siblings, hook.event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
+    if (hook.idempotency_key)
+        for (const auto& [id, each] : hooks_)
+            if (each.hook.idempotency_key == hook.idempotency_key) return hook_exists();
 
     // The hook is added after everything that may throw.
     reserve_one_more(siblings);
@@ -33,7 +37,7 @@ TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
         const stored_hook& stored = hooks_.at(id);
         const new_hook& hook = stored.hook;
         found.push_back({id, hook.account, hook.event, hook.source, hook.type, hook.target_url, hook.created_at,
-                         stored.status.disabled, stored.status.failing_since});
+                         stored.status.disabled, stored.status.failing_since, digest_of(hook.secret)});
     }
     return found;
 }
@@ -45,9 +49,9 @@ TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& s
 }
 
 TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                         instant old_valid_until) {
+                                         instant old_valid_until, const std::optional<digest>& replaced) {
     stored_hook* const changed = find(account, id);
-    if (changed == nullptr) return false;
+    if (changed == nullptr || (replaced && digest_of(changed->hook.secret) != *replaced)) return false;
     std::string added = secret;  // may throw, so before anything is changed
     auto& previous = changed->previous_secrets;
     previous.reserve(limits::previous_secrets_max + 1);

@@ -49,7 +49,8 @@ TOLLGATE_COLD std::vector<personal_token> personal_tokens::of(user_id user) cons
         by_username_.with(username, [&](const row* stored) {
             found.push_back(
                 {id, user, username, stored->description, scope_set::from_text(stored->credential.scopes), stored->created_at,
-                 stored->credential.last_used_at, stored->credential.expires_at, stored->last_used_from});
+                 stored->credential.last_used_at, stored->credential.expires_at, stored->last_used_from,
+                 stored->credential.secret_digest});
         });
     }
     return found;
@@ -59,15 +60,15 @@ TOLLGATE_COLD bool personal_tokens::renew(user_id user, token_id id, const perso
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
-    bool is_users = false;
+    bool fits = false;
     by_username_.change(named->second.view(), [&](row& stored) {
-        is_users = stored.credential.user == user;
-        if (!is_users) return;
+        fits = stored.credential.user == user && (!renewed.replaced || stored.credential.secret_digest == *renewed.replaced);
+        if (!fits) return;
         stored.credential.secret_digest = renewed.secret_digest;
         stored.credential.expires_at = renewed.expires_at;
         stored.created_at = renewed.created_at;
     });
-    return is_users;
+    return fits;
 }
 
 TOLLGATE_COLD bool personal_tokens::revoke(token_id id) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 
@@ -26,15 +27,48 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
 
 TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
     return impl_->read_one(sql::to_device_code,
-                           "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state "
-                           "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
+                           "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
+                           "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
                            "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
                            code);
 }
 
-TOLLGATE_DECL result<bool> postgres_store::answer_device_code(const digest& user_code,
-                                                              device_code_state answer) noexcept {
-    return impl_->change("UPDATE tollgate_device_codes SET state = $2 WHERE user_digest = $1 AND state = 'pending'", user_code, answer);
+TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device_code(const device_decision& decision) noexcept {
+    return detail::without_exceptions([&] {
+        return impl_->database.transact([&](postgres::transaction& on) -> result<std::optional<device_answer>> {
+            auto reading = impl_->database.make_batch();
+            reading.add("BEGIN");
+            // Instead of a lock on the row, which must be locked after the grant: deletion of an application locks in that order.
+            postgres::lock_until_commit(reading, "device " + hex_encode(decision.user_digest.raw()));
+            reading.add(
+                "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
+                "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
+                "ON application_id = applications.id WHERE user_digest = $1",
+                decision.user_digest);
+            auto read = on.run(reading);
+            if (!read) return std::move(read).error();
+            const auto request = sql::read_one(read->back(), sql::to_device_code);
+            if (!request) return request.error();
+            const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
+            if (!answer || !answer->is_new) return answer;
+
+            const auto add_answer = [&](postgres::batch& to) {
+                to.add("UPDATE tollgate_device_codes SET state = $2, answered_by = $3 WHERE user_digest = $1 AND state = 'pending'",
+                       decision.user_digest, answer->state, decision.user);
+            };
+            postgres::batch following{reading.shift()};
+            if (answer->state == device_code_state::approved) {
+                const auto created = postgres::create_code(on, std::move(following), code_of(**request, decision), add_answer);
+                if (!created) return created.error();
+                // A code of the device exists if an earlier release stored an approval in two steps and did not complete it.
+                if (*created != code_result::created) return std::optional<device_answer>{};
+                return answer;
+            }
+            add_answer(following);
+            if (auto written = on.commit(std::move(following)); !written) return std::move(written).error();
+            return answer;
+        });
+    });
 }
 
 }  // namespace tollgate

@@ -49,57 +49,66 @@ TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(us
                            "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
 }
 
+namespace postgres {
+
+TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, const new_authorization_code& code,
+                                              const std::function<void(batch&)>& add_more) {
+    postgres::lock_until_commit(reading, "codes " + hex_encode(code.code_digest.raw()));
+    reading.add(
+        "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
+        "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
+        "AND NOT (refresh_token_id IS NULL AND expires_at <= $6)) "
+        // DO NOTHING would not insert it beside a transaction that is about to delete it.
+        "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
+        code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until());
+    const auto granted = reading.add(
+        "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
+        code.application);
+    // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
+    reading.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2",
+                code.code_digest, code.replaceable_until());
+    const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
+                                      code.code_digest);
+    const auto known = reading.add("SELECT id FROM tollgate_applications WHERE id = $1", code.application);
+    auto read = on.run(reading);
+    if (!read) return std::move(read).error();
+    const auto is_spent = sql::read_value<bool>((*read)[existing]);
+    if (!is_spent) return is_spent.error();
+    if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
+    if ((*read)[known].count() == 0) return not_found();
+    const auto before = sql::read_one(
+        (*read)[granted], [](sql::row_number id, scope_set& scopes) { return std::pair{id, scopes}; });
+    if (!before) return before.error();
+    // The code was another one's when its grant was not inserted, and was deleted meanwhile.
+    if (!*before && !code.only_if_granted) return not_found();
+    const auto scopes = widen_scopes(*before ? std::optional{(*before)->second} : std::nullopt, code);
+    if (!scopes) return scopes.error();
+    if (!*scopes) return code_result::not_granted;
+
+    const sql::row_number access_grant = (*before)->first;
+    postgres::batch writing{reading.shift()};
+    writing.add("UPDATE tollgate_grants SET scopes = $2 WHERE id = $1 AND scopes <> $2", access_grant, **scopes);
+    writing.add(
+        "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $6)",
+        code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
+    writing.add(
+        "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
+        "ORDER BY id DESC OFFSET $2))",
+        access_grant, limits::codes_per_grant_max);
+    add_more(writing);
+    if (auto written = on.commit(std::move(writing)); !written) return std::move(written).error();
+    return code_result::created;
+}
+
+}  // namespace postgres
+
 TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& code) noexcept {
     return detail::without_exceptions([&] {
-        return impl_->database.transact([&](postgres::transaction& on) -> result<code_result> {
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            // Two users may answer the same device at once.
-            postgres::lock_until_commit(reading, "codes " + hex_encode(code.code_digest.raw()));
-            reading.add(
-                "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-                "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
-                "AND NOT (refresh_token_id IS NULL AND expires_at <= $6)) "
-                // DO NOTHING would not insert it beside a transaction that is about to delete it.
-                "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
-                code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until());
-            const auto granted = reading.add(
-                "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
-                code.application);
-            // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
-            reading.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2",
-                        code.code_digest, code.replaceable_until());
-            const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
-                                              code.code_digest);
-            const auto known = reading.add("SELECT id FROM tollgate_applications WHERE id = $1", code.application);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            const auto is_spent = sql::read_value<bool>((*read)[existing]);
-            if (!is_spent) return is_spent.error();
-            if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
-            if ((*read)[known].count() == 0) return not_found();
-            const auto before = sql::read_one(
-                (*read)[granted], [](sql::row_number id, scope_set& scopes) { return std::pair{id, scopes}; });
-            if (!before) return before.error();
-            // The code was another one's when its grant was not inserted, and was deleted meanwhile.
-            if (!*before && !code.only_if_granted) return not_found();
-            const auto scopes = widen_scopes(*before ? std::optional{(*before)->second} : std::nullopt, code);
-            if (!scopes) return scopes.error();
-            if (!*scopes) return code_result::not_granted;
-
-            const sql::row_number access_grant = (*before)->first;
-            postgres::batch writing{reading.shift()};
-            writing.add("UPDATE tollgate_grants SET scopes = $2 WHERE id = $1 AND scopes <> $2", access_grant, **scopes);
-            writing.add(
-                "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
-                "VALUES ($1, $2, $3, $4, $5, $6, $6)",
-                code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
-            writing.add(
-                "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
-                "ORDER BY id DESC OFFSET $2))",
-                access_grant, limits::codes_per_grant_max);
-            if (auto written = on.commit(std::move(writing)); !written) return std::move(written).error();
-            return code_result::created;
+        return impl_->database.transact([&](postgres::transaction& on) {
+            auto beginning = impl_->database.make_batch();
+            beginning.add("BEGIN");
+            return postgres::create_code(on, std::move(beginning), code, [](postgres::batch&) {});
         });
     });
 }

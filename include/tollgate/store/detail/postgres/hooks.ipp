@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/base/secret.hpp>
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
@@ -35,13 +36,13 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
             host, hook.account.service, hook.account.account, hook.event, hooks_per_event_max);
         batch.add(
             "INSERT INTO tollgate_hooks "
-            "(service, account_id, event, source, type, target_url, host_id, secret, created_at) "
-            "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
+            "(service, account_id, event, source, type, target_url, host_id, secret, created_at, secret_digest, idempotency_key) "
+            "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8, $11, $12 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
             "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
             hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url, *secret,
-            hook.created_at, host, hooks_per_event_max);
+            hook.created_at, host, hooks_per_event_max, digest_of(hook.secret), hook.idempotency_key);
         auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
+        if (!results) return hook_exists(std::move(results).error());
         const auto id = sql::read_value<hook_id>(results->back());
         if (!id) return id.error();
         if (!*id) return too_many_hooks(hooks_per_event_max);
@@ -51,8 +52,8 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
 
 TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
     return impl_->read_all(sql::to_hook(account),
-                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
-                           "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
+                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since, "
+                           "secret_digest FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
                            account.service, account.account);
 }
 
@@ -111,7 +112,8 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
 }
 
 TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                               instant old_valid_until) noexcept {
+                                                               instant old_valid_until,
+                                                               const std::optional<digest>& replaced) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
@@ -119,14 +121,17 @@ TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref
                   account.service, account.account);
         batch.add(
             "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $4 FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3",
-            id, account.service, account.account, old_valid_until);
+            "WHERE id = $1 AND service = $2 AND account_id = $3 "
+            "AND ($5 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) = $5)",
+            id, account.service, account.account, old_valid_until, replaced);
         batch.add(
             "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
             id, limits::previous_secrets_max);
-        batch.add("UPDATE tollgate_hooks SET secret = $4 WHERE id = $1 AND service = $2 AND account_id = $3", id,
-                  account.service, account.account, *encrypted);
+        batch.add(
+            "UPDATE tollgate_hooks SET secret = $4, secret_digest = $5 WHERE id = $1 AND service = $2 AND account_id = $3 "
+            "AND ($6 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) = $6)",
+            id, account.service, account.account, *encrypted, digest_of(secret), replaced);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
         return results->back().affected() > 0;
@@ -142,7 +147,8 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             id, account.service, account.account);
         // Belongs to no account from now on, so that no verb finds it.
         const auto deleting = batch.add(
-            "UPDATE tollgate_hooks SET account_id = 0, secret = '', has_backlog = true, ready_at = NULL "
+            "UPDATE tollgate_hooks SET account_id = 0, secret = '', secret_digest = NULL, idempotency_key = NULL, has_backlog = true, "
+            "ready_at = NULL "
             "WHERE id = $1 AND service = $2 AND account_id = $3",
             id, account.service, account.account);
         batch.add(

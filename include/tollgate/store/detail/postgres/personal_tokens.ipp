@@ -48,7 +48,7 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
 
 TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
     return impl_->read_all(sql::to_personal_token(user),
-                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
+                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from, secret_digest "
                            "FROM tollgate_personal_tokens "
                            "WHERE user_id = $1 ORDER BY id",
                            user);
@@ -59,8 +59,8 @@ TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, to
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.execute(
             "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
-            "WHERE id = $4 AND user_id = $5",
-            renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
+            "WHERE id = $4 AND user_id = $5 AND secret_digest = coalesce($6, secret_digest)",
+            renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget(user);
         return done->affected() > 0;

@@ -383,10 +383,19 @@ inline constexpr std::array store_steps{
     )"},
     // 10: why an application is suspended; NULL if it is not.
     schema_step{"ALTER TABLE tollgate_applications ADD COLUMN suspended text CHECK (suspended IN ('operator', 'owner_disabled'))"},
+    // 11: who answered the request of a device; the digest of a hook's secret, NULL until it is set again; the key of a form that is
+    // submitted twice.
+    schema_step{R"(
+        ALTER TABLE tollgate_device_codes ADD COLUMN answered_by bigint;
+        ALTER TABLE tollgate_hooks ADD COLUMN secret_digest bytea CHECK (octet_length(secret_digest) = 32),
+            ADD COLUMN idempotency_key bytea CHECK (octet_length(idempotency_key) = 32);
+        CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key)
+            WHERE idempotency_key IS NOT NULL;
+    )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
-inline constexpr std::array<std::string_view, 45> store_objects{
+inline constexpr std::array<std::string_view, 46> store_objects{
     "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant",
     "tollgate_access_tokens_by_refresh_token", "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts",
     "tollgate_attempts_by_delivery", "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end",
@@ -396,8 +405,8 @@ inline constexpr std::array<std::string_view, 45> store_objects{
     "tollgate_device_codes_by_application", "tollgate_device_codes_by_end", "tollgate_due_notices", "tollgate_due_notices_by_hook",
     "tollgate_events", "tollgate_grants", "tollgate_grants_by_application", "tollgate_hook_secrets",
     "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_host",
-    "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts", "tollgate_personal_tokens",
-    "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end",
+    "tollgate_hooks_by_idempotency", "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts",
+    "tollgate_personal_tokens", "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end",
     "tollgate_refresh_tokens_by_grant", "tollgate_sessions", "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight",
     "tollgate_sessions_by_user",
 };

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -118,6 +119,11 @@ inline void make_best_effort(batch& in) {
 
 /// The wait for a connection for optional writes: short enough for the request that causes them.
 inline constexpr milliseconds short_connection_wait{50};
+
+/// `create_code` as the end of a transaction, whose first statements are in `reading`. `add_more` adds statements that are executed with
+/// the creation; the transaction is then committed.
+TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, const new_authorization_code& code,
+                                              const std::function<void(batch&)>& add_more);
 
 /// Inserts an access token, which was issued with this refresh token, if any, and trims. Returns the index of the statement that trims.
 /// Precondition: the transaction has found that there is room for it (`check_room`).

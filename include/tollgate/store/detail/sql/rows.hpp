@@ -124,9 +124,10 @@ struct owner_columns {
 
 [[nodiscard]] inline auto to_personal_token(user_id user) {
     return [user](token_id id, token_username& username, std::string& description, scope_set& scopes, instant created_at,
-                  std::optional<instant> last_used_at, std::optional<instant> expires_at, std::optional<std::string>& last_used_from) {
-        return personal_token{id,         user,         username,   std::move(description),           scopes,
-                              created_at, last_used_at, expires_at, std::move(last_used_from).value_or("")};
+                  std::optional<instant> last_used_at, std::optional<instant> expires_at, std::optional<std::string>& last_used_from,
+                  const digest& secret_digest) {
+        return personal_token{id,           user,       username,   std::move(description), scopes, created_at,
+                              last_used_at, expires_at, std::move(last_used_from).value_or(""), secret_digest};
     };
 }
 
@@ -154,8 +155,8 @@ struct owner_columns {
 
 [[nodiscard]] inline device_code to_device_code(digest& device, application_id application, client_id_text& client_id, scope_set& scopes,
                                                 std::string& requested_from, instant created_at, instant expires_at,
-                                                device_code_state state) {
-    return {device, application, client_id, scopes, std::move(requested_from), created_at, expires_at, state};
+                                                device_code_state state, std::optional<user_id> answered_by) {
+    return {device, application, client_id, scopes, std::move(requested_from), created_at, expires_at, state, answered_by};
 }
 
 [[nodiscard]] inline auto to_account_of(const service_name& service) {
@@ -170,10 +171,12 @@ struct owner_columns {
 
 [[nodiscard]] inline auto to_hook(const account_ref& account) {
     return [account](hook_id id, std::string& event, hook_source source, std::string& type, std::string& target_url, instant created_at,
-                     std::optional<instant> disabled_at, std::optional<disable_reason> reason, std::optional<instant> failing_since) {
+                     std::optional<instant> disabled_at, std::optional<disable_reason> reason, std::optional<instant> failing_since,
+                     const std::optional<digest>& secret_digest) {
         hook read{id, account, std::move(event), source, std::move(type), std::move(target_url), created_at};
         read.disabled = to_disablement(disabled_at, reason);
         read.failing_since = failing_since;
+        read.secret_digest = secret_digest.value_or(digest{});
         return read;
     };
 }

@@ -54,10 +54,11 @@ TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, appli
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::add_client_secret(user_id owner, application_id id,
-                                                           const digest& secret) noexcept {
-    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ? "
-                         "WHERE id = ? AND owner = ?",
-                         secret, id, owner);
+                                                           const digest& secret,
+                                                           const std::optional<digest>& replaced) noexcept {
+    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ?1 "
+                         "WHERE id = ?2 AND owner = ?3 AND secret_digest = coalesce(?4, secret_digest)",
+                         secret, id, owner, replaced);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::remove_older_secret(user_id owner, application_id id) noexcept {

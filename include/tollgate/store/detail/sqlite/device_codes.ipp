@@ -23,14 +23,33 @@ TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_cod
 
 TOLLGATE_DECL result<std::optional<device_code>> sqlite_store::find_device_code(const digest& code) noexcept {
     return impl_->read_one(sql::to_device_code,
-                           "SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, expires_at, state "
-                           "FROM tollgate_device_codes AS codes JOIN tollgate_applications "
+                           "SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
+                           "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications "
                            "ON application = tollgate_applications.id WHERE device_digest = ?1 OR user_digest = ?1",
                            code);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::answer_device_code(const digest& user_code, device_code_state answer) noexcept {
-    return impl_->change("UPDATE tollgate_device_codes SET state = ? WHERE user_digest = ? AND state = 'pending'", answer, user_code);
+TOLLGATE_DECL result<std::optional<device_answer>> sqlite_store::answer_device_code(const device_decision& decision) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::optional<device_answer>> {
+        const auto request = sql::read_one(
+            on.prepare("SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
+                       "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications "
+                       "ON application = tollgate_applications.id WHERE user_digest = ?",
+                       decision.user_digest),
+            sql::to_device_code);
+        if (!request) return request.error();
+        const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
+        if (!answer || !answer->is_new) return answer;
+        if (answer->state == device_code_state::approved) {
+            const auto created = sqlite::create_code(on, code_of(**request, decision));
+            if (!created) return created.error();
+            // A code of the device exists if an earlier release stored an approval in two steps and did not complete it.
+            if (*created != code_result::created) return std::optional<device_answer>{};
+        }
+        return on.run("UPDATE tollgate_device_codes SET state = ?, answered_by = ? WHERE user_digest = ?", answer->state, decision.user,
+                      decision.user_digest)
+            .transform([&] { return answer; });
+    });
 }
 
 }  // namespace tollgate

@@ -68,38 +68,44 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
                            "SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
 }
 
-TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<code_result> {
-        if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
-                               code.code_digest, code.replaceable_until());
-            !done)
-            return std::move(done).error();
-        const auto is_spent = sql::read_value<bool>(
-            on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
-        if (!is_spent) return is_spent.error();
-        if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
-        const auto known =
-            sql::read_value<application_id>(on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application));
-        if (!known) return known.error();
-        if (!*known) return not_found();
+namespace sqlite {
 
-        const auto widened = sqlite::detail::widen_grant(on, code);
-        if (!widened) return widened.error();
-        if (!*widened) return code_result::not_granted;
-        const auto access_grant = **widened;
-        if (auto done =
-                on.run("INSERT INTO tollgate_codes "
-                       "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
-                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                       code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
-            !done)
-            return std::move(done).error();
-        return on
-            .run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
-                 "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                 access_grant, limits::codes_per_grant_max)
-            .transform([] { return code_result::created; });
-    });
+TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code) {
+    if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
+                           code.code_digest, code.replaceable_until());
+        !done)
+        return std::move(done).error();
+    const auto is_spent = sql::read_value<bool>(
+        on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
+    if (!is_spent) return is_spent.error();
+    if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
+    const auto known =
+        sql::read_value<application_id>(on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application));
+    if (!known) return known.error();
+    if (!*known) return not_found();
+
+    const auto widened = detail::widen_grant(on, code);
+    if (!widened) return widened.error();
+    if (!*widened) return code_result::not_granted;
+    const auto access_grant = **widened;
+    if (auto done =
+            on.run("INSERT INTO tollgate_codes "
+                   "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+                   code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
+        !done)
+        return std::move(done).error();
+    return on
+        .run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
+             "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+             access_grant, limits::codes_per_grant_max)
+        .transform([] { return code_result::created; });
+}
+
+}  // namespace sqlite
+
+TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) { return sqlite::create_code(on, code); });
 }
 
 TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {

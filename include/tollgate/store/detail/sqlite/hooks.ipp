@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/base/secret.hpp>
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
@@ -15,12 +16,12 @@ TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
         if (!secret) return secret.error();
         // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
         auto done = on.run(
-            "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
+            "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at, secret_digest, "
+            "idempotency_key) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = ?1 AND account = ?2 AND event = ?3)",
             hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url,
-            *secret, hook.created_at, hooks_per_event_max);
-        if (!done) return std::move(done).error();
+            *secret, hook.created_at, hooks_per_event_max, digest_of(hook.secret), hook.idempotency_key);
+        if (!done) return hook_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
         return hook_id{on.last_insert_id()};
     });
@@ -28,8 +29,8 @@ TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
 
 TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
     return impl_->read_all(sql::to_hook(account),
-                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since "
-                           "FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
+                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since, "
+                           "secret_digest FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
                            account.service, account.account);
 }
 
@@ -41,21 +42,24 @@ TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(c
 
 TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
                                                               const std::string& secret,
-                                                              instant old_valid_until) noexcept {
+                                                              instant old_valid_until,
+                                                              const std::optional<digest>& replaced) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
         auto copied = on.run_counted(
             "INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
-            "SELECT id, secret, ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?",
-            old_valid_until, id, account.service, account.account);
+            "SELECT id, secret, ?1 FROM tollgate_hooks WHERE id = ?2 AND service = ?3 AND account = ?4 "
+            "AND (?5 IS NULL OR coalesce(secret_digest, zeroblob(32)) = ?5)",
+            old_valid_until, id, account.service, account.account, replaced);
         if (!copied || !*copied) return copied;
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
                                "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
                                id, limits::previous_secrets_max);
             !done)
             return std::move(done).error();
-        return on.run("UPDATE tollgate_hooks SET secret = ? WHERE id = ?", *encrypted, id).transform([] { return true; });
+        return on.run("UPDATE tollgate_hooks SET secret = ?, secret_digest = ? WHERE id = ?", *encrypted, digest_of(secret), id)
+            .transform([] { return true; });
     });
 }
 
@@ -89,8 +93,9 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
         // Belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
         // remove the rest.
         auto deleted = on.run_counted(
-            "UPDATE tollgate_hooks SET service = '', secret = '', ready_at = NULL WHERE id = ? AND service = ? AND account = ?", id,
-            account.service, account.account);
+            "UPDATE tollgate_hooks SET service = '', secret = '', secret_digest = NULL, idempotency_key = NULL, ready_at = NULL "
+            "WHERE id = ? AND service = ? AND account = ?",
+            id, account.service, account.account);
         if (!deleted || !*deleted) return deleted;
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
             return std::move(done).error();

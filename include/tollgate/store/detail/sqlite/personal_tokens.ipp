@@ -61,16 +61,16 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
 
 TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
     return impl_->read_all(sql::to_personal_token(user),
-                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from "
+                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from, secret_digest "
                            "FROM tollgate_personal_tokens WHERE user = ? ORDER BY id",
                            user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
                                                               const personal_token_renewal& renewed) noexcept {
-    return impl_->change("UPDATE tollgate_personal_tokens SET secret_digest = ?, created_at = ?, expires_at = ? "
-                         "WHERE id = ? AND user = ?",
-                         renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user);
+    return impl_->change("UPDATE tollgate_personal_tokens SET secret_digest = ?1, created_at = ?2, expires_at = ?3 "
+                         "WHERE id = ?4 AND user = ?5 AND secret_digest = coalesce(?6, secret_digest)",
+                         renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {

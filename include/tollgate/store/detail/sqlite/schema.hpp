@@ -281,18 +281,28 @@ inline constexpr std::array store_steps{
     statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN request BLOB NOT NULL DEFAULT x''"},
     // 9: why an application is suspended; NULL if it is not.
     statement_text{"ALTER TABLE tollgate_applications ADD COLUMN suspended TEXT CHECK (suspended IN ('operator', 'owner_disabled'))"},
+    // 10: who answered the request of a device; the digest of a hook's secret, NULL until it is set again; the key of a form that is
+    // submitted twice.
+    statement_text{R"(
+        ALTER TABLE tollgate_device_codes ADD COLUMN answered_by INTEGER;
+        ALTER TABLE tollgate_hooks ADD COLUMN secret_digest BLOB CHECK (length(secret_digest) = 32);
+        ALTER TABLE tollgate_hooks ADD COLUMN idempotency_key BLOB CHECK (length(idempotency_key) = 32);
+        CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key)
+            WHERE idempotency_key IS NOT NULL;
+    )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
-inline constexpr std::array<std::string_view, 40> store_objects{
+inline constexpr std::array<std::string_view, 41> store_objects{
     "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
     "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts", "tollgate_attempts_by_delivery",
     "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
     "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_ended", "tollgate_deliveries_leased",
     "tollgate_deliveries_of_hook_ended", "tollgate_deliveries_pending", "tollgate_device_codes", "tollgate_device_codes_by_application",
     "tollgate_device_codes_by_end", "tollgate_events", "tollgate_grants", "tollgate_grants_by_application", "tollgate_hook_secrets",
-    "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_ready", "tollgate_personal_tokens",
-    "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_family",
+    "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_idempotency",
+    "tollgate_hooks_ready", "tollgate_personal_tokens", "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens",
+    "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_family",
     "tollgate_refresh_tokens_by_grant", "tollgate_sessions", "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight",
     "tollgate_sessions_by_user"};
 

@@ -87,6 +87,9 @@ namespace sqlite {
 TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token,
                                                 std::optional<sql::row_number> refresh_token);
 
+/// `create_code` as a part of a transaction.
+TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code);
+
 }  // namespace sqlite
 
 }  // namespace tollgate
