@@ -65,7 +65,8 @@ int main() {
 
     while (!stop_requested) do_own_work();  // your loop; the servers have threads of their own
 
-    api_server.stop(seconds{5});  // returns when the requests in progress are answered, or dropped after 5 seconds
+    checks.begin_stop();          // /readyz tells load balancers
+    api_server.stop(seconds{5});  // after a grace of a second: the requests in progress are answered, or dropped after 5 more seconds
     operator_server.stop();       // last, so that it can be queried until then
     // [/stop]
     return right ? 0 : 1;

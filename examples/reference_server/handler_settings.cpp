@@ -77,6 +77,7 @@ server_settings to_server_settings(const settings& settings) {
     result.shared_addresses = settings.trusted_proxies;
     result.header_timeout = result.handshake_timeout = settings.header_timeout;  // one timeout for both
     result.idle_timeout = settings.idle_timeout;
+    result.stop_grace = settings.shutdown_grace;
     return result;
 }
 

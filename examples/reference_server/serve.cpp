@@ -113,7 +113,7 @@ void reload_certificates(server& running, const settings& settings, const reques
     }
 }
 
-void wait_for_stop_signal(reload_thread& reload, const signals& stop_signals, const service_manager& manager) {
+void wait_for_stop_signal(reload_thread& reload, const signals& stop_signals, const service_manager& manager, seconds shutdown_grace) {
     const auto interval = manager.watchdog_interval();
     for (;;) {
         // Each time, because signals may come more often than the interval ends.
@@ -124,7 +124,7 @@ void wait_for_stop_signal(reload_thread& reload, const signals& stop_signals, co
         reload.ask();
     }
     manager.notify("STOPPING=1");
-    stop_signals.exit_on_next_signal_or_after(exit_timeout);
+    stop_signals.exit_on_next_signal_or_after(shutdown_grace + exit_timeout);
 }
 
 void run_server(const settings& settings, const service_catalog& services) {

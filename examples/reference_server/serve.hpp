@@ -30,9 +30,10 @@ void serve_on_postgres(const settings& settings, const tollgate::service_catalog
 
 // The parts of `serve_from` that do not depend on the store.
 
-/// How long requests and deliveries in progress may take after the signal to stop.
+/// How long requests and deliveries in progress may take after the signal to stop and `--shutdown-grace`.
 inline constexpr tollgate::seconds stop_timeout{10};
-/// When the process ends after that signal, even if a thread still waits for a disk. Less than `TimeoutStopSec` in tollgate.service.
+/// When the process ends after that signal and `--shutdown-grace`, even if a thread still waits for a disk. With the default grace, less
+/// than `TimeoutStopSec` in tollgate.service.
 inline constexpr tollgate::seconds exit_timeout{15};
 
 /// The ready line. If its URLs do not show every listener's port, it also lists the listeners.
@@ -51,7 +52,9 @@ void expect_started(const tollgate::result<void>& started, const settings& setti
 /// Reads the certificates again; on any error, the old ones remain in use.
 void reload_certificates(tollgate::server& running, const settings& settings, const request_log& log) noexcept;
 
-/// Returns at the signal to stop; until then it asks for a reload on each SIGHUP, and notifies the watchdog.
-void wait_for_stop_signal(reload_thread& reload, const signals& stop_signals, const service_manager& manager);
+/// Returns at the signal to stop; until then it asks for a reload on each SIGHUP, and notifies the watchdog. After it, a signal ends the
+/// process, and so does the end of the time for stopping.
+void wait_for_stop_signal(reload_thread& reload, const signals& stop_signals, const service_manager& manager,
+                          tollgate::seconds shutdown_grace);
 
 }  // namespace reference

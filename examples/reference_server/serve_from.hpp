@@ -114,12 +114,15 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     }};
     print_ready(running, settings, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");
-    wait_for_stop_signal(reload, stop_signals, manager);
+    wait_for_stop_signal(reload, stop_signals, manager, settings.shutdown_grace);
+    checks.begin_stop();
+    const auto stop_serving = [&] { running.stop(stop_timeout); };
     std::thread answering;  // in parallel with deliveries: both share the timeout
     try {
-        answering = std::thread{[&running] { running.stop(stop_timeout); }};
+        answering = std::thread{stop_serving};
+        std::this_thread::sleep_for(settings.shutdown_grace);  // deliveries continue, like requests
     } catch (const std::exception&) {  // the system starts no more threads, or has no memory for one: one after the other
-        running.stop(stop_timeout);
+        stop_serving();
     }
     assembled->dispatcher().stop(stop_timeout);
     if (answering.joinable()) answering.join();

@@ -235,6 +235,9 @@ constexpr flag flags[] = {
     number<&settings::connections_max, 1, 1'000'000>(
         "max-connections", "10000",
         "Maximum number of connections. Beyond it, an idle one is closed to admit a new one, which gets 503 if none is idle."),
+    number<&settings::shutdown_grace, 0, 3600>(
+        "shutdown-grace", "1",
+        "Seconds during which a stopping server, no longer ready, accepts connections and closes each after its response."),
     toggle<&settings::demo>("demo", "Create a demo user, accounts and a token, once."),
     {"log", "FORMAT", "text", "One line per request on stderr: text, json or off.", "text, json or off", flag_type::text,
      read_log},

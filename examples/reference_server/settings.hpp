@@ -57,6 +57,7 @@ struct settings {
     tollgate::milliseconds header_timeout{};
     tollgate::milliseconds idle_timeout{};
     std::size_t connections_max{};
+    tollgate::seconds shutdown_grace{};
     bool demo = false;
     log_form log = log_form::text;
 

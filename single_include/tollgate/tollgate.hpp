@@ -7054,7 +7054,7 @@ struct health_settings {
 ///
 /// A path that ends in `/readyz` gets 200 and `{"ready":true}` if the last run of each check succeeded, else 503 and
 /// `{"ready":false,"failing":["store"]}`; every other path gets 200, because the process serves. A check fails before its first
-/// run.
+/// run. After `begin_stop`, `/readyz` names `stopping`, whatever the checks say.
 ///
 /// Thread rule: everything may be called from any thread at any time, except for `add` after `start`.
 class health {
@@ -7081,7 +7081,11 @@ public:
     /// repeatedly.
     TOLLGATE_DECL void stop() noexcept;
 
-    /// The names of the checks that fail, in the order in which they were added. Never waits.
+    /// From now on, `/readyz` says that the process is not ready. Call it before `server::stop`, so that load balancers send requests
+    /// to other processes. The checks continue.
+    TOLLGATE_DECL void begin_stop() noexcept;
+
+    /// `stopping` after `begin_stop`, and the names of the checks that fail, in the order in which they were added. Never waits.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> failing() const;
 
     /// Serves a request as described above. Never waits.
@@ -18213,6 +18217,12 @@ struct server_settings {
     /// How long a refused client may continue to send before it is cut off.
     milliseconds linger_timeout = seconds{5};
 
+    /// How long `server::stop` continues to accept connections and to serve, with `Connection: close` in every response, before it closes
+    /// what is idle. So clients and proxies leave their connections between two requests, instead of losing a request that they send at
+    /// the moment at which the server closes. Zero or less: none. Behind a load balancer, longer than it needs to notice that the server
+    /// is not ready.
+    milliseconds stop_grace = seconds{1};
+
     /// Called with one line when a system resource runs short, at most once a minute for each cause, and when `reload_certificates` keeps
     /// the former ticket keys. Runs on an I/O thread or the caller's, and must not block.
     std::function<void(std::string_view message)> on_warning = {};
@@ -18275,10 +18285,11 @@ public:
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_COLD void wait();
 
-    /// Accepts no more connections and closes idle ones at once. Requests in progress are answered with
-    /// `Connection: close`; after `deadline` the remaining connections are closed and requests waiting for a worker are
-    /// dropped. Returns when everything has ended and the port is free. Only calls of a blocking handler that are still
-    /// running can make it take longer than `deadline`.
+    /// For `server_settings::stop_grace`, serves as before, but every response has `Connection: close`. Then it accepts no more
+    /// connections, closes idle ones, and finishes the requests in progress; a connection that has just been accepted has half a second to
+    /// send its request. `deadline` after the grace, the remaining connections are closed and requests waiting for a worker are dropped. A
+    /// deadline of zero or less ends everything at once, without a grace. Returns when everything has ended and the port is free. Only
+    /// calls of a blocking handler that are still running can make it take longer than grace and deadline together.
     ///
     /// If it is called by a handler, or on a thread that the server's executor needs to make progress, it returns at once, and the
     /// server stops while the executor runs. If no thread runs the executor, it gives up one second after the deadline. May be called
@@ -20695,7 +20706,7 @@ namespace tollgate::inline v0::server_detail {
 class connection;
 
 /// What a connection waits for; each has its own timeout.
-enum class deadline : std::uint8_t { none, handshake, head, body, idle, write, linger, count_ };
+enum class deadline : std::uint8_t { none, handshake, head, last_request, body, idle, write, linger, count_ };
 
 /// Why a wait was cancelled; a later enumerator overrides an earlier one.
 enum class interruption : std::uint8_t {
@@ -20747,10 +20758,22 @@ private:
     std::size_t count_ = 0;
 };
 
+/// How a server stops, from the request on: for `grace` it still accepts and serves; at `deadline` every connection is closed.
+struct drain_times {
+    milliseconds grace{0};
+    milliseconds deadline{0};
+};
+
+/// What happens to connections that the kernel has established when a listener is closed: the kernel would reset them.
+enum class last_connections : std::uint8_t { reset, accepted };
+
 /// Lets threads wait until every event loop of a server has drained. Lives as long as the last of those loops.
 class drain_count {
 public:
-    explicit drain_count(std::size_t loops) noexcept : left_{loops} {}
+    explicit drain_count(std::size_t loops) noexcept : listening_{loops}, left_{loops} {}
+
+    /// A loop has closed its listeners. True: it was the last one, so no loop gets another connection.
+    [[nodiscard]] bool one_closed() noexcept { return --listening_ == 0; }
 
     void one_drained() {
         const std::lock_guard hold{mutex_};
@@ -20787,6 +20810,7 @@ private:
     std::mutex mutex_;
     std::condition_variable all_drained_;
     clock::time_point give_up_at_ = never;
+    std::atomic<std::size_t> listening_;
     std::size_t left_;
     bool ended_ = false;
 };
@@ -20817,9 +20841,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool enqueue_accepted(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
     /// Hands over a connection that a worker has finished.
     TOLLGATE_DECL void enqueue_completed(connection& one) noexcept;
-    /// Closes the listeners and idle connections, and at the deadline all others. Of several deadlines the earliest
-    /// applies.
-    TOLLGATE_COLD void request_drain(milliseconds deadline) noexcept;
+    /// Closes the listeners after the grace, then, when no loop of the ring accepts any more, the idle connections, and at the deadline all
+    /// others. Of several requests, the shortest times apply.
+    TOLLGATE_COLD void request_drain(const drain_times& within) noexcept;
 
     // On the loop's thread:
 
@@ -20832,6 +20856,8 @@ public:
     }
     TOLLGATE_COLD void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
+    /// Whether connections end as soon as they have no request. No further ones will arrive.
+    [[nodiscard]] bool draining() const noexcept { return draining_; }
 
     TOLLGATE_DECL void add(connection& one) noexcept;
     TOLLGATE_DECL void remove(connection& one) noexcept;
@@ -20852,7 +20878,7 @@ protected:
     virtual void stop_ticking() noexcept = 0;
     /// Null if that fails; then the socket is closed.
     [[nodiscard]] virtual connection* make_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept = 0;
-    virtual void close_listeners() noexcept = 0;
+    virtual void close_listeners(last_connections what) noexcept = 0;
 
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
     /// Handles the ticks that have passed at `now`; false if no more are needed.
@@ -20875,13 +20901,15 @@ private:
     struct inbox {
         work_queue completed;
         std::vector<accepted_socket> accepted;
-        std::optional<milliseconds> drain;
+        std::optional<drain_times> drain;
+        bool all_closed = false;  // no loop accepts connections any more
         bool woken = false;
     };
-    class drain_end final : public deadline_wheel::entry {
+    template <void (event_loop::*Step)() noexcept>
+    class drain_step final : public deadline_wheel::entry {
     public:
-        explicit drain_end(event_loop& loop) noexcept : loop_{loop} {}
-        void on_deadline() noexcept override { loop_.cut_off(); }
+        explicit drain_step(event_loop& loop) noexcept : loop_{loop} {}
+        void on_deadline() noexcept override { (loop_.*Step)(); }
 
     private:
         event_loop& loop_;
@@ -20905,8 +20933,16 @@ private:
         return now < next_tick_ ? 0 : static_cast<std::uint64_t>((now - next_tick_) / tick_length_) + 1;
     }
     TOLLGATE_COLD void close_accepted(const accepted_socket& one) noexcept;
-    TOLLGATE_COLD void drain(milliseconds deadline) noexcept;
+    TOLLGATE_COLD void begin_drain(const drain_times& within) noexcept;
+    TOLLGATE_COLD void end_grace() noexcept;
+    TOLLGATE_COLD void close_own_listeners(last_connections what) noexcept;
+    TOLLGATE_COLD void report_all_closed() noexcept;
+    TOLLGATE_COLD void drain() noexcept;
     TOLLGATE_COLD void cut_off() noexcept;
+    TOLLGATE_COLD void report_if_drained() noexcept;
+
+    /// For the request of a connection that was accepted just before the listeners closed. Twice the longest round trip on earth.
+    static constexpr milliseconds last_request_wait{500};
 
     const std::shared_ptr<server_context> context_;
     const std::shared_ptr<drain_count> drain_count_;
@@ -20919,9 +20955,12 @@ private:
     workspace_pool workspaces_;
     connection_list connections_;
     server_detail::tls_keepers tls_keepers_;
-    drain_end drain_end_{*this};
+    drain_step<&event_loop::end_grace> grace_end_{*this};
+    drain_step<&event_loop::cut_off> drain_end_{*this};
     bool ticking_ = false;
+    bool closed_ = false;  // its listeners
     bool draining_ = false;
+    bool drained_reported_ = false;
 
     std::mutex inbox_mutex_;
     inbox inbox_;
@@ -20931,12 +20970,14 @@ private:
 class listener : public deadline_wheel::entry {
 public:
     /// All loops of the ring must outlive every open listener.
-    TOLLGATE_COLD listener(event_loop& loop, socket_handle socket) noexcept;
+    TOLLGATE_COLD listener(event_loop& loop, socket_handle socket, bool is_shared) noexcept;
     TOLLGATE_COLD ~listener() override;
 
     /// Waits for connections; if that fails, tries again after a pause.
     TOLLGATE_DECL void listen() noexcept;
     void on_deadline() noexcept override { listen(); }
+    /// Accepts what has been established, before the socket is closed. Of a shared socket, the others accept it.
+    TOLLGATE_COLD void accept_last() noexcept;
 
 protected:
     /// Calls `accept_all` when a connection arrives. False: the wait could not be started.
@@ -20955,6 +20996,7 @@ private:
     event_loop& loop_;
     event_loop* last_ = &loop_;  // the loop that got the last connection
     const socket_handle socket_;
+    const bool shared_;
 };
 
 }  // namespace tollgate::server_detail
@@ -21079,9 +21121,9 @@ public:
     /// Starts accepting. Throws `std::system_error`. Takes ownership of the sockets, also when it throws.
     virtual void listen(const std::vector<listening_socket>& from) = 0;
     /// Starts draining every loop.
-    virtual void drain(milliseconds deadline) = 0;
-    /// Waits until every loop has drained; on the caller's executor, which may not be run, not much longer than `drain(deadline)` should
-    /// take.
+    virtual void drain(const drain_times& within) = 0;
+    /// Waits until every loop has drained; on the caller's executor, which may not be run, not much longer than `drain` with this deadline
+    /// should take.
     virtual void wait() = 0;
     /// Whether `wait` would have to wait for the calling thread.
     [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
@@ -21198,7 +21240,7 @@ private:
     void stop_ticking() noexcept override {}
     [[nodiscard]] TOLLGATE_DECL connection* make_connection(socket_handle socket, const ip_address& peer,
                                                             admission admitted) noexcept override;
-    void close_listeners() noexcept override { listeners_.clear(); }
+    TOLLGATE_COLD void close_listeners(last_connections what) noexcept override;
 
     TOLLGATE_DECL void on_wakeup() noexcept;
     TOLLGATE_DECL void end_cancelled() noexcept;
@@ -21219,7 +21261,7 @@ public:
     ~epoll_loop_group() override { close(); }
 
     TOLLGATE_COLD void listen(const std::vector<listening_socket>& from) override;
-    TOLLGATE_COLD void drain(milliseconds deadline) override;
+    TOLLGATE_COLD void drain(const drain_times& within) override;
     void wait() override { drained_->wait(); }
     [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
     TOLLGATE_COLD void close() noexcept override;
@@ -24059,6 +24101,7 @@ struct health::impl {
     std::mutex mutex;
     std::condition_variable stopped;
     bool stopping = false;
+    std::atomic<bool> process_stops = false;
     detail::owning_process process;
     detail::before_openssl_end before_openssl_end;
     std::mutex threads_mutex;  // while threads are started or joined; locked before `mutex`
@@ -24102,8 +24145,11 @@ TOLLGATE_DECL result<void> health::start() {
 
 TOLLGATE_DECL void health::stop() noexcept { impl_->stop(); }
 
+TOLLGATE_DECL void health::begin_stop() noexcept { impl_->process_stops = true; }
+
 TOLLGATE_DECL std::vector<std::string> health::failing() const {
     std::vector<std::string> names;
+    if (impl_->process_stops) names.emplace_back("stopping");
     for (const auto& each : impl_->checks)
         if (impl_->fails(each)) names.push_back(each.name);
     return names;
@@ -32213,6 +32259,7 @@ private:
     TOLLGATE_COLD void end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept;
     TOLLGATE_COLD result<void> check_settings() const;
     TOLLGATE_COLD void drain(milliseconds deadline);
+    [[nodiscard]] TOLLGATE_COLD server_detail::drain_times times_of_stop(milliseconds deadline) const noexcept;
     TOLLGATE_COLD void remove_socket_files();
     /// Ends workers and threads. Precondition: not called on one of them.
     TOLLGATE_COLD void close();
@@ -32415,15 +32462,23 @@ TOLLGATE_COLD void server::core::remove_socket_files() {
 }
 
 TOLLGATE_COLD void server::core::drain(milliseconds deadline) {
-    remove_socket_files();  // while it still listens: a server that starts now has a file of its own
+    const auto within = times_of_stop(deadline);
+    if (within.grace == milliseconds{0}) remove_socket_files();  // while it still listens: a server that starts now has a file of its own
     context_->stopping = true;
-    loops_->drain(deadline);
+    loops_->drain(within);
+}
+
+TOLLGATE_COLD server_detail::drain_times server::core::times_of_stop(milliseconds deadline) const noexcept {
+    if (deadline == milliseconds{0}) return {};
+    const milliseconds grace = (std::clamp)(context_->settings.stop_grace, milliseconds{0}, server_detail::for_ever);
+    return {.grace = grace, .deadline = grace + deadline};
 }
 
 TOLLGATE_COLD void server::core::close() {
     const std::lock_guard one_at_a_time{close_mutex_};
     loops_->close();
     context_->workers.stop();
+    remove_socket_files();
     const std::lock_guard hold{mutex_};
     state_ = state::stopped;
     state_changed_.notify_all();
@@ -34353,7 +34408,8 @@ TOLLGATE_DECL connection_event connection::outcome(http1_session::state session,
         return session == http1_session::state::in_body ? event::body_pending : event::head_pending;
     const bool answered = workspace_->session.responses() > 0;
     close_workspace();
-    if (loop_.context().stopping.load(std::memory_order_relaxed)) return event::session_over;
+    // The first request of a connection may be on its way.
+    if (loop_.draining() && (answered || state_ == connection_state::idle)) return event::session_over;
     if (answered && tls_ && !keeps_tls_buffers_) keeps_tls_buffers_ = loop_.tls_keepers().add(*this);
     if (answered) return event::all_answered;
     return tls_ && !tls_->handshake_done() ? event::handshake_pending : event::nothing_new;
@@ -34460,8 +34516,7 @@ TOLLGATE_DECL connection_event connection::discard_input() {
 
 TOLLGATE_DECL connection_event connection::extend_linger() noexcept {
     const milliseconds waited = ++linger_extensions_ * linger_while_stopping;
-    const server_context& context = loop_.context();
-    if (!context.stopping || waited >= context.settings.linger_timeout || !is_sending(socket_)) return event::finished;
+    if (!loop_.draining() || waited >= loop_.context().settings.linger_timeout || !is_sending(socket_)) return event::finished;
     arm_linger();
     return discard_input();
 }
@@ -34502,8 +34557,8 @@ TOLLGATE_DECL void connection::close_workspace() noexcept { loop_.workspaces().g
 TOLLGATE_DECL void connection::arm_deadline() noexcept {
     deadline next = deadline::none;
     switch (state_) {
-        case connection_state::handshaking: next = deadline::handshake; break;
-        case connection_state::fresh:
+        case connection_state::handshaking: next = loop_.draining() ? deadline::last_request : deadline::handshake; break;
+        case connection_state::fresh: next = loop_.draining() ? deadline::last_request : deadline::head; break;
         case connection_state::in_head: next = deadline::head; break;
         case connection_state::in_body: next = deadline::body; break;
         case connection_state::idle: next = deadline::idle; break;
@@ -34528,9 +34583,8 @@ TOLLGATE_DECL void connection::arm_deadline() noexcept {
 
 TOLLGATE_DECL void connection::arm_linger() noexcept {
     deadline_ = deadline::linger;
-    const server_context& context = loop_.context();
-    const milliseconds patience = context.settings.linger_timeout;
-    loop_.arm(*this, context.stopping ? (std::min)(patience, linger_while_stopping) : patience);
+    const milliseconds patience = loop_.context().settings.linger_timeout;
+    loop_.arm(*this, loop_.draining() ? (std::min)(patience, linger_while_stopping) : patience);
 }
 
 }  // namespace tollgate::server_detail
@@ -34580,11 +34634,13 @@ TOLLGATE_COLD event_loop::event_loop(std::shared_ptr<server_context> context, st
         {deadline::handshake, settings.handshake_timeout}, {deadline::head, settings.header_timeout},
         {deadline::body, settings.body_timeout},           {deadline::idle, settings.idle_timeout},
         {deadline::write, settings.write_timeout},         {deadline::linger, settings.linger_timeout}};
+    const milliseconds last_request = (std::min)({last_request_wait, settings.header_timeout, settings.handshake_timeout});
     milliseconds shortest = (std::min)(milliseconds{seconds{2}}, settings.queue_wait_max);
     for (const auto& [kind, time] : times) shortest = (std::min)(shortest, time);
     // An eighth of the shortest deadline is precise enough; four ticks a second cost little and suffice for `Date`.
     tick_length_ = (std::clamp)(shortest / 8, milliseconds{5}, milliseconds{250});
     for (const auto& [kind, time] : times) ticks_[static_cast<std::size_t>(kind)] = to_ticks(time);
+    ticks_[static_cast<std::size_t>(deadline::last_request)] = to_ticks(last_request);
 }
 
 TOLLGATE_COLD event_loop::~event_loop() {
@@ -34616,9 +34672,16 @@ TOLLGATE_DECL void event_loop::enqueue_completed(connection& one) noexcept {
     if (!inbox_.woken) inbox_.woken = wake();
 }
 
-TOLLGATE_COLD void event_loop::request_drain(milliseconds deadline) noexcept {
+TOLLGATE_COLD void event_loop::request_drain(const drain_times& within) noexcept {
     const std::lock_guard hold{inbox_mutex_};
-    inbox_.drain = (std::min)(inbox_.drain.value_or(deadline), deadline);
+    const drain_times earlier = inbox_.drain.value_or(within);
+    inbox_.drain = {.grace = (std::min)(earlier.grace, within.grace), .deadline = (std::min)(earlier.deadline, within.deadline)};
+    if (!inbox_.woken) inbox_.woken = wake();
+}
+
+TOLLGATE_COLD void event_loop::report_all_closed() noexcept {
+    const std::lock_guard hold{inbox_mutex_};
+    inbox_.all_closed = true;
     if (!inbox_.woken) inbox_.woken = wake();
 }
 
@@ -34628,11 +34691,13 @@ TOLLGATE_DECL void event_loop::collect() noexcept {
         const std::lock_guard hold{inbox_mutex_};
         std::swap(taken, inbox_);
     }
-    if (taken.drain) drain(*taken.drain);
+    // First, so that they are among those that are drained: a request may follow. Only a loop that ended at once gets one later.
     for (const accepted_socket& one : taken.accepted) {
         if (draining_) close_accepted(one);
         else add_connection(one.socket, one.peer, one.admitted);
     }
+    if (taken.drain) begin_drain(*taken.drain);
+    if (taken.all_closed) drain();
     while (work_item* const one = taken.completed.pop()) static_cast<connection&>(*one).on_completed();
 }
 
@@ -34675,11 +34740,7 @@ TOLLGATE_DECL void event_loop::add(connection& one) noexcept {
 TOLLGATE_DECL void event_loop::remove(connection& one) noexcept {
     connections_.remove(one);
     wheel_.disarm(one);
-    if (drained()) {
-        wheel_.disarm(drain_end_);
-        stop_ticking();
-        drain_count_->one_drained();
-    }
+    report_if_drained();
 }
 
 TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept {
@@ -34693,27 +34754,50 @@ TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_add
     else context_->limiter.release(peer, admitted);
 }
 
-TOLLGATE_COLD void event_loop::drain(milliseconds deadline) noexcept {
-    close_listeners();
-    const bool first = !std::exchange(draining_, true);
-    if (connections_.empty()) {
-        if (!first) return;
-        stop_ticking();
-        drain_count_->one_drained();
-        return;
-    }
+TOLLGATE_COLD void event_loop::begin_drain(const drain_times& within) noexcept {
+    if (drained_reported_) return;
     if (!ticking_) begin_ticking();
+    if (!ticking_ || within.deadline <= milliseconds{0}) return cut_off();
+    const std::uint64_t now = ticks_due(clock::now());
+    wheel_.arm_no_later(drain_end_, now + to_ticks(within.deadline));
+    if (within.grace <= milliseconds{0}) end_grace();
+    else if (!closed_) wheel_.arm_no_later(grace_end_, now + to_ticks(within.grace));
+}
+
+TOLLGATE_COLD void event_loop::end_grace() noexcept { close_own_listeners(last_connections::accepted); }
+
+TOLLGATE_COLD void event_loop::close_own_listeners(last_connections what) noexcept {
+    if (std::exchange(closed_, true)) return;
+    wheel_.disarm(grace_end_);
+    close_listeners(what);
+    // A loop drains when none accepts any more: until then, any of them may hand it a connection.
+    if (!drain_count_->one_closed()) return;
+    for (event_loop* each = next_; each != this; each = each->next_) each->report_all_closed();
+    report_all_closed();  // last: while this loop has not drained, the others exist
+}
+
+TOLLGATE_COLD void event_loop::drain() noexcept {
+    if (std::exchange(draining_, true)) return;
     connections_.interrupt_all(interruption::draining);
-    if (ticking_ && deadline > milliseconds{0}) wheel_.arm_no_later(drain_end_, ticks_due(clock::now()) + to_ticks(deadline));
-    else cut_off();
+    report_if_drained();
 }
 
 TOLLGATE_COLD void event_loop::cut_off() noexcept {
+    close_own_listeners(last_connections::reset);
+    drain();
     connections_.interrupt_all(interruption::cut_off);
     context_->workers.withdraw_all();
 }
 
-TOLLGATE_COLD listener::listener(event_loop& loop, socket_handle socket) noexcept : loop_{loop}, socket_{socket} {}
+TOLLGATE_COLD void event_loop::report_if_drained() noexcept {
+    if (!drained() || std::exchange(drained_reported_, true)) return;
+    wheel_.disarm(drain_end_);
+    stop_ticking();
+    drain_count_->one_drained();
+}
+
+TOLLGATE_COLD listener::listener(event_loop& loop, socket_handle socket, bool is_shared) noexcept
+    : loop_{loop}, socket_{socket}, shared_{is_shared} {}
 
 TOLLGATE_COLD listener::~listener() { loop_.disarm(*this); }
 
@@ -34735,6 +34819,15 @@ TOLLGATE_DECL void listener::accept_all() noexcept {
         if (accepted.state == accept_state::accepted) distribute(accepted);
     }
     listen();
+}
+
+TOLLGATE_COLD void listener::accept_last() noexcept {
+    const int count_max = loop_.context().settings.backlog;  // the kernel has no more, except for those that arrive meanwhile
+    for (int i = 0; !shared_ && i < count_max; ++i) {
+        const accept_result accepted = accept_one(socket_);
+        if (accepted.state == accept_state::none || accepted.state == accept_state::exhausted) return;
+        if (accepted.state == accept_state::accepted) distribute(accepted);
+    }
 }
 
 TOLLGATE_COLD bool listener::refuse_one() noexcept {
@@ -34848,7 +34941,7 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
 }
 
 inline epoll_listener::epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept
-    : listener{loop, from.socket}, epoll_source{loop, from.socket, trigger::level, from.is_shared} {}
+    : listener{loop, from.socket, from.is_shared}, epoll_source{loop, from.socket, trigger::level, from.is_shared} {}
 
 TOLLGATE_COLD epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
     : event_loop{std::move(context), std::move(drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
@@ -34876,6 +34969,12 @@ TOLLGATE_COLD void epoll_loop::listen(const listening_socket& from) {
     }
     listeners_.push_back(std::move(made));
     listeners_.back()->listen();
+}
+
+TOLLGATE_COLD void epoll_loop::close_listeners(last_connections what) noexcept {
+    if (what == last_connections::accepted)
+        for (const auto& one : listeners_) one->accept_last();
+    listeners_.clear();
 }
 
 TOLLGATE_DECL void epoll_loop::run() noexcept {
@@ -34954,12 +35053,12 @@ TOLLGATE_COLD void epoll_loop_group::listen(const std::vector<listening_socket>&
         }));
 }
 
-TOLLGATE_COLD void epoll_loop_group::drain(milliseconds deadline) {
-    for (const auto& one : loops_) one->request_drain(deadline);
+TOLLGATE_COLD void epoll_loop_group::drain(const drain_times& within) {
+    for (const auto& one : loops_) one->request_drain(within);
 }
 
 TOLLGATE_COLD void epoll_loop_group::close() noexcept {
-    for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_drain(milliseconds{0});
+    for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_drain({});
     if (threads_.size() == loops_.size()) drained_->wait();
     for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_exit();
     for (std::thread& one : threads_) one.join();
@@ -36271,7 +36370,7 @@ class asio_listener final : public listener {
 public:
     /// Throws; then the socket is still the caller's.
     asio_listener(asio_loop<Executor>& loop, const listening_socket& from)
-        : listener{loop, from.socket}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
+        : listener{loop, from.socket, from.is_shared}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
         socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
     }
     ~asio_listener() override { close(); }
@@ -36380,7 +36479,7 @@ public:
     void shut() noexcept {
         const auto inside = lock();
         is_shut_down_ = true;
-        this->request_drain(milliseconds{0});
+        this->request_drain({});
         this->collect();
         timer_.cancel();
     }
@@ -36439,8 +36538,11 @@ private:
         if (accepted == nullptr) close_asio_socket(own);
         return accepted;
     }
-    void close_listeners() noexcept override {
-        for (const auto& one : listeners_) one->close();  // not destroyed: one of their handlers may be about to run
+    void close_listeners(last_connections what) noexcept override {
+        for (const auto& one : listeners_) {
+            if (what == last_connections::accepted) one->accept_last();
+            one->close();  // not destroyed: one of their handlers may be about to run
+        }
     }
 
     using clock = event_loop::clock;
@@ -36508,11 +36610,11 @@ public:
 
     void listen(const std::vector<listening_socket>& from) override { distribute(from, loops_); }
 
-    void drain(milliseconds deadline) override {
+    void drain(const drain_times& within) override {
         constexpr milliseconds grace = seconds{1};  // for the executor to close what was cut off at the deadline
-        drained_->give_up_after(deadline + grace);
+        drained_->give_up_after(within.deadline + grace);
         for (const auto& one : loops_) {
-            one->request_drain(deadline);
+            one->request_drain(within);
             one->try_collect();
         }
     }
@@ -36571,7 +36673,7 @@ public:
                 running_.run([&context] { context.run(); });
             }));
     }
-    void drain(milliseconds deadline) override { loops_->drain(deadline); }
+    void drain(const drain_times& within) override { loops_->drain(within); }
     void wait() override { loops_->wait(); }
     [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
     void close() noexcept override {

@@ -74,6 +74,7 @@ class Usage(Case):
                 "--max-header-bytes": ["0", "1023", "x", "999999999"],
                 "--max-body-bytes": ["0", "x", "-1"],
                 "--max-connections": ["0", "x", "1000001"],
+                "--shutdown-grace": ["", "-1", "1s", "3601"],
                 "--access-token-seconds": ["0", "x", "-1", "1h"],
                 "--admin-host": ["", "a b", "node1:9464", "http://node1", "node1/"],
                 "--trusted-proxy": ["", "x", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/", "10.0.0/8", "::/129"],
@@ -85,7 +86,7 @@ class Usage(Case):
                 "--auth-url": ["", "example.com", "https://example.com/", "https://example.com/#x"],
                 "--store": ["", "x", "memory", "sqlite:", "sqlite::memory:", "mysql:x", "postgres:",
                             "postgres:nonsense", "postgres:host=x nonsense=y",
-                            "postgres:host=a,b port=1,2,3"],
+                            "postgres:host=a,b port=1,2,3", "postgres://u@x@y/d"],
                 "--cache-seconds": ["", "x", "-1", "3601", "30s"],
                 "--limits": ["", "x", "memory", "redis:", "redis://", "redis://h:x", "redis://h/x", "redis://h:1?x",
                              "rediss://", "redis://user@h", "http://h"],
@@ -101,6 +102,16 @@ class Usage(Case):
             }.items():
                 for value in values:
                     refused(flag, value, mentions=flag)
+            for words, mentions in ((["--store", "postgres://u:hunt@er2@127.0.0.1:1/d"], "--store: .*%40"),
+                                    (["--store", "postgres:host=x sslmod=hunter2"], '--store: Option 2 .* "sslmode"'),
+                                    (["--limits", "redis://u@er2@h"], "--limits: .*user:password@"),
+                                    (["postgres://u:hunter2@h/d"], "unexpected argument"),
+                                    (["--log", "postgres://u:hunter2@h/d"], "--log"),
+                                    (["--admin-listen", "password=hunter2"], "--admin-listen")):
+                result = run_command("serve", *words, "--data", data / "d")
+                self.assertEqual(2, result.returncode, result)
+                self.assertRegex(result.stderr, mentions)
+                self.assertNotIn("er2", result.stderr)
             refused("--threads", "1", "--threads", "2", mentions="--threads")
             refused("--threads", mentions="--threads")
             refused("--plain", "--tls-cert", "a", "--tls-key", "b", mentions="--plain")

@@ -211,6 +211,8 @@ class Server:
         self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="tollgate-e2e-"))
         self.store_flags = flags_for(self.data, store)
         command = [program, "serve", *self.store_flags, "--listen", listen, *map(str, flags)]
+        if "--shutdown-grace" not in flags:  # most tests have no client that uses the grace
+            command += ["--shutdown-grace", "0"]
         if not tls:
             command.append("--plain")
         if cookie_name:

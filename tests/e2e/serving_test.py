@@ -318,6 +318,27 @@ class Signals(Case):
             self.assertTrue(connection.ended())
             self.assertEqual(0, server.wait())
 
+    def test_while_the_server_stops_no_request_is_lost(self):
+        for tls in (False, True):
+            with self.subTest(tls=tls), \
+                    Server("--shutdown-grace", "3000", "--admin-listen", "127.0.0.1:0", store="memory:", tls=tls) as server, \
+                    server.connect() as kept, server.connect() as idle:
+                for each in (kept, idle):
+                    self.assertIsNone(each.request("GET", "/v1/testservice/get").get("Connection"))
+                self.eventually(lambda: server.admin("/readyz").status == 200)
+                server.signal(signal.SIGTERM)
+                self.eventually(lambda: server.admin("/readyz").status == 503)
+                self.assertEqual({"ready": False, "failing": ["stopping"]}, server.admin("/readyz").json())
+                self.assertEqual(200, server.admin("/healthz").status)
+                self.eventually(lambda: server.request("GET", "/v1/testservice/get").get("Connection") == "close")
+                response = kept.request("GET", "/v1/testservice/get")
+                self.assertEqual((200, "close"), (response.status, response.get("Connection")))
+                self.assertTrue(kept.ended())
+                self.assertIsNone(server.process.poll())
+                server.signal(signal.SIGTERM)
+                self.assertEqual(1, server.wait())
+                self.assertTrue(idle.ended())
+
     def test_a_second_signal_ends_the_server_at_once(self):
         with Server(store="memory:") as server, server.connect() as connection:
             connection.send(encode("GET", "/v1/testservice/get") + b"POST /v1/testservice/post HTTP/1.1\r\nHost: x\r\n")

@@ -39,7 +39,7 @@ struct health_settings {
 ///
 /// A path that ends in `/readyz` gets 200 and `{"ready":true}` if the last run of each check succeeded, else 503 and
 /// `{"ready":false,"failing":["store"]}`; every other path gets 200, because the process serves. A check fails before its first
-/// run.
+/// run. After `begin_stop`, `/readyz` names `stopping`, whatever the checks say.
 ///
 /// Thread rule: everything may be called from any thread at any time, except for `add` after `start`.
 class health {
@@ -66,7 +66,11 @@ public:
     /// repeatedly.
     TOLLGATE_DECL void stop() noexcept;
 
-    /// The names of the checks that fail, in the order in which they were added. Never waits.
+    /// From now on, `/readyz` says that the process is not ready. Call it before `server::stop`, so that load balancers send requests
+    /// to other processes. The checks continue.
+    TOLLGATE_DECL void begin_stop() noexcept;
+
+    /// `stopping` after `begin_stop`, and the names of the checks that fail, in the order in which they were added. Never waits.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> failing() const;
 
     /// Serves a request as described above. Never waits.

@@ -99,6 +99,7 @@ struct health::impl {
     std::mutex mutex;
     std::condition_variable stopped;
     bool stopping = false;
+    std::atomic<bool> process_stops = false;
     detail::owning_process process;
     detail::before_openssl_end before_openssl_end;
     std::mutex threads_mutex;  // while threads are started or joined; locked before `mutex`
@@ -142,8 +143,11 @@ TOLLGATE_DECL result<void> health::start() {
 
 TOLLGATE_DECL void health::stop() noexcept { impl_->stop(); }
 
+TOLLGATE_DECL void health::begin_stop() noexcept { impl_->process_stops = true; }
+
 TOLLGATE_DECL std::vector<std::string> health::failing() const {
     std::vector<std::string> names;
+    if (impl_->process_stops) names.emplace_back("stopping");
     for (const auto& each : impl_->checks)
         if (impl_->fails(each)) names.push_back(each.name);
     return names;

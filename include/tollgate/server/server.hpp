@@ -67,10 +67,11 @@ public:
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_COLD void wait();
 
-    /// Accepts no more connections and closes idle ones at once. Requests in progress are answered with
-    /// `Connection: close`; after `deadline` the remaining connections are closed and requests waiting for a worker are
-    /// dropped. Returns when everything has ended and the port is free. Only calls of a blocking handler that are still
-    /// running can make it take longer than `deadline`.
+    /// For `server_settings::stop_grace`, serves as before, but every response has `Connection: close`. Then it accepts no more
+    /// connections, closes idle ones, and finishes the requests in progress; a connection that has just been accepted has half a second to
+    /// send its request. `deadline` after the grace, the remaining connections are closed and requests waiting for a worker are dropped. A
+    /// deadline of zero or less ends everything at once, without a grace. Returns when everything has ended and the port is free. Only
+    /// calls of a blocking handler that are still running can make it take longer than grace and deadline together.
     ///
     /// If it is called by a handler, or on a thread that the server's executor needs to make progress, it returns at once, and the
     /// server stops while the executor runs. If no thread runs the executor, it gives up one second after the deadline. May be called

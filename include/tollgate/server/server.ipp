@@ -59,6 +59,7 @@ private:
     TOLLGATE_COLD void end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept;
     TOLLGATE_COLD result<void> check_settings() const;
     TOLLGATE_COLD void drain(milliseconds deadline);
+    [[nodiscard]] TOLLGATE_COLD server_detail::drain_times times_of_stop(milliseconds deadline) const noexcept;
     TOLLGATE_COLD void remove_socket_files();
     /// Ends workers and threads. Precondition: not called on one of them.
     TOLLGATE_COLD void close();
@@ -261,15 +262,23 @@ TOLLGATE_COLD void server::core::remove_socket_files() {
 }
 
 TOLLGATE_COLD void server::core::drain(milliseconds deadline) {
-    remove_socket_files();  // while it still listens: a server that starts now has a file of its own
+    const auto within = times_of_stop(deadline);
+    if (within.grace == milliseconds{0}) remove_socket_files();  // while it still listens: a server that starts now has a file of its own
     context_->stopping = true;
-    loops_->drain(deadline);
+    loops_->drain(within);
+}
+
+TOLLGATE_COLD server_detail::drain_times server::core::times_of_stop(milliseconds deadline) const noexcept {
+    if (deadline == milliseconds{0}) return {};
+    const milliseconds grace = (std::clamp)(context_->settings.stop_grace, milliseconds{0}, server_detail::for_ever);
+    return {.grace = grace, .deadline = grace + deadline};
 }
 
 TOLLGATE_COLD void server::core::close() {
     const std::lock_guard one_at_a_time{close_mutex_};
     loops_->close();
     context_->workers.stop();
+    remove_socket_files();
     const std::lock_guard hold{mutex_};
     state_ = state::stopped;
     state_changed_.notify_all();

@@ -98,6 +98,12 @@ struct server_settings {
     /// How long a refused client may continue to send before it is cut off.
     milliseconds linger_timeout = seconds{5};
 
+    /// How long `server::stop` continues to accept connections and to serve, with `Connection: close` in every response, before it closes
+    /// what is idle. So clients and proxies leave their connections between two requests, instead of losing a request that they send at
+    /// the moment at which the server closes. Zero or less: none. Behind a load balancer, longer than it needs to notice that the server
+    /// is not ready.
+    milliseconds stop_grace = seconds{1};
+
     /// Called with one line when a system resource runs short, at most once a minute for each cause, and when `reload_certificates` keeps
     /// the former ticket keys. Runs on an I/O thread or the caller's, and must not block.
     std::function<void(std::string_view message)> on_warning = {};

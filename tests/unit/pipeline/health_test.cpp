@@ -105,6 +105,23 @@ TEST_CASE("readiness follows the checks, and health does not", "[pipeline][healt
     CHECK(eventually([&] { return !checks.failing().empty(); }));
 }
 
+TEST_CASE("a process that stops is not ready, but healthy", "[pipeline][health]") {
+    std::atomic<bool> fails = false;
+    health checks{{.interval = milliseconds{1}, .timeout = std::chrono::hours{1}}};
+    checks.add("store", [&]() -> result<void> {
+        if (fails) return unavailable("away");
+        return {};
+    });
+    REQUIRE(checks.start());
+    CHECK(eventually([&] { return checks.failing().empty(); }));
+    checks.begin_stop();
+    CHECK(fetch(checks, "/readyz").status() == http::status::service_unavailable);
+    CHECK(fetch(checks, "/readyz").body() == R"({"ready":false,"failing":["stopping"]})");
+    CHECK(fetch(checks, "/healthz").status() == http::status::ok);
+    fails = true;
+    CHECK(eventually([&] { return checks.failing() == std::vector<std::string>{"stopping", "store"}; }));
+}
+
 TEST_CASE("a check that hangs counts as failing and delays nothing else", "[pipeline][health]") {
     std::atomic<bool> hangs = false, is_in = false, leave = false;
     health checks{{.interval = milliseconds{1}, .timeout = seconds{1}, .now = &fake_now}};

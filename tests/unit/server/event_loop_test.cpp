@@ -8,10 +8,12 @@
 #include <support/gate.hpp>
 #include <support/server_socket.hpp>
 #include <support/socket_client.hpp>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -30,8 +32,9 @@ namespace {
 /// A loop without sockets. The test handles its ticks.
 class idle_loop final : public event_loop {
 public:
-    explicit idle_loop(const std::shared_ptr<server_context>& context)
-        : event_loop{context, std::make_shared<drain_count>(1)} {}
+    explicit idle_loop(const std::shared_ptr<server_context>& context,
+                       const std::shared_ptr<drain_count>& drained = std::make_shared<drain_count>(1))
+        : event_loop{context, drained} {}
 
     using event_loop::collect;
     using event_loop::next_tick;
@@ -51,7 +54,7 @@ private:
     [[nodiscard]] bool start_ticking() noexcept override { return is_ticking = true; }
     void stop_ticking() noexcept override {}
     [[nodiscard]] connection* make_connection(socket_handle, const tollgate::ip_address&, admission) noexcept override { return nullptr; }
-    void close_listeners() noexcept override {}
+    void close_listeners(last_connections) noexcept override {}
 };
 
 /// A connection to a client that sends nothing.
@@ -143,8 +146,9 @@ TEST_CASE("a deadline counts from the time it is set, even if the loop handles i
         {"a time", [&] { loop.arm(entry, 40ms); }, [&] { return entry.fired == 1; }},
         {"of a stop",
          [&] {
-             loop.request_drain(40ms);
+             loop.request_drain({.deadline = 40ms});
              loop.collect();
+             loop.collect();  // no loop listens any more
              client->cancelled = 0;
          },
          [&] { return client->cancelled == 1; }},
@@ -227,13 +231,93 @@ TEST_CASE("a client has the whole write timeout for each batch of responses", "[
     }
 }
 
+TEST_CASE("a connection accepted just before the listeners close has time for its request", "[event_loop][stop]") {
+    const std::string get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    const bool sends_request = GENERATE(true, false);
+    CAPTURE(sends_request);
+    tollgate_test::echo_handler handler;
+    const auto context = std::make_shared<server_context>(handler, server_settings{});
+    idle_loop loop{context};
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
+    const int client = ends[0];
+    auto* const accepted = new scripted_connection{loop, ends[1]};  // deletes itself at its end
+    accepted->begin();
+    context->stopping = true;
+    loop.request_drain({.deadline = 1h});
+    loop.collect();
+    loop.collect();  // no loop listens any more
+    REQUIRE(accepted->cancelled);
+    accepted->cancelled = false;
+    accepted->on_ready();
+    (void)loop.tick(event_loop::clock::now() + 499ms);
+    REQUIRE_FALSE(accepted->cancelled);
+    if (sends_request) {
+        REQUIRE(::send(client, get.data(), get.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(get.size()));
+        accepted->on_ready();
+        std::string response(4096, '\0');
+        response.resize(static_cast<std::size_t>((std::max)(::recv(client, response.data(), response.size(), 0), ssize_t{0})));
+        CHECK(response.starts_with("HTTP/1.1 200 "));
+        CHECK(response.find("Connection: close") != std::string::npos);
+        ::shutdown(client, SHUT_WR);
+        accepted->on_ready();
+    } else {
+        (void)loop.tick(event_loop::clock::now() + 510ms + 2 * loop.tick_length());
+        CHECK(accepted->cancelled);
+        accepted->on_ready();
+    }
+    char byte = 0;
+    CHECK(::recv(client, &byte, 1, 0) == 0);
+    CHECK(context->counters.connections == 0);
+    ::close(client);
+}
+
+TEST_CASE("a loop drains when no loop of its ring listens any more", "[event_loop][stop]") {
+    tollgate_test::echo_handler handler;
+    const auto context = std::make_shared<server_context>(handler, server_settings{});
+    const auto drained = std::make_shared<drain_count>(2);
+    idle_loop first{context, drained}, second{context, drained};
+    first.set_next(second);
+    second.set_next(first);
+    first.request_drain({.deadline = 1h});
+    second.request_drain({.grace = 1s, .deadline = 1h});
+    first.collect();
+    first.collect();
+    second.collect();
+    CHECK_FALSE(first.draining());  // the second may still hand it a connection
+    (void)second.tick(event_loop::clock::now() + 1s + 2 * second.tick_length());
+    first.collect();
+    second.collect();
+    CHECK(first.draining());
+    CHECK(second.draining());
+    drained->wait();
+}
+
+TEST_CASE("a listener accepts what has been established before it is closed", "[event_loop][stop]") {
+    for (const bool is_shared : {false, true}) {
+        CAPTURE(is_shared);
+        const tollgate_test::server_socket socket;
+        const tollgate_test::socket_client first{socket.port()}, second{socket.port()};
+        tollgate_test::echo_handler handler;
+        const auto context = std::make_shared<server_context>(handler, server_settings{});
+        idle_loop loop{context};
+        idle_loop other{context};
+        loop.set_next(other);
+        REQUIRE(::fcntl(socket.native(), F_SETFL, O_NONBLOCK) == 0);
+        scripted_listener listener{loop, socket.native(), is_shared};
+        listener.accept_last();
+        // Of a shared socket, other processes accept them.
+        CHECK(accept_one(socket.native()).state == (is_shared ? accept_state::accepted : accept_state::none));
+    }
+}
+
 TEST_CASE("a listener without a descriptor waits again after a pause, even if its loop has no connection", "[event_loop]") {
     const tollgate_test::server_socket socket;
     const tollgate_test::socket_client client{socket.port()};
     tollgate_test::echo_handler handler;
     const auto context = std::make_shared<server_context>(handler, server_settings{});
     idle_loop loop{context};
-    scripted_listener listener{loop, socket.native()};
+    scripted_listener listener{loop, socket.native(), false};
     rlimit before{};
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
     rlimit none = before;

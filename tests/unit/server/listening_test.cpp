@@ -1,5 +1,7 @@
 #include <tollgate/server/server.hpp>
 
+#include <tollgate/server/asio_server.hpp>
+
 #include <support/echo_handler.hpp>
 #include <support/eventually.hpp>
 #include <support/gate.hpp>
@@ -52,7 +54,7 @@ std::string fetch(const std::string& path) {
     return response;
 }
 
-server_settings at(const std::string& path) { return {.address = "unix:" + path, .port = 0, .threads = 1}; }
+server_settings at(const std::string& path) { return {.address = "unix:" + path, .port = 0, .threads = 1, .stop_grace = tollgate::milliseconds{0}}; }
 
 struct peer_handler {
     void handle(const http::request& request, http::response& response) noexcept { response.body() = request.peer.to_text(); }

@@ -41,6 +41,7 @@ server_settings one_thread() {
     server_settings settings;
     settings.port = 0;
     settings.threads = 1;
+    settings.stop_grace = 0ms;
     settings.queue_wait_max = 1h;  // a busy machine may delay a worker
     return settings;
 }
@@ -759,6 +760,68 @@ TEST_CASE("stop() releases everything, at any time and repeatedly", "[server][st
         CHECK(client.ends_silently());
         stopped.get();
     }
+}
+
+TEST_CASE("while a server stops, its clients leave their connections between two requests", "[server][stop]") {
+    tollgate_test::echo_handler handler;
+    server_settings settings = one_thread();
+    settings.threads = 2;
+    settings.stop_grace = 1h;
+    server instance{handler, settings};
+    REQUIRE(instance.start());
+    const auto ask = [](socket_client& client) {
+        client.write(get);
+        return client.read_response();
+    };
+    std::vector<std::unique_ptr<socket_client>> kept;
+    for (int i = 0; i < 8; ++i) {
+        kept.push_back(std::make_unique<socket_client>(instance.port()));
+        const auto response = ask(*kept.back());
+        CHECK(response.status == 200);
+        CHECK_FALSE(response.has("Connection: close"));
+    }
+    socket_client idle{instance.port()};
+    CHECK(ask(idle).status == 200);
+    auto stopped = std::async(std::launch::async, [&] { instance.stop(1h); });
+    REQUIRE(eventually([&] {
+        socket_client probe{instance.port()};
+        return ask(probe).has("Connection: close");
+    }));
+    for (const auto& each : kept) {
+        const auto last = ask(*each);
+        CHECK(last.status == 200);
+        CHECK(last.has("Connection: close"));
+        CHECK(each->ends_silently());
+        socket_client again{instance.port()};
+        CHECK(ask(again).has("Connection: close"));
+        CHECK(again.ends_silently());
+    }
+    CHECK(stopped.wait_for(0ms) == std::future_status::timeout);
+    instance.stop(0ms);  // an earlier end
+    stopped.get();
+    CHECK(idle.ends_silently());
+    CHECK(port_is_free(instance.port()));
+}
+
+TEST_CASE("after the grace, idle connections are closed and requests in progress finish", "[server][stop]") {
+    tollgate_test::echo_handler handler;
+    server_settings settings = one_thread();
+    settings.threads = 2;
+    settings.stop_grace = 20ms;
+    server instance{handler, settings};
+    REQUIRE(instance.start());
+    socket_client busy{instance.port()}, idle{instance.port()};
+    idle.write(get);
+    CHECK(idle.read_response().status == 200);
+    busy.write(get + "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+    CHECK(busy.read_response().body == "GET /a ");
+    auto stopped = std::async(std::launch::async, [&] { instance.stop(1h); });
+    CHECK(idle.ends_silently());
+    CHECK(port_is_free(instance.port()));
+    busy.write("llo");
+    CHECK(busy.read_response().body == "POST /b hello");
+    CHECK(busy.ends_silently());
+    stopped.get();
 }
 
 TEST_CASE("a handler may stop its own server", "[server][stop]") {

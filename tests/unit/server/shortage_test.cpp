@@ -45,6 +45,7 @@ server_settings one_thread() {
     server_settings settings;
     settings.port = 0;
     settings.threads = 1;
+    settings.stop_grace = 0ms;
     return settings;
 }
 

@@ -49,6 +49,7 @@ server_settings with_tls(tls_settings tls = {}) {
     server_settings settings;
     settings.port = 0;
     settings.threads = 1;
+    settings.stop_grace = 0ms;
     settings.tls = tls_from(std::move(tls));
     return settings;
 }

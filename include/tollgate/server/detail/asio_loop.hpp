@@ -159,7 +159,7 @@ class asio_listener final : public listener {
 public:
     /// Throws; then the socket is still the caller's.
     asio_listener(asio_loop<Executor>& loop, const listening_socket& from)
-        : listener{loop, from.socket}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
+        : listener{loop, from.socket, from.is_shared}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
         socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
     }
     ~asio_listener() override { close(); }
@@ -268,7 +268,7 @@ public:
     void shut() noexcept {
         const auto inside = lock();
         is_shut_down_ = true;
-        this->request_drain(milliseconds{0});
+        this->request_drain({});
         this->collect();
         timer_.cancel();
     }
@@ -327,8 +327,11 @@ private:
         if (accepted == nullptr) close_asio_socket(own);
         return accepted;
     }
-    void close_listeners() noexcept override {
-        for (const auto& one : listeners_) one->close();  // not destroyed: one of their handlers may be about to run
+    void close_listeners(last_connections what) noexcept override {
+        for (const auto& one : listeners_) {
+            if (what == last_connections::accepted) one->accept_last();
+            one->close();  // not destroyed: one of their handlers may be about to run
+        }
     }
 
     using clock = event_loop::clock;

@@ -70,11 +70,11 @@ public:
 
     void listen(const std::vector<listening_socket>& from) override { distribute(from, loops_); }
 
-    void drain(milliseconds deadline) override {
+    void drain(const drain_times& within) override {
         constexpr milliseconds grace = seconds{1};  // for the executor to close what was cut off at the deadline
-        drained_->give_up_after(deadline + grace);
+        drained_->give_up_after(within.deadline + grace);
         for (const auto& one : loops_) {
-            one->request_drain(deadline);
+            one->request_drain(within);
             one->try_collect();
         }
     }
@@ -133,7 +133,7 @@ public:
                 running_.run([&context] { context.run(); });
             }));
     }
-    void drain(milliseconds deadline) override { loops_->drain(deadline); }
+    void drain(const drain_times& within) override { loops_->drain(within); }
     void wait() override { loops_->wait(); }
     [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
     void close() noexcept override {

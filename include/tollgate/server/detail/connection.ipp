@@ -206,7 +206,8 @@ TOLLGATE_DECL connection_event connection::outcome(http1_session::state session,
         return session == http1_session::state::in_body ? event::body_pending : event::head_pending;
     const bool answered = workspace_->session.responses() > 0;
     close_workspace();
-    if (loop_.context().stopping.load(std::memory_order_relaxed)) return event::session_over;
+    // The first request of a connection may be on its way.
+    if (loop_.draining() && (answered || state_ == connection_state::idle)) return event::session_over;
     if (answered && tls_ && !keeps_tls_buffers_) keeps_tls_buffers_ = loop_.tls_keepers().add(*this);
     if (answered) return event::all_answered;
     return tls_ && !tls_->handshake_done() ? event::handshake_pending : event::nothing_new;
@@ -313,8 +314,7 @@ TOLLGATE_DECL connection_event connection::discard_input() {
 
 TOLLGATE_DECL connection_event connection::extend_linger() noexcept {
     const milliseconds waited = ++linger_extensions_ * linger_while_stopping;
-    const server_context& context = loop_.context();
-    if (!context.stopping || waited >= context.settings.linger_timeout || !is_sending(socket_)) return event::finished;
+    if (!loop_.draining() || waited >= loop_.context().settings.linger_timeout || !is_sending(socket_)) return event::finished;
     arm_linger();
     return discard_input();
 }
@@ -355,8 +355,8 @@ TOLLGATE_DECL void connection::close_workspace() noexcept { loop_.workspaces().g
 TOLLGATE_DECL void connection::arm_deadline() noexcept {
     deadline next = deadline::none;
     switch (state_) {
-        case connection_state::handshaking: next = deadline::handshake; break;
-        case connection_state::fresh:
+        case connection_state::handshaking: next = loop_.draining() ? deadline::last_request : deadline::handshake; break;
+        case connection_state::fresh: next = loop_.draining() ? deadline::last_request : deadline::head; break;
         case connection_state::in_head: next = deadline::head; break;
         case connection_state::in_body: next = deadline::body; break;
         case connection_state::idle: next = deadline::idle; break;
@@ -381,9 +381,8 @@ TOLLGATE_DECL void connection::arm_deadline() noexcept {
 
 TOLLGATE_DECL void connection::arm_linger() noexcept {
     deadline_ = deadline::linger;
-    const server_context& context = loop_.context();
-    const milliseconds patience = context.settings.linger_timeout;
-    loop_.arm(*this, context.stopping ? (std::min)(patience, linger_while_stopping) : patience);
+    const milliseconds patience = loop_.context().settings.linger_timeout;
+    loop_.arm(*this, loop_.draining() ? (std::min)(patience, linger_while_stopping) : patience);
 }
 
 }  // namespace tollgate::server_detail

@@ -116,7 +116,7 @@ private:
     void stop_ticking() noexcept override {}
     [[nodiscard]] TOLLGATE_DECL connection* make_connection(socket_handle socket, const ip_address& peer,
                                                             admission admitted) noexcept override;
-    void close_listeners() noexcept override { listeners_.clear(); }
+    TOLLGATE_COLD void close_listeners(last_connections what) noexcept override;
 
     TOLLGATE_DECL void on_wakeup() noexcept;
     TOLLGATE_DECL void end_cancelled() noexcept;
@@ -137,7 +137,7 @@ public:
     ~epoll_loop_group() override { close(); }
 
     TOLLGATE_COLD void listen(const std::vector<listening_socket>& from) override;
-    TOLLGATE_COLD void drain(milliseconds deadline) override;
+    TOLLGATE_COLD void drain(const drain_times& within) override;
     void wait() override { drained_->wait(); }
     [[nodiscard]] bool needs_this_thread() const noexcept override { return serving_scope::is_set_for(*context_); }
     TOLLGATE_COLD void close() noexcept override;

@@ -72,7 +72,7 @@ TOLLGATE_DECL void epoll_connection::end_wait() noexcept {
 }
 
 inline epoll_listener::epoll_listener(epoll_loop& loop, const listening_socket& from) noexcept
-    : listener{loop, from.socket}, epoll_source{loop, from.socket, trigger::level, from.is_shared} {}
+    : listener{loop, from.socket, from.is_shared}, epoll_source{loop, from.socket, trigger::level, from.is_shared} {}
 
 TOLLGATE_COLD epoll_loop::epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained)
     : event_loop{std::move(context), std::move(drained)}, epoll_{::epoll_create1(EPOLL_CLOEXEC)},
@@ -100,6 +100,12 @@ TOLLGATE_COLD void epoll_loop::listen(const listening_socket& from) {
     }
     listeners_.push_back(std::move(made));
     listeners_.back()->listen();
+}
+
+TOLLGATE_COLD void epoll_loop::close_listeners(last_connections what) noexcept {
+    if (what == last_connections::accepted)
+        for (const auto& one : listeners_) one->accept_last();
+    listeners_.clear();
 }
 
 TOLLGATE_DECL void epoll_loop::run() noexcept {
@@ -178,12 +184,12 @@ TOLLGATE_COLD void epoll_loop_group::listen(const std::vector<listening_socket>&
         }));
 }
 
-TOLLGATE_COLD void epoll_loop_group::drain(milliseconds deadline) {
-    for (const auto& one : loops_) one->request_drain(deadline);
+TOLLGATE_COLD void epoll_loop_group::drain(const drain_times& within) {
+    for (const auto& one : loops_) one->request_drain(within);
 }
 
 TOLLGATE_COLD void epoll_loop_group::close() noexcept {
-    for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_drain(milliseconds{0});
+    for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_drain({});
     if (threads_.size() == loops_.size()) drained_->wait();
     for (std::size_t i = 0; i < threads_.size(); ++i) loops_[i]->request_exit();
     for (std::thread& one : threads_) one.join();

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -24,7 +25,7 @@ namespace tollgate::inline v0::server_detail {
 class connection;
 
 /// What a connection waits for; each has its own timeout.
-enum class deadline : std::uint8_t { none, handshake, head, body, idle, write, linger, count_ };
+enum class deadline : std::uint8_t { none, handshake, head, last_request, body, idle, write, linger, count_ };
 
 /// Why a wait was cancelled; a later enumerator overrides an earlier one.
 enum class interruption : std::uint8_t {
@@ -76,10 +77,22 @@ private:
     std::size_t count_ = 0;
 };
 
+/// How a server stops, from the request on: for `grace` it still accepts and serves; at `deadline` every connection is closed.
+struct drain_times {
+    milliseconds grace{0};
+    milliseconds deadline{0};
+};
+
+/// What happens to connections that the kernel has established when a listener is closed: the kernel would reset them.
+enum class last_connections : std::uint8_t { reset, accepted };
+
 /// Lets threads wait until every event loop of a server has drained. Lives as long as the last of those loops.
 class drain_count {
 public:
-    explicit drain_count(std::size_t loops) noexcept : left_{loops} {}
+    explicit drain_count(std::size_t loops) noexcept : listening_{loops}, left_{loops} {}
+
+    /// A loop has closed its listeners. True: it was the last one, so no loop gets another connection.
+    [[nodiscard]] bool one_closed() noexcept { return --listening_ == 0; }
 
     void one_drained() {
         const std::lock_guard hold{mutex_};
@@ -116,6 +129,7 @@ private:
     std::mutex mutex_;
     std::condition_variable all_drained_;
     clock::time_point give_up_at_ = never;
+    std::atomic<std::size_t> listening_;
     std::size_t left_;
     bool ended_ = false;
 };
@@ -146,9 +160,9 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool enqueue_accepted(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
     /// Hands over a connection that a worker has finished.
     TOLLGATE_DECL void enqueue_completed(connection& one) noexcept;
-    /// Closes the listeners and idle connections, and at the deadline all others. Of several deadlines the earliest
-    /// applies.
-    TOLLGATE_COLD void request_drain(milliseconds deadline) noexcept;
+    /// Closes the listeners after the grace, then, when no loop of the ring accepts any more, the idle connections, and at the deadline all
+    /// others. Of several requests, the shortest times apply.
+    TOLLGATE_COLD void request_drain(const drain_times& within) noexcept;
 
     // On the loop's thread:
 
@@ -161,6 +175,8 @@ public:
     }
     TOLLGATE_COLD void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
+    /// Whether connections end as soon as they have no request. No further ones will arrive.
+    [[nodiscard]] bool draining() const noexcept { return draining_; }
 
     TOLLGATE_DECL void add(connection& one) noexcept;
     TOLLGATE_DECL void remove(connection& one) noexcept;
@@ -181,7 +197,7 @@ protected:
     virtual void stop_ticking() noexcept = 0;
     /// Null if that fails; then the socket is closed.
     [[nodiscard]] virtual connection* make_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept = 0;
-    virtual void close_listeners() noexcept = 0;
+    virtual void close_listeners(last_connections what) noexcept = 0;
 
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
     /// Handles the ticks that have passed at `now`; false if no more are needed.
@@ -204,13 +220,15 @@ private:
     struct inbox {
         work_queue completed;
         std::vector<accepted_socket> accepted;
-        std::optional<milliseconds> drain;
+        std::optional<drain_times> drain;
+        bool all_closed = false;  // no loop accepts connections any more
         bool woken = false;
     };
-    class drain_end final : public deadline_wheel::entry {
+    template <void (event_loop::*Step)() noexcept>
+    class drain_step final : public deadline_wheel::entry {
     public:
-        explicit drain_end(event_loop& loop) noexcept : loop_{loop} {}
-        void on_deadline() noexcept override { loop_.cut_off(); }
+        explicit drain_step(event_loop& loop) noexcept : loop_{loop} {}
+        void on_deadline() noexcept override { (loop_.*Step)(); }
 
     private:
         event_loop& loop_;
@@ -234,8 +252,16 @@ private:
         return now < next_tick_ ? 0 : static_cast<std::uint64_t>((now - next_tick_) / tick_length_) + 1;
     }
     TOLLGATE_COLD void close_accepted(const accepted_socket& one) noexcept;
-    TOLLGATE_COLD void drain(milliseconds deadline) noexcept;
+    TOLLGATE_COLD void begin_drain(const drain_times& within) noexcept;
+    TOLLGATE_COLD void end_grace() noexcept;
+    TOLLGATE_COLD void close_own_listeners(last_connections what) noexcept;
+    TOLLGATE_COLD void report_all_closed() noexcept;
+    TOLLGATE_COLD void drain() noexcept;
     TOLLGATE_COLD void cut_off() noexcept;
+    TOLLGATE_COLD void report_if_drained() noexcept;
+
+    /// For the request of a connection that was accepted just before the listeners closed. Twice the longest round trip on earth.
+    static constexpr milliseconds last_request_wait{500};
 
     const std::shared_ptr<server_context> context_;
     const std::shared_ptr<drain_count> drain_count_;
@@ -248,9 +274,12 @@ private:
     workspace_pool workspaces_;
     connection_list connections_;
     server_detail::tls_keepers tls_keepers_;
-    drain_end drain_end_{*this};
+    drain_step<&event_loop::end_grace> grace_end_{*this};
+    drain_step<&event_loop::cut_off> drain_end_{*this};
     bool ticking_ = false;
+    bool closed_ = false;  // its listeners
     bool draining_ = false;
+    bool drained_reported_ = false;
 
     std::mutex inbox_mutex_;
     inbox inbox_;
@@ -260,12 +289,14 @@ private:
 class listener : public deadline_wheel::entry {
 public:
     /// All loops of the ring must outlive every open listener.
-    TOLLGATE_COLD listener(event_loop& loop, socket_handle socket) noexcept;
+    TOLLGATE_COLD listener(event_loop& loop, socket_handle socket, bool is_shared) noexcept;
     TOLLGATE_COLD ~listener() override;
 
     /// Waits for connections; if that fails, tries again after a pause.
     TOLLGATE_DECL void listen() noexcept;
     void on_deadline() noexcept override { listen(); }
+    /// Accepts what has been established, before the socket is closed. Of a shared socket, the others accept it.
+    TOLLGATE_COLD void accept_last() noexcept;
 
 protected:
     /// Calls `accept_all` when a connection arrives. False: the wait could not be started.
@@ -284,6 +315,7 @@ private:
     event_loop& loop_;
     event_loop* last_ = &loop_;  // the loop that got the last connection
     const socket_handle socket_;
+    const bool shared_;
 };
 
 }  // namespace tollgate::server_detail

@@ -51,11 +51,13 @@ TOLLGATE_COLD event_loop::event_loop(std::shared_ptr<server_context> context, st
         {deadline::handshake, settings.handshake_timeout}, {deadline::head, settings.header_timeout},
         {deadline::body, settings.body_timeout},           {deadline::idle, settings.idle_timeout},
         {deadline::write, settings.write_timeout},         {deadline::linger, settings.linger_timeout}};
+    const milliseconds last_request = (std::min)({last_request_wait, settings.header_timeout, settings.handshake_timeout});
     milliseconds shortest = (std::min)(milliseconds{seconds{2}}, settings.queue_wait_max);
     for (const auto& [kind, time] : times) shortest = (std::min)(shortest, time);
     // An eighth of the shortest deadline is precise enough; four ticks a second cost little and suffice for `Date`.
     tick_length_ = (std::clamp)(shortest / 8, milliseconds{5}, milliseconds{250});
     for (const auto& [kind, time] : times) ticks_[static_cast<std::size_t>(kind)] = to_ticks(time);
+    ticks_[static_cast<std::size_t>(deadline::last_request)] = to_ticks(last_request);
 }
 
 TOLLGATE_COLD event_loop::~event_loop() {
@@ -87,9 +89,16 @@ TOLLGATE_DECL void event_loop::enqueue_completed(connection& one) noexcept {
     if (!inbox_.woken) inbox_.woken = wake();
 }
 
-TOLLGATE_COLD void event_loop::request_drain(milliseconds deadline) noexcept {
+TOLLGATE_COLD void event_loop::request_drain(const drain_times& within) noexcept {
     const std::lock_guard hold{inbox_mutex_};
-    inbox_.drain = (std::min)(inbox_.drain.value_or(deadline), deadline);
+    const drain_times earlier = inbox_.drain.value_or(within);
+    inbox_.drain = {.grace = (std::min)(earlier.grace, within.grace), .deadline = (std::min)(earlier.deadline, within.deadline)};
+    if (!inbox_.woken) inbox_.woken = wake();
+}
+
+TOLLGATE_COLD void event_loop::report_all_closed() noexcept {
+    const std::lock_guard hold{inbox_mutex_};
+    inbox_.all_closed = true;
     if (!inbox_.woken) inbox_.woken = wake();
 }
 
@@ -99,11 +108,13 @@ TOLLGATE_DECL void event_loop::collect() noexcept {
         const std::lock_guard hold{inbox_mutex_};
         std::swap(taken, inbox_);
     }
-    if (taken.drain) drain(*taken.drain);
+    // First, so that they are among those that are drained: a request may follow. Only a loop that ended at once gets one later.
     for (const accepted_socket& one : taken.accepted) {
         if (draining_) close_accepted(one);
         else add_connection(one.socket, one.peer, one.admitted);
     }
+    if (taken.drain) begin_drain(*taken.drain);
+    if (taken.all_closed) drain();
     while (work_item* const one = taken.completed.pop()) static_cast<connection&>(*one).on_completed();
 }
 
@@ -146,11 +157,7 @@ TOLLGATE_DECL void event_loop::add(connection& one) noexcept {
 TOLLGATE_DECL void event_loop::remove(connection& one) noexcept {
     connections_.remove(one);
     wheel_.disarm(one);
-    if (drained()) {
-        wheel_.disarm(drain_end_);
-        stop_ticking();
-        drain_count_->one_drained();
-    }
+    report_if_drained();
 }
 
 TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept {
@@ -164,27 +171,50 @@ TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_add
     else context_->limiter.release(peer, admitted);
 }
 
-TOLLGATE_COLD void event_loop::drain(milliseconds deadline) noexcept {
-    close_listeners();
-    const bool first = !std::exchange(draining_, true);
-    if (connections_.empty()) {
-        if (!first) return;
-        stop_ticking();
-        drain_count_->one_drained();
-        return;
-    }
+TOLLGATE_COLD void event_loop::begin_drain(const drain_times& within) noexcept {
+    if (drained_reported_) return;
     if (!ticking_) begin_ticking();
+    if (!ticking_ || within.deadline <= milliseconds{0}) return cut_off();
+    const std::uint64_t now = ticks_due(clock::now());
+    wheel_.arm_no_later(drain_end_, now + to_ticks(within.deadline));
+    if (within.grace <= milliseconds{0}) end_grace();
+    else if (!closed_) wheel_.arm_no_later(grace_end_, now + to_ticks(within.grace));
+}
+
+TOLLGATE_COLD void event_loop::end_grace() noexcept { close_own_listeners(last_connections::accepted); }
+
+TOLLGATE_COLD void event_loop::close_own_listeners(last_connections what) noexcept {
+    if (std::exchange(closed_, true)) return;
+    wheel_.disarm(grace_end_);
+    close_listeners(what);
+    // A loop drains when none accepts any more: until then, any of them may hand it a connection.
+    if (!drain_count_->one_closed()) return;
+    for (event_loop* each = next_; each != this; each = each->next_) each->report_all_closed();
+    report_all_closed();  // last: while this loop has not drained, the others exist
+}
+
+TOLLGATE_COLD void event_loop::drain() noexcept {
+    if (std::exchange(draining_, true)) return;
     connections_.interrupt_all(interruption::draining);
-    if (ticking_ && deadline > milliseconds{0}) wheel_.arm_no_later(drain_end_, ticks_due(clock::now()) + to_ticks(deadline));
-    else cut_off();
+    report_if_drained();
 }
 
 TOLLGATE_COLD void event_loop::cut_off() noexcept {
+    close_own_listeners(last_connections::reset);
+    drain();
     connections_.interrupt_all(interruption::cut_off);
     context_->workers.withdraw_all();
 }
 
-TOLLGATE_COLD listener::listener(event_loop& loop, socket_handle socket) noexcept : loop_{loop}, socket_{socket} {}
+TOLLGATE_COLD void event_loop::report_if_drained() noexcept {
+    if (!drained() || std::exchange(drained_reported_, true)) return;
+    wheel_.disarm(drain_end_);
+    stop_ticking();
+    drain_count_->one_drained();
+}
+
+TOLLGATE_COLD listener::listener(event_loop& loop, socket_handle socket, bool is_shared) noexcept
+    : loop_{loop}, socket_{socket}, shared_{is_shared} {}
 
 TOLLGATE_COLD listener::~listener() { loop_.disarm(*this); }
 
@@ -206,6 +236,15 @@ TOLLGATE_DECL void listener::accept_all() noexcept {
         if (accepted.state == accept_state::accepted) distribute(accepted);
     }
     listen();
+}
+
+TOLLGATE_COLD void listener::accept_last() noexcept {
+    const int count_max = loop_.context().settings.backlog;  // the kernel has no more, except for those that arrive meanwhile
+    for (int i = 0; !shared_ && i < count_max; ++i) {
+        const accept_result accepted = accept_one(socket_);
+        if (accepted.state == accept_state::none || accepted.state == accept_state::exhausted) return;
+        if (accepted.state == accept_state::accepted) distribute(accepted);
+    }
 }
 
 TOLLGATE_COLD bool listener::refuse_one() noexcept {

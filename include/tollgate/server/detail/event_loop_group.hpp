@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/time.hpp>
+#include <tollgate/server/detail/event_loop.hpp>
 #include <tollgate/server/detail/socket_calls.hpp>
 
 #include <vector>
@@ -15,9 +16,9 @@ public:
     /// Starts accepting. Throws `std::system_error`. Takes ownership of the sockets, also when it throws.
     virtual void listen(const std::vector<listening_socket>& from) = 0;
     /// Starts draining every loop.
-    virtual void drain(milliseconds deadline) = 0;
-    /// Waits until every loop has drained; on the caller's executor, which may not be run, not much longer than `drain(deadline)` should
-    /// take.
+    virtual void drain(const drain_times& within) = 0;
+    /// Waits until every loop has drained; on the caller's executor, which may not be run, not much longer than `drain` with this deadline
+    /// should take.
     virtual void wait() = 0;
     /// Whether `wait` would have to wait for the calling thread.
     [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
