@@ -39,7 +39,7 @@ ordered_json check_certificate(const settings& settings) {
         configured ? certificate_files{settings.tls_cert, settings.tls_key} : self_signed_files(settings.data);
     tollgate::tls_settings tls{.ticket_key_file = settings.tls_ticket_keys.string()};
     const auto check = [&tls] {
-        if (const auto read = tollgate::check_tls(tls); !read) throw run_error{read.error().message};
+        if (const auto read = tollgate::check_tls(tls); !read) throw run_error{read.error().log_text()};
     };
     // `serve` creates a self-signed certificate if there is none, and replaces one that is no longer valid.
     if (!configured && !file_exists(files.certificate, "--data")) {
@@ -68,7 +68,7 @@ ordered_json check_limits(const settings& settings) {
     redis_settings.authorities_file = settings.limits_ca.string();
     redis_settings.on_state = [&reason](bool, std::string_view state) { reason = state; };
     auto opened = tollgate::redis_limiter::open(settings.limits_url, redis_settings);
-    if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().message};
+    if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().log_text()};
     if (!opened->try_now()) throw run_error{reason.empty() ? "Redis does not respond." : reason + "."};
 #endif
     return "redis";

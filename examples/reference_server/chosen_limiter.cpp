@@ -50,7 +50,7 @@ chosen_limiter::chosen_limiter(const settings& settings, const request_log& log)
                          : std::string{event} + "; this node counts requests separately until Redis is available again");
     };
     auto opened = tollgate::redis_limiter::open(settings.limits_url, redis_settings);
-    if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().message};
+    if (!opened) throw usage_error{"--limits, --limits-ca: " + opened.error().log_text()};
     shared_ = std::make_unique<shared_windows>(shared_windows{last, *std::move(opened)});
     shared_->windows.try_now();
 }

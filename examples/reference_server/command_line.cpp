@@ -30,7 +30,7 @@ constexpr std::uint64_t requests_per_day_max = 1'000'000'000;
 constexpr std::uint64_t rows_max = 10'000;  // of a list: a few MB of JSON
 
 usage_error misfit(string_view flag, string_view text, string_view expects) {
-    return usage_error{std::string{flag} + ": '" + escape_controls(text) + "' is not " + std::string{expects} + "."};
+    return usage_error{std::string{flag} + ": '" + to_quotable(text) + "' is not " + std::string{expects} + "."};
 }
 
 template <class Id>
@@ -341,7 +341,7 @@ usage_error no_such_command(const CLI::App& app, int count, const char* const* t
         known.append(known.empty() ? "" : ", ").append(each->get_name());
     const auto place = group == &app ? std::string{} : group->get_name() + ": ";
     if (at == count) return usage_error{place + "a command is missing: " + known + "."};
-    return usage_error{place + "'" + escape_controls(texts[at]) + "' is not a command; available: " + known + "."};
+    return usage_error{place + "'" + to_quotable(texts[at]) + "' is not a command; available: " + known + "."};
 }
 
 /// False after `--help` or `--version`.

@@ -78,7 +78,7 @@ json parse_object(const std::filesystem::path& file) {
         throw refuse("not valid JSON near byte " + std::to_string(error.byte) + ".");
     }
     if (!parsed.is_object()) throw refuse("the configuration must be a JSON object.");
-    if (!repeated.empty()) throw refuse("\"" + escape_controls(repeated) + "\" is given twice.");
+    if (!repeated.empty()) throw refuse("\"" + to_quotable(repeated) + "\" is given twice.");
     return parsed;
 }
 
@@ -90,7 +90,7 @@ std::vector<given_flag> read_config_file(const std::filesystem::path& file) {
     for (const auto& [key, value] : object.items()) {
         const auto known =
             std::find_if(all_flags().begin(), all_flags().end(), [&key](const flag& f) { return f.name == key; });
-        const auto named = "--config: " + escape_controls(file.string()) + ": \"" + escape_controls(key) + "\" ";
+        const auto named = "--config: " + escape_controls(file.string()) + ": \"" + to_quotable(key) + "\" ";
         if (known == all_flags().end()) throw usage_error{named + "is not a setting."};
         auto texts = to_texts(known->type, value);
         if (!texts) throw usage_error{named + "must be " + std::string{to_text(known->type)} + "."};

@@ -20,7 +20,7 @@ bool begins_like_a_flag(string_view word) { return word.starts_with("--"); }
 void expect_value(const std::string& flag, string_view value) {
     if (value.empty() && flag != "--description") throw usage_error{flag + ": a value is missing."};
     if (begins_like_a_flag(value))
-        throw usage_error{flag + ": a value is missing: '" + escape_controls(value) +
+        throw usage_error{flag + ": a value is missing: '" + to_quotable(value) +
                           "' begins with two dashes."};
 }
 
@@ -48,9 +48,9 @@ void expect_flags(const CLI::App& app, std::span<const char* const> texts) {
                 command.append(command.empty() ? "" : " ").append(word);
                 continue;
             }
-            if (is_group) throw usage_error{escape_controls(flag) + ": flags follow the command."};
-            if (begins_like_a_flag(word)) throw usage_error{escape_controls(flag) + " is not a flag of '" + command + "'."};
-            throw usage_error{"unexpected argument '" + escape_controls(word) + "' of '" + command + "'."};
+            if (is_group) throw usage_error{to_quotable(flag) + ": flags follow the command."};
+            if (begins_like_a_flag(word)) throw usage_error{to_quotable(flag) + " is not a flag of '" + command + "'."};
+            throw usage_error{"unexpected argument '" + to_quotable(word) + "' of '" + command + "'."};
         }
         if (!given.insert(known).second && known->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw)
             throw usage_error{flag + " is given more than once."};

@@ -57,11 +57,21 @@ reading assign_timeout(string_view text, milliseconds& target) {
     return value == milliseconds{0} ? reading::misfit : assign(value, target);
 }
 
+/// A value that a component refuses, with its reason.
+struct refused_value : std::runtime_error {
+    using runtime_error::runtime_error;
+};
+
+void expect_valid(const tollgate::result<void>& validated) {
+    if (!validated) throw refused_value{validated.error().log_text()};
+}
+
 /// What follows `postgres:`, or a whole URI, whose scheme may be the prefix.
 reading read_postgres(string_view text, settings& into) {
 #if defined(TOLLGATE_WITH_POSTGRES)
     std::string connection_string{text};
-    if (text.empty() || !tollgate::postgres_database::validate(connection_string)) return reading::misfit;
+    if (text.empty()) return reading::misfit;
+    expect_valid(tollgate::postgres_database::validate(connection_string));
     into.store = location{location::kind::postgres, {}, std::move(connection_string)};
     return reading::taken;
 #else
@@ -96,7 +106,7 @@ reading read_limits(string_view text, settings& into) {
     }
     if (!text.starts_with("redis:") && !text.starts_with("rediss:")) return reading::misfit;
 #if defined(TOLLGATE_WITH_REDIS)
-    if (!tollgate::redis_limiter::validate(text)) return reading::misfit;
+    expect_valid(tollgate::redis_limiter::validate(text));
     into.limits_url = text;
     return reading::taken;
 #else
@@ -251,7 +261,7 @@ const flag& find_flag(string_view name) {
 /// scheme is missing or misspelt, the beginning of the text may be the password.
 std::string to_shown(const flag& which, const std::string& text) {
     const bool may_be_secret = (which.name == "store" && !text.starts_with("sqlite:")) || which.name == "limits";
-    if (!may_be_secret) return escape_controls(text);
+    if (!may_be_secret) return to_quotable(text);
     for (const string_view scheme : {"memory:", "postgres:", "postgresql:", "redis:", "rediss:"})
         if (text.starts_with(scheme)) return std::string{scheme} + (text.size() > scheme.size() ? "..." : "");
     return text.empty() ? "" : "...";
@@ -265,7 +275,14 @@ std::string expectation_of(const flag& which) {
 void read_texts(const flag& which, const std::vector<std::string>& texts, const std::string& origin, settings& into) {
     for (const std::string& text : texts) {
         const auto complaint = origin + ": '" + to_shown(which, text) + "' ";
-        switch (which.read(text, into)) {
+        const auto read = [&] {
+            try {
+                return which.read(text, into);
+            } catch (const refused_value& refused) {
+                throw usage_error{origin + ": " + refused.what()};
+            }
+        };
+        switch (read()) {
             case reading::taken: break;
             case reading::misfit: throw usage_error{complaint + "is not " + expectation_of(which) + "."};
             case reading::missing_part: throw usage_error{complaint + "needs a component that is not in this build."};

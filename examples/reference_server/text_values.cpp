@@ -50,11 +50,12 @@ std::size_t utf8_sequence_bytes(std::string_view text) {
     return is_overlong || is_surrogate || point > 0x10ffff ? 0 : bytes;
 }
 
-/// C0 and DEL, and the C1 controls that some terminals obey as well (U+0080 to U+009F, `c2 80` to `c2 9f`).
+/// C0 and DEL, the C1 controls that some terminals obey as well (U+0080 to U+009F, `c2 80` to `c2 9f`), and the separators at which some
+/// programs end a line (U+2028 and U+2029, `e2 80 a8` and `e2 80 a9`).
 bool is_control(std::string_view sequence) {
     const auto first = static_cast<unsigned char>(sequence[0]);
     if (sequence.size() == 1) return first < 0x20 || first == 0x7f;
-    return first == 0xc2 && static_cast<unsigned char>(sequence[1]) < 0xa0;
+    return (first == 0xc2 && static_cast<unsigned char>(sequence[1]) < 0xa0) || sequence == "\xe2\x80\xa8" || sequence == "\xe2\x80\xa9";
 }
 
 }  // namespace
@@ -192,6 +193,13 @@ std::string escape_controls(std::string_view text) {
         text.remove_prefix(1);
     }
     return escaped;
+}
+
+std::string to_quotable(std::string_view text) {
+    const auto scheme = text.find("://");
+    const bool may_have_password = (scheme != std::string_view::npos && text.find('@', scheme) != std::string_view::npos) ||
+                                   text.find("password=") != std::string_view::npos;
+    return may_have_password ? "..." : escape_controls(text);
 }
 
 }  // namespace reference

@@ -63,4 +63,7 @@ inline constexpr std::string_view cors_off = "none";
 /// `text` with control characters, which could move a terminal's cursor or begin a new line, escaped as `\x1b`.
 [[nodiscard]] std::string escape_controls(std::string_view text);
 
+/// The part of an argument that an error message may quote, escaped. Of what looks like a connection string in a wrong place, nothing.
+[[nodiscard]] std::string to_quotable(std::string_view text);
+
 }  // namespace reference

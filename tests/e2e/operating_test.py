@@ -423,6 +423,20 @@ class Check(Case):
                 self.assertEqual(1, result.returncode, result)
                 self.assertRegex(result.stderr, f"^tollgate-server: {message}.*this process may not write to the file")
 
+    def test_a_directory_that_cannot_be_written(self):
+        if on_postgres:
+            self.skipTest("for SQLite")
+        unprivileged = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []  # root may write to all directories
+        for has_store in (False, True):
+            with self.subTest(has_store=has_store), temporary_directory() as data:
+                if has_store:
+                    run_command("migrate", *flags_for(data))
+                data.chmod(0o500)
+                result = run_command("serve", *flags_for(data), "--plain", prefix=unprivileged)
+                data.chmod(0o700)
+                self.assertEqual(1, result.returncode, result)
+                self.assertIn("the directory of the database cannot be written: Permission denied", result.stderr)
+
     def test_a_data_directory_that_others_can_access_gets_a_warning(self):
         with temporary_directory() as data:
             run_command("migrate", *flags_for(data))

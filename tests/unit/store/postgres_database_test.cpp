@@ -692,7 +692,23 @@ TEST_CASE("a pool that cannot be opened reports why, without the password") {
         {"host=/nowhere/at/all user=postgres password=hunter2", error_kind::unavailable, "/nowhere/at/all"},
         {server.connection_string() + " dbname=there_is_none password=hunter2", error_kind::unavailable,
          "there_is_none"},
+        {"host=" + server.connection_string().substr(server.connection_string().find('/'), server.connection_string().find(' ', 6) - 5) +
+             " user=hunter2",
+         error_kind::unavailable, "\"...\""},
         {"password=hunter2 'nonsense", error_kind::invalid, ""},
+        // Parts of a password that libpq would take for something else.
+        {"postgresql://u:p@hunter2@127.0.0.1:1/d", error_kind::invalid, "%40"},
+        {"postgresql://u:1/hunter2@127.0.0.1:1/d", error_kind::invalid, "%2F"},
+        {"postgresql://u:hunter2?x@127.0.0.1:1/d", error_kind::invalid, "port"},
+        {"host=x@hunter2 user=u", error_kind::invalid, "%40"},
+        {"host=127.0.0.1 port=hunter2", error_kind::invalid, "from 1 to 65535"},
+        {"host=127.0.0.1 port=1,65536 password=hunter2", error_kind::invalid, ""},
+        {"host=127.0.0.1 port=1 sslmode=hunter2", error_kind::unavailable, "sslmode"},
+        // The option that is wrong.
+        {"host=127.0.0.1 sslmod=hunter2", error_kind::invalid, "Option 2 of the PostgreSQL connection string is not one that libpq knows; it resembles \"sslmode\"."},
+        {"host = 127.0.0.1 password = 'a \\' b' hunter2 = x", error_kind::invalid, "Option 3 of the PostgreSQL connection string is not one that libpq knows."},
+        {"password=a\\ b hunter2", error_kind::invalid, "Option 2 "},
+        {"postgresql://u:hunter2@127.0.0.1:1/d?sslmode=disable&conect_timeout=1", error_kind::invalid, "Option 2 of the PostgreSQL connection string is not one that libpq knows; it resembles \"connect_timeout\"."},
         {"postgresql://u:hunter2@[::1", error_kind::invalid, ""},
         {"host=a,b hostaddr=127.0.0.1 password=hunter2", error_kind::invalid, ""},
         {std::string{"host=a\0b password=hunter2", 25}, error_kind::invalid, ""},

@@ -36,7 +36,7 @@ struct run_failure {
 [[nodiscard]] TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doing);
 
 /// A connection that broke or was never opened: unavailable.
-[[nodiscard]] TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing);
+[[nodiscard]] TOLLGATE_DECL run_failure connection_failure(pg_conn* connection, std::string_view doing);
 
 }  // namespace tollgate::postgres
 

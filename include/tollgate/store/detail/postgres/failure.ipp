@@ -4,8 +4,11 @@
 #include <tollgate/store/detail/postgres/libpq.hpp>
 #include <tollgate/store/detail/sql/statement_text.hpp>
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tollgate::inline v0::postgres {
 
@@ -75,8 +78,35 @@ TOLLGATE_DECL run_failure failure(const pg_result* result, std::string_view doin
             .stale = stale};
 }
 
-TOLLGATE_DECL run_failure connection_failure(const pg_conn* connection, std::string_view doing) {
-    std::string cause = "PostgreSQL: " + detail::in_one_line(PQerrorMessage(connection));
+namespace detail {
+
+/// A message of libpq or of the server while it connects, without what it quotes of the connection string, apart from hosts, ports and the
+/// database: whatever is written in the wrong place of the string may be a part of a password.
+inline std::string without_options(std::string message, pg_conn* connection) {
+    struct freer {
+        void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
+    };
+    const std::unique_ptr<PQconninfoOption, freer> options{PQconninfo(connection)};
+    const auto is_shown = [](std::string_view keyword) {
+        return keyword == "host" || keyword == "hostaddr" || keyword == "port" || keyword == "dbname";
+    };
+    std::vector<std::string_view> shown, hidden;
+    for (const PQconninfoOption* each = options.get(); each != nullptr && each->keyword != nullptr; ++each)
+        if (each->val != nullptr && *each->val != '\0') (is_shown(each->keyword) ? shown : hidden).emplace_back(each->val);
+    constexpr std::string_view hint = "\"...\"";
+    for (const std::string_view value : hidden) {
+        if (std::find(shown.begin(), shown.end(), value) != shown.end()) continue;
+        const std::string quoted = std::string{"\""}.append(value).append("\"");
+        for (std::size_t at = 0; (at = message.find(quoted, at)) != std::string::npos; at += hint.size())
+            message.replace(at, quoted.size(), hint);
+    }
+    return message;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL run_failure connection_failure(pg_conn* connection, std::string_view doing) {
+    std::string cause = "PostgreSQL: " + detail::in_one_line(detail::without_options(PQerrorMessage(connection), connection));
     if (!doing.empty()) cause += ": " + tollgate::sql::to_log_line(doing);
     return {unavailable(std::move(cause)), failure_kind::lost};
 }

@@ -36,7 +36,8 @@ struct known_servers {
 /// the primary among its standbys), how soon a silent peer is detected, and a name (`application_name=tollgate`). libpq
 /// handles TLS: `sslmode=verify-full sslrootcert=...` in the string, or PGSSLMODE.
 ///
-/// Error (invalid) for text that is not a connection string. It is not quoted, because it may contain a password.
+/// Error (invalid) for text that is not a connection string, or a URI with an unescaped separator in a password. It is not quoted, because
+/// it may contain a password.
 [[nodiscard]] TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string);
 
 /// The addresses of the server's host name, at most `server_addresses_max`. None if it has no host to look up: a Unix domain socket,

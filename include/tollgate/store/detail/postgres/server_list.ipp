@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tollgate/base/detail/host_lookup.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>
 #include <tollgate/store/detail/postgres/server_list.hpp>
 
@@ -8,6 +9,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -35,19 +37,117 @@ inline bool names_service(const server_parameters& options) {
            std::getenv("PGSERVICE") != nullptr;
 }
 
+struct options_freer {
+    void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
+};
+using parsed_options = std::unique_ptr<PQconninfoOption, options_freer>;
+
+inline parsed_options parse_options(const std::string& connection_string) {
+    char* error = nullptr;
+    parsed_options options{PQconninfoParse(connection_string.c_str(), &error)};
+    PQfreemem(error);  // not shown: it quotes the text, which may be a part of a password
+    return options;
+}
+
+/// What follows the scheme of a URI; empty if the text is no URI.
+inline std::string_view after_scheme(std::string_view text) {
+    for (const std::string_view scheme : {"postgresql://", "postgres://"})
+        if (text.starts_with(scheme)) return text.substr(scheme.size());
+    return {};
+}
+
+/// Whether libpq would take a part of an unescaped password for the host, the port or the database: then messages would show it.
+inline bool has_stray_separator(std::string_view uri) {
+    const auto authority_and_path = uri.substr(0, uri.find('?'));
+    const auto at = authority_and_path.find('@');
+    return at != std::string_view::npos &&
+           (authority_and_path.find('/') < at || authority_and_path.find('@', at + 1) != std::string_view::npos);
+}
+
+/// The names of the options, in their order: of a URI, those of its query.
+inline std::vector<std::string_view> option_names(std::string_view text) {
+    std::vector<std::string_view> names;
+    if (const auto uri = after_scheme(text); !uri.empty()) {
+        const auto mark = uri.find('?');
+        for (auto rest = mark == std::string_view::npos ? std::string_view{} : uri.substr(mark + 1); !rest.empty();) {
+            const auto pair = rest.substr(0, rest.find('&'));
+            names.push_back(pair.substr(0, pair.find('=')));
+            rest.remove_prefix((std::min)(pair.size() + 1, rest.size()));
+        }
+        return names;
+    }
+    constexpr std::string_view blanks = " \t\n\v\f\r";
+    for (std::size_t i = 0; (i = text.find_first_not_of(blanks, i)) != std::string_view::npos;) {
+        const auto equals = (std::min)(text.find('=', i), text.size());
+        auto name = text.substr(i, equals - i);
+        name = name.substr(0, name.find_first_of(blanks));
+        names.push_back(name);
+        i = (std::min)(text.find_first_not_of(blanks, equals + 1), text.size());
+        const bool is_quoted = i < text.size() && text[i] == '\'';
+        if (is_quoted) ++i;
+        const auto ends_at = [&](char c) { return is_quoted ? c == '\'' : blanks.find(c) != std::string_view::npos; };
+        while (i < text.size() && !ends_at(text[i])) i += text[i] == '\\' ? 2U : 1U;
+        if (is_quoted) ++i;
+    }
+    return names;
+}
+
+/// How many letters must be inserted, removed or replaced.
+inline std::size_t edits_between(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = (std::min)({replaced, row[j] + 1, diagonal + 1});
+        }
+    }
+    return row.back();
+}
+
+/// The error for text that libpq does not accept. It names an unknown option by its place and by the option that it resembles, never by
+/// itself: after a blank in a password, the rest of the password is in the place of an option.
+inline error refusal_of(const std::string& connection_string) {
+    std::vector<std::string_view> known;
+    const parsed_options all = parse_options({});
+    for (const PQconninfoOption* each = all.get(); each != nullptr && each->keyword != nullptr; ++each) known.push_back(each->keyword);
+    constexpr std::size_t name_bytes_max = 32, edits_max = 2;
+    std::size_t place = 0;
+    for (const std::string_view name : option_names(connection_string)) {
+        ++place;
+        if (std::find(known.begin(), known.end(), name) != known.end() || name == "ssl") continue;
+        std::string message =
+            "Option " + std::to_string(place) + " of the PostgreSQL connection string is not one that libpq knows";
+        const auto edits = [&](std::string_view other) {
+            return name.size() > name_bytes_max ? name_bytes_max : edits_between(name, other);
+        };
+        const auto nearest =
+            std::min_element(known.begin(), known.end(), [&](auto a, auto b) { return edits(a) < edits(b); });
+        if (nearest != known.end() && edits(*nearest) <= edits_max)
+            message.append("; it resembles \"").append(*nearest).append("\"");
+        return invalid(message + ".");
+    }
+    return invalid(
+        "A PostgreSQL connection string is `key=value` pairs or a URI "
+        "(https://www.postgresql.org/docs/current/libpq-connect.html), and this is neither.");
+}
+
+/// Of one host of a list; empty: the default.
+inline bool is_port(const std::string& text) {
+    const auto number = tollgate::parse_decimal(text);
+    return text.empty() || (number && *number >= 1 && *number <= UINT16_MAX);
+}
+
 }  // namespace detail
 
 TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::string& connection_string) {
-    struct freer {
-        void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
-    };
-    char* error = nullptr;
-    const std::unique_ptr<PQconninfoOption, freer> options{PQconninfoParse(connection_string.c_str(), &error)};
-    PQfreemem(error);
-    if (options == nullptr || connection_string.find('\0') != std::string::npos)
-        return invalid(
-            "A PostgreSQL connection string is `key=value` pairs or a URI "
-            "(https://www.postgresql.org/docs/current/libpq-connect.html), and this is neither.");
+    if (detail::has_stray_separator(detail::after_scheme(connection_string)))
+        return invalid("A PostgreSQL URI has an @ in a wrong place. Percent-encode: in a user name or password, write @ as %40, / as %2F "
+                       "and ? as %3F; in the name of a database, @ as %40.");
+    const auto options = detail::parse_options(connection_string);
+    if (options == nullptr || connection_string.find('\0') != std::string::npos) return detail::refusal_of(connection_string);
 
     server_parameters common;
     std::vector<std::string> hosts, addresses, ports;
@@ -87,6 +187,13 @@ TOLLGATE_DECL result<std::vector<server_parameters>> servers_of(const std::strin
         (ports.size() > 1 && ports.size() != count))
         return invalid("A PostgreSQL connection string must name as many addresses as hosts, and one port or as many ports. PGHOST, "
                        "PGHOSTADDR and PGPORT are used for what it does not name.");
+    // libpq's messages would show them, and they may be parts of a password.
+    if (!std::all_of(ports.begin(), ports.end(), detail::is_port))
+        return invalid("A port in a PostgreSQL connection string must be a number from 1 to 65535.");
+    // At the start, it names an abstract Unix domain socket.
+    if (std::any_of(hosts.begin(), hosts.end(),
+                    [](const std::string& each) { return !each.starts_with('/') && each.find('@', 1) != std::string::npos; }))
+        return invalid("A host in a PostgreSQL connection string must not contain @. In the user name and password of a URI, write %40.");
     std::vector<server_parameters> servers(count, common);
     for (std::size_t i = 0; i < count; ++i) {
         if (!hosts.empty()) servers[i].emplace_back("host", hosts[i]);

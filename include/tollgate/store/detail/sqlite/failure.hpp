@@ -4,13 +4,31 @@
 #include <tollgate/store/detail/sql/statement_text.hpp>
 
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 namespace tollgate::inline v0::sqlite {
+
+namespace detail {
+
+/// Why SQLite cannot open, create or write a file. If it may not write to the directory, it tries to read a file that does not exist, and
+/// reports only that.
+[[nodiscard]] inline std::string reason_of_refused_file(sqlite3* connection, std::string_view path, int system_code) {
+    const char* const name = connection != nullptr ? sqlite3_db_filename(connection, "main") : nullptr;
+    std::string directory{name != nullptr && *name != '\0' ? std::string_view{name} : path};
+    const auto slash = directory.rfind('/');
+    directory.resize(slash == std::string::npos ? 0 : slash + 1);
+    if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) != 0 && (errno == EROFS || errno == EACCES))
+        return "the directory of the database cannot be written: " + std::generic_category().message(errno);
+    return system_code != 0 ? std::generic_category().message(system_code) : std::string{};
+}
+
+}  // namespace detail
 
 /// Converts SQLite's result `code` to an error: unavailable for conditions that may pass or that an operator can correct
 /// (busy, full disk, no permission), conflict for a violated constraint, internal for the rest. `doing` is added to the
@@ -22,8 +40,11 @@ namespace tollgate::inline v0::sqlite {
     cause += " (result code " + std::to_string(code);
     const int system_code = connection != nullptr ? sqlite3_system_errno(connection) : 0;
     const int primary = code & 0xff;
-    if (system_code != 0 && (primary == SQLITE_CANTOPEN || primary == SQLITE_IOERR || primary == SQLITE_FULL))
-        cause += ", " + std::generic_category().message(system_code);
+    std::string reason;
+    if (primary == SQLITE_CANTOPEN) reason = detail::reason_of_refused_file(connection, doing, system_code);
+    else if (primary == SQLITE_READONLY) reason = detail::reason_of_refused_file(connection, doing, 0);
+    else if (system_code != 0 && (primary == SQLITE_IOERR || primary == SQLITE_FULL)) reason = std::generic_category().message(system_code);
+    if (!reason.empty()) cause += ", " + reason;
     cause += "): ";
     cause += tollgate::sql::to_log_line(doing);
 
