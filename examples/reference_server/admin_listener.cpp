@@ -23,6 +23,8 @@ server_settings settings_for(const listen_address& endpoint) {
     settings.port = address.port;
     settings.threads = 1;
     settings.connections_max = 64;  // a few scrapers and balancers
+    settings.replace_unfinished = true;  // so that clients that send no complete request cannot keep a health check out
+    settings.header_timeout = seconds{2};
     settings.idle_timeout = seconds{120};  // longer than scrapers wait between two requests
     return settings;
 }
@@ -53,7 +55,7 @@ admin_listener::admin_listener(const listen_address& endpoint, const std::vector
       server_{checked_, settings_for(endpoint)} {}
 
 void admin_listener::start() {
-    if (const auto started = server_.start(); !started) throw run_error{"--admin-listen: " + started.error().message};
+    if (const auto started = server_.start(); !started) throw run_error{"--admin-listen: " + started.error().log_text()};
 }
 
 listen_address admin_listener::address() const { return {endpoint_.address, server_.port(), endpoint_.path}; }

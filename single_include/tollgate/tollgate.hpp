@@ -2267,7 +2267,7 @@ enum class body_state : std::uint8_t {
 
 /// One request, as views of the host's memory: valid during `handle`, never kept.
 ///
-/// A host other than `tollgate::server` sets `method`, `target`, `fields`, `body`, `peer` and `secure`.
+/// A host other than `tollgate::server` sets `method`, `target`, `fields`, `body`, `peer` and `secure`, and may set `local`.
 struct request {
     http::method method = http::method::get;
     std::string_view method_name;  ///< as sent; set for every method, needed only for `method::other`
@@ -2278,6 +2278,7 @@ struct request {
     field_lines fields;
     std::string_view body;
     ip_address peer;               ///< the peer of the connection; header fields do not change it
+    ip_address local;              ///< the server's own end of the connection; `ip_address{}` if it has no IP address
 
     /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if the client named none
     /// (HTTP/1.0).
@@ -2300,7 +2301,7 @@ struct request {
         fields.relocate(from, to);
     }
 
-    /// Prepares for the next request on the connection; `peer` and `secure` stay.
+    /// Prepares for the next request on the connection; `peer`, `local` and `secure` stay.
     void clear() noexcept {
         method = http::method::get;
         method_name = {};
@@ -2864,18 +2865,30 @@ namespace detail {
     return prefix.empty() || path.size() == prefix.size() || (path[prefix.size()] == '/' && prefix.back() != '/');
 }
 
-[[nodiscard]] inline bool is_for_host(const request& request, std::string_view host) noexcept {
-    if (host.empty()) return true;
+/// The host that the client names, without the port.
+[[nodiscard]] inline std::string_view named_host(const request& request) noexcept {
     const auto named = request.authority();
     const auto port = named.rfind(':');
     const bool has_port = port != std::string_view::npos && named.find(']', port) == std::string_view::npos;
-    return ascii_iequals(has_port ? named.substr(0, port) : named, host);
+    return has_port ? named.substr(0, port) : named;
+}
+
+[[nodiscard]] inline bool is_for_host(const request& request, std::string_view host) noexcept {
+    return host.empty() || ascii_iequals(named_host(request), host);
+}
+
+/// Whether the client names the address at which it has connected. No name resolves to that text, so no other site is meant.
+[[nodiscard]] inline bool is_for_own_address(const request& request) noexcept {
+    auto named = named_host(request);
+    if (named.starts_with('[') && named.ends_with(']')) named = named.substr(1, named.size() - 2);
+    return request.local != ip_address{} && ip_address::parse(named) == request.local;
 }
 
 }  // namespace detail
 
 /// The hosts that a server serves. A request for another host was not meant for this server: either an attacker's name
-/// resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC 9110 section 15.5.20).
+/// resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC 9110 section 15.5.20). A GET or HEAD may also
+/// name the address at which the connection was accepted, as the health checks of load balancers do.
 class allowed_hosts {
 public:
     allowed_hosts() = default;
@@ -2884,7 +2897,7 @@ public:
 
     [[nodiscard]] bool allows(const request& request) const noexcept {
         // Browsers always name a host; health checks over HTTP/1.0 may not.
-        return hosts_.empty() || request.authority().empty() ||
+        return hosts_.empty() || request.authority().empty() || (is_read(request.method) && detail::is_for_own_address(request)) ||
                std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& each) {
                    return detail::is_for_host(request, each);
                });
@@ -9070,6 +9083,10 @@ private:
         writer.sample(statistics.connections_accepted);
         writer.counter("tollgate_connections_refused_total", "Connections that were refused because a limit was reached.");
         writer.sample(statistics.connections_refused);
+        writer.gauge("tollgate_unsent_bytes", "Bytes of responses that clients have not taken yet.");
+        writer.sample(statistics.unsent_bytes);
+        writer.counter("tollgate_unsent_closed_total", "Connections that were closed because too much was unsent.");
+        writer.sample(statistics.unsent_closed);
         writer.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
         writer.sample(statistics.queued);
         writer.counter("tollgate_worker_requests_total", "Requests that a worker started.");
@@ -18099,6 +18116,8 @@ struct server_statistics {
     std::uint64_t taken_up = 0;              ///< requests that a worker took up
     std::chrono::nanoseconds waited{};       ///< of those, for a worker
     std::uint64_t dropped = 0;               ///< requests that found the queue full, or no worker in time: 503
+    std::size_t unsent_bytes = 0;            ///< of responses that clients have not taken yet, now
+    std::uint64_t unsent_closed = 0;         ///< connections that were closed because that would have been too much
 };
 
 namespace server_detail {
@@ -18111,6 +18130,8 @@ struct server_counters {
     std::atomic<std::uint64_t> taken_up{0};
     std::atomic<std::chrono::steady_clock::rep> waited{0};
     std::atomic<std::uint64_t> dropped{0};
+    std::atomic<std::size_t> unsent_bytes{0};
+    std::atomic<std::uint64_t> unsent_closed{0};
 
     /// A connection that was accepted only to refuse it.
     void count_refused() noexcept {
@@ -18123,7 +18144,8 @@ struct server_counters {
     [[nodiscard]] server_statistics read(std::size_t queued) const noexcept {
         const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
         return {value(connections), value(connections_accepted), value(connections_refused),
-                queued, value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped)};
+                queued, value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped),
+                value(unsent_bytes), value(unsent_closed)};
     }
 };
 
@@ -18171,7 +18193,7 @@ private:
 };
 
 /// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
-/// `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
+/// `connections_max`, `unsent_bytes_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
 struct server_settings {
     /// The first address to listen on, and its port, as in `listen_address`. Default: not reachable from other machines.
     std::string address = "127.0.0.1";
@@ -18206,7 +18228,14 @@ struct server_settings {
     std::size_t connections_max = 10'000;
     /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64.
     std::size_t connections_per_address_max = 0;
-    /// Addresses to which that bound does not apply, because their connections are those of many clients: the proxies that you trust.
+    /// If the server is full and no connection is idle, close the one whose request has been arriving for the longest, instead of refusing
+    /// the new one: for a listener on which a complete request must always get a response, such as that of health checks.
+    bool replace_unfinished = false;
+    /// Of responses that clients have not taken yet: a connection that would exceed it is closed. One client address gets at most a
+    /// quarter, unless it is in `shared_addresses`; that also bounds one response to a client that reads slower than the server sends.
+    std::size_t unsent_bytes_max = 256 * 1024 * 1024;
+    /// Addresses to which the bounds for one address do not apply, because their connections are those of many clients: the proxies that
+    /// you trust.
     std::vector<ip_network> shared_addresses = {};
 
     milliseconds header_timeout = seconds{10};     ///< from a message's first byte (or the connection's start) to its head's end
@@ -19709,8 +19738,8 @@ enum class admission : std::uint8_t {
     dropped,       ///< over a bound, with too many refusals in progress: close at once
 };
 
-/// Counts connections against the bounds, in total and by client address (an IPv6 address by its /64, which one
-/// subscriber controls). Thread-safe.
+/// Counts connections, and the bytes that their clients have not taken yet, against the bounds, in total and by client address (an IPv6
+/// address by its /64, which one subscriber controls). Thread-safe.
 class connection_limiter {
 public:
     /// Refusals in progress. Further connections are closed without a response, which bounds the cost of a flood.
@@ -19719,13 +19748,21 @@ public:
     static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
     /// The bound of an address does not apply to those in `shared_addresses`. Throws std::runtime_error if OpenSSL returns no random bytes.
-    connection_limiter(std::size_t connections_max, std::size_t per_address_max, std::vector<ip_network> shared_addresses = {})
-        : connections_max_{connections_max}, per_address_max_{per_address_max}, shared_addresses_{std::move(shared_addresses)} {}
+    connection_limiter(std::size_t connections_max, std::size_t per_address_max, std::vector<ip_network> shared_addresses = {},
+                       std::size_t unsent_bytes_max = (std::numeric_limits<std::size_t>::max)())
+        : connections_max_{connections_max},
+          per_address_max_{per_address_max},
+          shared_addresses_{std::move(shared_addresses)},
+          unsent_bytes_max_{unsent_bytes_max} {}
 
     /// Each admission except `dropped` is returned with `release` when the connection ends. Never throws: without memory
     /// to count, the result is `dropped`.
     [[nodiscard]] TOLLGATE_DECL admission admit(const ip_address& from) noexcept;
     TOLLGATE_DECL void release(const ip_address& from, admission admitted) noexcept;
+
+    /// Counts the unsent bytes of an accepted connection, which were `before`, as `after`. False, and nothing changes: they are more than
+    /// before, and too many. An address may have a quarter of all, so that three cannot take the memory of a fourth.
+    [[nodiscard]] TOLLGATE_DECL bool hold_unsent(const ip_address& from, std::size_t before, std::size_t after) noexcept;
 
     /// Turns an admission `full` into accepted, because another connection is closed in its place.
     [[nodiscard]] TOLLGATE_DECL admission replace(const ip_address& from) noexcept;
@@ -19739,6 +19776,10 @@ private:
         }
         keyed_hash hash;
     };
+    struct counts {
+        std::size_t connections = 0;
+        std::size_t unsent_bytes = 0;
+    };
     static TOLLGATE_DECL key key_of(const ip_address& from) noexcept;
     /// Whether connections from there are counted by address.
     [[nodiscard]] TOLLGATE_DECL bool is_counted(const ip_address& from) const noexcept;
@@ -19747,11 +19788,13 @@ private:
     const std::size_t connections_max_;
     const std::size_t per_address_max_;
     const std::vector<ip_network> shared_addresses_;
+    const std::size_t unsent_bytes_max_;
     std::mutex mutex_;
     std::size_t connections_ = 0;
+    std::size_t unsent_bytes_ = 0;
     std::size_t refusals_ = 0;
     std::size_t address_refusals_ = 0;  // of these
-    std::unordered_map<key, std::size_t, key_hash> by_address_;  // at most one entry per connection
+    std::unordered_map<key, counts, key_hash> by_address_;  // at most one entry per connection
 };
 
 }  // namespace tollgate::server_detail
@@ -19786,7 +19829,7 @@ enum class connection_event : std::uint8_t {
     withdrawn,  ///< the request waited too long for a worker, or the server stops
     timed_out,  ///< the deadline of the state has passed
     draining,   ///< the server accepts no more requests
-    replaced,   ///< the server is full, and this connection has been idle the longest
+    replaced,   ///< the server is full, and this connection has been idle, or its request unfinished, the longest
     cut_off,    ///< the deadline of `stop` has passed
 
     // Results of actions.
@@ -20141,6 +20184,9 @@ struct accept_result {
 /// hold back for 40 ms together with delayed acknowledgements.
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
+/// The address of the socket's own end; none (`ip_address{}`) for a Unix domain socket.
+[[nodiscard]] TOLLGATE_DECL ip_address local_address_of(socket_handle connected) noexcept;
+
 TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode);
 
 /// A listening socket that another process created and bound.
@@ -20426,7 +20472,7 @@ class server_context {
 public:
     server_context(http::handler_ref answers, server_settings&& configured)
         : handler{answers}, settings{std::move(configured)},
-          limiter{connections_max(settings), per_address_max(settings), settings.shared_addresses},
+          limiter{connections_max(settings), per_address_max(settings), settings.shared_addresses, settings.unsent_bytes_max},
           workers{settings.worker_queue_max} {}
 
     const http::handler_ref handler;
@@ -20556,7 +20602,7 @@ public:
     explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
 
     /// Prepares for a connection's next message, whatever the last connection left.
-    TOLLGATE_DECL void begin(const ip_address& peer, bool secure) noexcept;
+    TOLLGATE_DECL void begin(const ip_address& peer, bool secure, const ip_address& local = {}) noexcept;
 
     /// Space for the next input; empty if the buffer has its largest size and is full. Throws `std::bad_alloc`.
     [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();
@@ -20712,7 +20758,7 @@ enum class deadline : std::uint8_t { none, handshake, head, last_request, body, 
 enum class interruption : std::uint8_t {
     none,
     draining,   ///< the server accepts no more requests
-    replaced,   ///< the connection is idle, and its slot is needed
+    replaced,   ///< the connection is idle, or its request unfinished, and its slot is needed
     timed_out,  ///< the connection's deadline has passed
     cut_off,    ///< the deadline of `stop` has passed
 };
@@ -20729,10 +20775,14 @@ public:
     }
     /// The connection that has been idle the longest; null if there is none.
     [[nodiscard]] TOLLGATE_DECL connection* longest_idle() const noexcept;
+    /// The oldest of those whose request has not arrived completely; null if there is none.
+    [[nodiscard]] TOLLGATE_DECL connection* oldest_unfinished() const noexcept;
     TOLLGATE_COLD void interrupt_all(interruption reason) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
 private:
+    [[nodiscard]] TOLLGATE_DECL connection* longest(bool (connection::*is_wanted)() const noexcept) const noexcept;
+
     connection* first_ = nullptr;
     connection* last_ = nullptr;
 };
@@ -21030,7 +21080,11 @@ public:
     [[nodiscard]] bool idle() const noexcept {
         const bool no_request = state_ == connection_state::idle || state_ == connection_state::fresh ||
                                 state_ == connection_state::handshaking;
-        return admitted_ == admission::accepted && no_request && waiting_ && interruption_ == interruption::none;
+        return no_request && is_replaceable();
+    }
+    /// Whether it counts as one of `connections_max` and waits for the rest of a request.
+    [[nodiscard]] bool unfinished() const noexcept {
+        return (state_ == connection_state::in_head || state_ == connection_state::in_body) && is_replaceable();
     }
 
     /// Ends being one of the loop's `tls_keepers`, and frees the buffers. False, and nothing changes, if it does not wait for its socket.
@@ -21073,12 +21127,18 @@ private:
     TOLLGATE_DECL event discard_input();
     TOLLGATE_DECL event extend_linger() noexcept;
 
+    /// Sends the output and counts what is left. Closed: also if that is too much.
     TOLLGATE_DECL io_state transmit();
+    TOLLGATE_DECL io_state send_output();
+    TOLLGATE_DECL bool hold_unsent(std::size_t bytes) noexcept;
     TOLLGATE_DECL void open_workspace();
     TOLLGATE_DECL void close_workspace() noexcept;
     TOLLGATE_DECL void arm_deadline() noexcept;
     TOLLGATE_DECL void release_tls_buffers() noexcept;
     TOLLGATE_DECL void arm_linger() noexcept;
+    [[nodiscard]] bool is_replaceable() const noexcept {
+        return admitted_ == admission::accepted && waiting_ && interruption_ == interruption::none;
+    }
 
     /// The longest round trip on earth; `stop` waits for it.
     static constexpr milliseconds linger_while_stopping{250};
@@ -21089,7 +21149,9 @@ private:
     std::unique_ptr<workspace> workspace_;
     std::unique_ptr<tls_stream> tls_;
     ip_address peer_;
+    ip_address local_;  // its own address
     socket_handle socket_;
+    std::size_t unsent_bytes_ = 0;  // as counted by the server's limiter
     std::uint32_t discarded_bytes_ = 0;
     std::uint32_t linger_extensions_ = 0;
     std::uint64_t message_at_arming_ = 0;  // distinguishes the deadline of one message from the next
@@ -32406,7 +32468,8 @@ TOLLGATE_COLD result<void> server::core::check_settings() const {
         if (time <= milliseconds{0}) return invalid(std::string{"The server setting "} + name + " must be above zero.");
     const std::pair<const char*, std::size_t> counts[] = {
         {"header_bytes_max", settings.header_bytes_max}, {"connections_max", settings.connections_max},
-        {"worker_threads", settings.worker_threads},     {"worker_queue_max", settings.worker_queue_max}};
+        {"worker_threads", settings.worker_threads},     {"worker_queue_max", settings.worker_queue_max},
+        {"unsent_bytes_max", settings.unsent_bytes_max}};
     for (const auto& [name, count] : counts)
         if (count == 0) return invalid(std::string{"The server setting "} + name + " must be above zero.");
     return {};
@@ -33561,13 +33624,13 @@ TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_
     // The address first: its bound also applies to a connection that could replace another one.
     if (is_counted(from)) {
         try {
-            const auto [entry, added] = by_address_.try_emplace(key_of(from), 0U);
-            if (entry->second >= per_address_max_) return admission::address_full;
+            const auto [entry, added] = by_address_.try_emplace(key_of(from));
+            if (entry->second.connections >= per_address_max_) return admission::address_full;
             if (connections_ >= connections_max) {
                 if (added) by_address_.erase(entry);
                 return admission::full;
             }
-            ++entry->second;
+            ++entry->second.connections;
         } catch (const std::bad_alloc&) {
             return admission::dropped;
         }
@@ -33575,6 +33638,19 @@ TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_
     if (connections_ >= connections_max) return admission::full;
     ++connections_;
     return admission::accepted;
+}
+
+TOLLGATE_DECL bool connection_limiter::hold_unsent(const ip_address& from, std::size_t before, std::size_t after) noexcept {
+    const std::lock_guard hold{mutex_};
+    const auto entry = is_counted(from) ? by_address_.find(key_of(from)) : by_address_.end();
+    std::size_t* const of_address = entry != by_address_.end() ? &entry->second.unsent_bytes : nullptr;
+    const std::size_t more = after - (std::min)(before, after);
+    if (more != 0 && (more > unsent_bytes_max_ - unsent_bytes_ ||
+                      (of_address != nullptr && *of_address + more > unsent_bytes_max_ / 4)))
+        return false;
+    unsent_bytes_ = unsent_bytes_ - before + after;
+    if (of_address != nullptr) *of_address = *of_address - before + after;
+    return true;
 }
 
 TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission admitted) noexcept {
@@ -33587,7 +33663,7 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
     --connections_;
     if (!is_counted(from)) return;
     const auto entry = by_address_.find(key_of(from));
-    if (entry != by_address_.end() && --entry->second == 0) by_address_.erase(entry);
+    if (entry != by_address_.end() && --entry->second.connections == 0) by_address_.erase(entry);
 }
 
 }  // namespace tollgate::server_detail
@@ -33743,6 +33819,13 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
         detail::set_option(accepted, IPPROTO_TCP, TCP_NODELAY);
         return {accept_state::accepted, accepted, detail::to_ip_address(from)};
     }
+}
+
+TOLLGATE_DECL ip_address local_address_of(socket_handle connected) noexcept {
+    detail::socket_address name{};
+    socklen_t bytes = sizeof name;
+    if (::getsockname(connected, &name.any, &bytes) != 0 || (name.any.sa_family != AF_INET && name.any.sa_family != AF_INET6)) return {};
+    return detail::to_ip_address(name);
 }
 
 namespace detail {
@@ -34042,11 +34125,12 @@ TOLLGATE_COLD void worker_pool::abandon() noexcept {
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure) noexcept {
+TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure, const ip_address& local) noexcept {
     if (closing_ || end_ != 0 || !empty()) reset();  // otherwise everything was prepared after the last response
     responses_ = 0;
     request_.method = http::method::get;  // for a refusal before the first byte; at that byte the parser clears the rest
     request_.peer = peer;
+    request_.local = local;
     request_.secure = secure;
 }
 
@@ -34212,7 +34296,7 @@ TOLLGATE_DECL void http1_session::shrink() noexcept {
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept
-    : loop_{loop}, peer_{peer}, socket_{socket}, admitted_{admitted} {
+    : loop_{loop}, peer_{peer}, local_{local_address_of(socket)}, socket_{socket}, admitted_{admitted} {
     loop_.add(*this);
     server_counters::add(loop_.context().counters.connections);
     server_counters::add(loop_.context().counters.connections_accepted);
@@ -34221,6 +34305,7 @@ TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, con
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
     if (keeps_tls_buffers_) loop_.tls_keepers().remove(*this);
+    hold_unsent(0);
     loop_.context().limiter.release(peer_, admitted_);
     server_counters::remove(loop_.context().counters.connections);
     loop_.remove(*this);
@@ -34356,7 +34441,7 @@ TOLLGATE_DECL connection_event connection::receive_ciphertext() {
         case tls_step::plain_http:
             tls_.reset();
             wire.begin = wire.end = 0;
-            workspace_->session.begin(peer_, false);
+            workspace_->session.begin(peer_, false, local_);
             return refuse(http::status::bad_request, "This port speaks TLS: use https.");
         case tls_step::closed:
         case tls_step::failed: break;
@@ -34522,6 +34607,24 @@ TOLLGATE_DECL connection_event connection::extend_linger() noexcept {
 }
 
 TOLLGATE_DECL io_state connection::transmit() {
+    const io_state state = send_output();
+    const tls_wire& wire = workspace_->wire;
+    const bool is_left = state == io_state::would_block;
+    if (hold_unsent(is_left ? workspace_->session.output().size() + wire.output.size() - wire.sent : 0)) return state;
+    server_counters::add(loop_.context().counters.unsent_closed);
+    return io_state::closed;
+}
+
+TOLLGATE_DECL bool connection::hold_unsent(std::size_t bytes) noexcept {
+    if (bytes == unsent_bytes_ || admitted_ != admission::accepted) return true;  // a refusal is short
+    server_context& context = loop_.context();
+    if (!context.limiter.hold_unsent(peer_, unsent_bytes_, bytes)) return false;
+    context.counters.unsent_bytes.fetch_add(bytes - unsent_bytes_, std::memory_order_relaxed);  // modulo 2^64
+    unsent_bytes_ = bytes;
+    return true;
+}
+
+TOLLGATE_DECL io_state connection::send_output() {
     http1_session& session = workspace_->session;
     if (!tls_) {
         const std::string_view output = session.output();
@@ -34532,24 +34635,28 @@ TOLLGATE_DECL io_state connection::transmit() {
         return went.bytes == output.size() ? io_state::done : io_state::would_block;
     }
     tls_wire& wire = workspace_->wire;
-    if (const std::string_view plain = session.output(); !plain.empty()) {
-        if (!tls_->write(wire, plain)) return io_state::closed;
-        session.sent(plain.size());
+    // Piece by piece: the ciphertext of a long response would take as much memory again.
+    constexpr std::size_t piece_bytes_max = 3 * tls_record_bytes_max;
+    for (;;) {
+        const std::size_t space = piece_bytes_max - (std::min)(piece_bytes_max, wire.output.size());
+        if (const std::string_view plain = session.output().substr(0, space); !plain.empty()) {
+            if (!tls_->write(wire, plain)) return io_state::closed;
+            session.sent(plain.size());
+        }
+        const std::string_view output = std::string_view{wire.output}.substr(wire.sent);
+        if (output.empty()) return io_state::done;
+        const io_result went = send(socket_, output);
+        if (went.state != io_state::done) return went.state;
+        wire.sent += went.bytes;
+        if (wire.sent < wire.output.size()) return io_state::would_block;
+        wire.sent = 0;
+        wire.output.clear();
     }
-    const std::string_view output = std::string_view{wire.output}.substr(wire.sent);
-    if (output.empty()) return io_state::done;
-    const io_result went = send(socket_, output);
-    if (went.state != io_state::done) return went.state;
-    wire.sent += went.bytes;
-    if (wire.sent < wire.output.size()) return io_state::would_block;
-    wire.sent = 0;
-    wire.output.clear();
-    return io_state::done;
 }
 
 TOLLGATE_DECL void connection::open_workspace() {
     workspace_ = loop_.workspaces().take();
-    workspace_->session.begin(peer_, tls_ != nullptr);
+    workspace_->session.begin(peer_, tls_ != nullptr, local_);
 }
 
 TOLLGATE_DECL void connection::close_workspace() noexcept { loop_.workspaces().give(std::move(workspace_)); }
@@ -34605,13 +34712,17 @@ TOLLGATE_DECL void connection_list::remove(connection& one) noexcept {
     (one.next_ == nullptr ? last_ : one.next_->previous_) = one.previous_;
 }
 
-TOLLGATE_DECL connection* connection_list::longest_idle() const noexcept {
+TOLLGATE_DECL connection* connection_list::longest(bool (connection::*is_wanted)() const noexcept) const noexcept {
     constexpr int steps_max = 256;  // so that a flood of new connections costs little
     connection* one = last_;
     for (int i = 0; one != nullptr && i < steps_max; ++i, one = one->previous_)
-        if (one->idle()) return one;
+        if ((one->*is_wanted)()) return one;
     return nullptr;
 }
+
+TOLLGATE_DECL connection* connection_list::longest_idle() const noexcept { return longest(&connection::idle); }
+
+TOLLGATE_DECL connection* connection_list::oldest_unfinished() const noexcept { return longest(&connection::unfinished); }
 
 TOLLGATE_COLD void connection_list::interrupt_all(interruption reason) const noexcept {
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(reason);
@@ -34745,9 +34856,11 @@ TOLLGATE_DECL void event_loop::remove(connection& one) noexcept {
 
 TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept {
     if (admitted == admission::full) {
-        if (connection* const idle = connections_.longest_idle()) {
+        connection* replaced = connections_.longest_idle();
+        if (replaced == nullptr && context_->settings.replace_unfinished) replaced = connections_.oldest_unfinished();
+        if (replaced != nullptr) {
             admitted = context_->limiter.replace(peer);
-            if (admitted == admission::accepted) idle->interrupt(interruption::replaced);
+            if (admitted == admission::accepted) replaced->interrupt(interruption::replaced);
         }
     }
     if (connection* const accepted = make_connection(socket, peer, admitted)) accepted->begin();

@@ -88,7 +88,7 @@ enum class body_state : std::uint8_t {
 
 /// One request, as views of the host's memory: valid during `handle`, never kept.
 ///
-/// A host other than `tollgate::server` sets `method`, `target`, `fields`, `body`, `peer` and `secure`.
+/// A host other than `tollgate::server` sets `method`, `target`, `fields`, `body`, `peer` and `secure`, and may set `local`.
 struct request {
     http::method method = http::method::get;
     std::string_view method_name;  ///< as sent; set for every method, needed only for `method::other`
@@ -99,6 +99,7 @@ struct request {
     field_lines fields;
     std::string_view body;
     ip_address peer;               ///< the peer of the connection; header fields do not change it
+    ip_address local;              ///< the server's own end of the connection; `ip_address{}` if it has no IP address
 
     /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if the client named none
     /// (HTTP/1.0).
@@ -121,7 +122,7 @@ struct request {
         fields.relocate(from, to);
     }
 
-    /// Prepares for the next request on the connection; `peer` and `secure` stay.
+    /// Prepares for the next request on the connection; `peer`, `local` and `secure` stay.
     void clear() noexcept {
         method = http::method::get;
         method_name = {};

@@ -52,18 +52,30 @@ namespace detail {
     return prefix.empty() || path.size() == prefix.size() || (path[prefix.size()] == '/' && prefix.back() != '/');
 }
 
-[[nodiscard]] inline bool is_for_host(const request& request, std::string_view host) noexcept {
-    if (host.empty()) return true;
+/// The host that the client names, without the port.
+[[nodiscard]] inline std::string_view named_host(const request& request) noexcept {
     const auto named = request.authority();
     const auto port = named.rfind(':');
     const bool has_port = port != std::string_view::npos && named.find(']', port) == std::string_view::npos;
-    return ascii_iequals(has_port ? named.substr(0, port) : named, host);
+    return has_port ? named.substr(0, port) : named;
+}
+
+[[nodiscard]] inline bool is_for_host(const request& request, std::string_view host) noexcept {
+    return host.empty() || ascii_iequals(named_host(request), host);
+}
+
+/// Whether the client names the address at which it has connected. No name resolves to that text, so no other site is meant.
+[[nodiscard]] inline bool is_for_own_address(const request& request) noexcept {
+    auto named = named_host(request);
+    if (named.starts_with('[') && named.ends_with(']')) named = named.substr(1, named.size() - 2);
+    return request.local != ip_address{} && ip_address::parse(named) == request.local;
 }
 
 }  // namespace detail
 
 /// The hosts that a server serves. A request for another host was not meant for this server: either an attacker's name
-/// resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC 9110 section 15.5.20).
+/// resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC 9110 section 15.5.20). A GET or HEAD may also
+/// name the address at which the connection was accepted, as the health checks of load balancers do.
 class allowed_hosts {
 public:
     allowed_hosts() = default;
@@ -72,7 +84,7 @@ public:
 
     [[nodiscard]] bool allows(const request& request) const noexcept {
         // Browsers always name a host; health checks over HTTP/1.0 may not.
-        return hosts_.empty() || request.authority().empty() ||
+        return hosts_.empty() || request.authority().empty() || (is_read(request.method) && detail::is_for_own_address(request)) ||
                std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& each) {
                    return detail::is_for_host(request, each);
                });

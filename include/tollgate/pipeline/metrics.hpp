@@ -127,6 +127,10 @@ private:
         writer.sample(statistics.connections_accepted);
         writer.counter("tollgate_connections_refused_total", "Connections that were refused because a limit was reached.");
         writer.sample(statistics.connections_refused);
+        writer.gauge("tollgate_unsent_bytes", "Bytes of responses that clients have not taken yet.");
+        writer.sample(statistics.unsent_bytes);
+        writer.counter("tollgate_unsent_closed_total", "Connections that were closed because too much was unsent.");
+        writer.sample(statistics.unsent_closed);
         writer.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
         writer.sample(statistics.queued);
         writer.counter("tollgate_worker_requests_total", "Requests that a worker started.");

@@ -206,7 +206,8 @@ TOLLGATE_COLD result<void> server::core::check_settings() const {
         if (time <= milliseconds{0}) return invalid(std::string{"The server setting "} + name + " must be above zero.");
     const std::pair<const char*, std::size_t> counts[] = {
         {"header_bytes_max", settings.header_bytes_max}, {"connections_max", settings.connections_max},
-        {"worker_threads", settings.worker_threads},     {"worker_queue_max", settings.worker_queue_max}};
+        {"worker_threads", settings.worker_threads},     {"worker_queue_max", settings.worker_queue_max},
+        {"unsent_bytes_max", settings.unsent_bytes_max}};
     for (const auto& [name, count] : counts)
         if (count == 0) return invalid(std::string{"The server setting "} + name + " must be above zero.");
     return {};

@@ -52,7 +52,7 @@ private:
 };
 
 /// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
-/// `connections_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
+/// `connections_max`, `unsent_bytes_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
 struct server_settings {
     /// The first address to listen on, and its port, as in `listen_address`. Default: not reachable from other machines.
     std::string address = "127.0.0.1";
@@ -87,7 +87,14 @@ struct server_settings {
     std::size_t connections_max = 10'000;
     /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64.
     std::size_t connections_per_address_max = 0;
-    /// Addresses to which that bound does not apply, because their connections are those of many clients: the proxies that you trust.
+    /// If the server is full and no connection is idle, close the one whose request has been arriving for the longest, instead of refusing
+    /// the new one: for a listener on which a complete request must always get a response, such as that of health checks.
+    bool replace_unfinished = false;
+    /// Of responses that clients have not taken yet: a connection that would exceed it is closed. One client address gets at most a
+    /// quarter, unless it is in `shared_addresses`; that also bounds one response to a client that reads slower than the server sends.
+    std::size_t unsent_bytes_max = 256 * 1024 * 1024;
+    /// Addresses to which the bounds for one address do not apply, because their connections are those of many clients: the proxies that
+    /// you trust.
     std::vector<ip_network> shared_addresses = {};
 
     milliseconds header_timeout = seconds{10};     ///< from a message's first byte (or the connection's start) to its head's end

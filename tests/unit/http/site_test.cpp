@@ -243,3 +243,25 @@ TEST_CASE("only listed hosts are allowed; an empty list allows all") {
     CHECK(allows({}, ""));
     CHECK(allows(hosts, ""));
 }
+
+TEST_CASE("the address of a connection is an allowed host of reads", "[http][site]") {
+    const http::allowed_hosts hosts{{"api.example.com"}};
+    struct row {
+        const char* local;
+        const char* host;
+        http::method method;
+        bool is_allowed;
+    };
+    constexpr auto get = http::method::get;
+    for (const row& each : {row{"192.0.2.7", "192.0.2.7", get, true}, row{"192.0.2.7", "192.0.2.7:8443", http::method::head, true},
+                            row{"2001:db8::7", "[2001:db8:0::7]:8443", get, true}, row{"192.0.2.7", "192.0.2.7", http::method::post, false},
+                            row{"192.0.2.7", "192.0.2.8", get, false}, row{"192.0.2.7", "evil.example", get, false},
+                            row{"192.0.2.7", "192.0.2.7.evil.example", get, false}, row{"::", "[::]", get, false}}) {
+        CAPTURE(each.host);
+        http::request request;
+        request.method = each.method;
+        request.local = *ip_address::parse(each.local);
+        request.fields.add("Host", each.host);
+        CHECK(hosts.allows(request) == each.is_allowed);
+    }
+}

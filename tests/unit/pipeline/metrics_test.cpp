@@ -192,6 +192,8 @@ TEST_CASE("servers, backends, the process and the integrator's own families are 
             std::uint64_t taken_up = 15;
             std::chrono::nanoseconds waited = 1500ms;
             std::uint64_t dropped = 4;
+            std::size_t unsent_bytes = 8;
+            std::uint64_t unsent_closed = 5;
         };
         [[nodiscard]] numbers statistics() const { return {}; }
     };
@@ -215,7 +217,7 @@ TEST_CASE("servers, backends, the process and the integrator's own families are 
     for (const std::string_view line :
          {"tollgate_connections 3", "tollgate_connections_accepted_total 20", "tollgate_connections_refused_total 1",
           "tollgate_worker_queue_length 2", "tollgate_worker_requests_total 15", "tollgate_worker_wait_seconds_total 1.5",
-          "tollgate_worker_dropped_total 4", R"(tollgate_backend_up{backend="store"} 0)",
+          "tollgate_worker_dropped_total 4", "tollgate_unsent_bytes 8", "tollgate_unsent_closed_total 5", R"(tollgate_backend_up{backend="store"} 0)",
           R"(tollgate_backend_calls_total{backend="store"} 9)", R"(tollgate_backend_errors_total{backend="store"} 2)",
           R"(tollgate_backend_fallbacks_total{backend="store"} 6)", R"(tollgate_backend_call_seconds_total{backend="store"} 0.25)",
           R"(tollgate_backend_wait_seconds_total{backend="store"} 0.125)", R"(tollgate_cache_hits_total{backend="store"} 70)",

@@ -30,6 +30,24 @@ TEST_CASE("connections are counted by address, an IPv6 one by its /64", "[connec
     CHECK(limiter.admit(*ip_address::parse("2001:db8::2")) == admission::accepted);
 }
 
+TEST_CASE("unsent bytes are counted in total and by address", "[connection_limiter]") {
+    const auto one = ip_address::v4(192, 0, 2, 1), other = ip_address::v4(192, 0, 2, 2), proxy = ip_address::v4(10, 0, 0, 1);
+    connection_limiter limiter{100, 50, {*ip_network::parse("10.0.0.0/8")}, 400};
+    for (const auto& each : {one, one, other, proxy}) REQUIRE(limiter.admit(each) == admission::accepted);
+    CHECK(limiter.hold_unsent(one, 0, 60));
+    CHECK_FALSE(limiter.hold_unsent(one, 0, 41));  // of another connection: more than a quarter
+    CHECK(limiter.hold_unsent(one, 0, 40));
+    CHECK_FALSE(limiter.hold_unsent(one, 40, 41));
+    CHECK(limiter.hold_unsent(one, 40, 10));
+    CHECK(limiter.hold_unsent(one, 10, 40));
+    CHECK(limiter.hold_unsent(other, 0, 100));
+    CHECK(limiter.hold_unsent(proxy, 0, 200));
+    CHECK_FALSE(limiter.hold_unsent(proxy, 200, 201));  // more than all
+    CHECK(limiter.hold_unsent(other, 100, 0));
+    limiter.release(other, admission::accepted);
+    CHECK(limiter.hold_unsent(proxy, 200, 300));
+}
+
 TEST_CASE("a full server counts a connection in place of another one, but not beyond its address's bound",
           "[connection_limiter]") {
     connection_limiter limiter{3, 2};

@@ -824,6 +824,68 @@ TEST_CASE("after the grace, idle connections are closed and requests in progress
     stopped.get();
 }
 
+TEST_CASE("an unfinished request gives way to a new connection, if that is wanted", "[server][bounds]") {
+    tollgate_test::echo_handler handler;
+    server_settings settings = one_thread();
+    settings.connections_max = 2;
+    settings.header_timeout = settings.body_timeout = 1h;
+    settings.replace_unfinished = GENERATE(false, true);
+    server running{handler, settings};
+    REQUIRE(running.start());
+    socket_client first{running.port()}, second{running.port()};
+    // A response shows that the server has the beginning of the next request.
+    first.write(get + "GET / HT");
+    CHECK(first.read_response().status == 200);
+    second.write(get + "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+    CHECK(second.read_response().status == 200);
+    socket_client third{running.port()};
+    third.write(get);
+    CHECK(third.read_response().status == (settings.replace_unfinished ? 200 : 503));
+    if (settings.replace_unfinished) CHECK(first.ends_silently());
+    second.write("llo");
+    CHECK(second.read_response().body == "POST /b hello");
+}
+
+TEST_CASE("a client that does not take its responses cannot use up the memory", "[server][bounds]") {
+    constexpr std::size_t bytes = 24 * 1024 * 1024;  // more than the buffers of two sockets
+    const auto respond = [](const tollgate::http::request&, tollgate::http::response& response) { response.body().assign(bytes, 'x'); };
+    tollgate_test::plain_handler handler{respond};
+    server_settings settings = one_thread();
+    settings.write_timeout = 1h;
+    const bool is_too_much = GENERATE(false, true);
+    settings.unsent_bytes_max = is_too_much ? bytes : 8 * bytes;  // one address gets a quarter
+    server running{handler, settings};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.receive_little();
+    client.write(get);
+    if (is_too_much) {
+        CHECK(client.read_to_end().size() < bytes);
+        CHECK(eventually([&] { return running.statistics().connections == 0; }));
+        CHECK(running.statistics().unsent_closed == 1);
+    } else {
+        CHECK(eventually([&] { return running.statistics().unsent_bytes > 1024 * 1024; }));
+        CHECK(client.read_response().body.size() == bytes);
+        CHECK(running.statistics().unsent_closed == 0);
+    }
+    CHECK(eventually([&] { return running.statistics().unsent_bytes == 0; }));
+}
+
+TEST_CASE("a request has the address of the server's own end of its connection", "[server]") {
+    const auto respond = [](const tollgate::http::request& request, tollgate::http::response& response) {
+        response.body() = request.local.to_text();
+    };
+    tollgate_test::plain_handler handler{respond};
+    server_settings settings = one_thread();
+    settings.address = "0.0.0.0";
+    server running{handler, settings};
+    REQUIRE(running.start());
+    socket_client client{running.port()};
+    client.write(get + get);
+    CHECK(client.read_response().body == "127.0.0.1");
+    CHECK(client.read_response().body == "127.0.0.1");
+}
+
 TEST_CASE("a handler may stop its own server", "[server][stop]") {
     server* self = nullptr;
     const auto respond = [&](const tollgate::http::request& request, tollgate::http::response& response) {

@@ -45,7 +45,11 @@ public:
     [[nodiscard]] bool idle() const noexcept {
         const bool no_request = state_ == connection_state::idle || state_ == connection_state::fresh ||
                                 state_ == connection_state::handshaking;
-        return admitted_ == admission::accepted && no_request && waiting_ && interruption_ == interruption::none;
+        return no_request && is_replaceable();
+    }
+    /// Whether it counts as one of `connections_max` and waits for the rest of a request.
+    [[nodiscard]] bool unfinished() const noexcept {
+        return (state_ == connection_state::in_head || state_ == connection_state::in_body) && is_replaceable();
     }
 
     /// Ends being one of the loop's `tls_keepers`, and frees the buffers. False, and nothing changes, if it does not wait for its socket.
@@ -88,12 +92,18 @@ private:
     TOLLGATE_DECL event discard_input();
     TOLLGATE_DECL event extend_linger() noexcept;
 
+    /// Sends the output and counts what is left. Closed: also if that is too much.
     TOLLGATE_DECL io_state transmit();
+    TOLLGATE_DECL io_state send_output();
+    TOLLGATE_DECL bool hold_unsent(std::size_t bytes) noexcept;
     TOLLGATE_DECL void open_workspace();
     TOLLGATE_DECL void close_workspace() noexcept;
     TOLLGATE_DECL void arm_deadline() noexcept;
     TOLLGATE_DECL void release_tls_buffers() noexcept;
     TOLLGATE_DECL void arm_linger() noexcept;
+    [[nodiscard]] bool is_replaceable() const noexcept {
+        return admitted_ == admission::accepted && waiting_ && interruption_ == interruption::none;
+    }
 
     /// The longest round trip on earth; `stop` waits for it.
     static constexpr milliseconds linger_while_stopping{250};
@@ -104,7 +114,9 @@ private:
     std::unique_ptr<workspace> workspace_;
     std::unique_ptr<tls_stream> tls_;
     ip_address peer_;
+    ip_address local_;  // its own address
     socket_handle socket_;
+    std::size_t unsent_bytes_ = 0;  // as counted by the server's limiter
     std::uint32_t discarded_bytes_ = 0;
     std::uint32_t linger_extensions_ = 0;
     std::uint64_t message_at_arming_ = 0;  // distinguishes the deadline of one message from the next

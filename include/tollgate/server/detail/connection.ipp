@@ -10,7 +10,7 @@
 namespace tollgate::inline v0::server_detail {
 
 TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, const ip_address& peer, admission admitted) noexcept
-    : loop_{loop}, peer_{peer}, socket_{socket}, admitted_{admitted} {
+    : loop_{loop}, peer_{peer}, local_{local_address_of(socket)}, socket_{socket}, admitted_{admitted} {
     loop_.add(*this);
     server_counters::add(loop_.context().counters.connections);
     server_counters::add(loop_.context().counters.connections_accepted);
@@ -19,6 +19,7 @@ TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, con
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
     if (keeps_tls_buffers_) loop_.tls_keepers().remove(*this);
+    hold_unsent(0);
     loop_.context().limiter.release(peer_, admitted_);
     server_counters::remove(loop_.context().counters.connections);
     loop_.remove(*this);
@@ -154,7 +155,7 @@ TOLLGATE_DECL connection_event connection::receive_ciphertext() {
         case tls_step::plain_http:
             tls_.reset();
             wire.begin = wire.end = 0;
-            workspace_->session.begin(peer_, false);
+            workspace_->session.begin(peer_, false, local_);
             return refuse(http::status::bad_request, "This port speaks TLS: use https.");
         case tls_step::closed:
         case tls_step::failed: break;
@@ -320,6 +321,24 @@ TOLLGATE_DECL connection_event connection::extend_linger() noexcept {
 }
 
 TOLLGATE_DECL io_state connection::transmit() {
+    const io_state state = send_output();
+    const tls_wire& wire = workspace_->wire;
+    const bool is_left = state == io_state::would_block;
+    if (hold_unsent(is_left ? workspace_->session.output().size() + wire.output.size() - wire.sent : 0)) return state;
+    server_counters::add(loop_.context().counters.unsent_closed);
+    return io_state::closed;
+}
+
+TOLLGATE_DECL bool connection::hold_unsent(std::size_t bytes) noexcept {
+    if (bytes == unsent_bytes_ || admitted_ != admission::accepted) return true;  // a refusal is short
+    server_context& context = loop_.context();
+    if (!context.limiter.hold_unsent(peer_, unsent_bytes_, bytes)) return false;
+    context.counters.unsent_bytes.fetch_add(bytes - unsent_bytes_, std::memory_order_relaxed);  // modulo 2^64
+    unsent_bytes_ = bytes;
+    return true;
+}
+
+TOLLGATE_DECL io_state connection::send_output() {
     http1_session& session = workspace_->session;
     if (!tls_) {
         const std::string_view output = session.output();
@@ -330,24 +349,28 @@ TOLLGATE_DECL io_state connection::transmit() {
         return went.bytes == output.size() ? io_state::done : io_state::would_block;
     }
     tls_wire& wire = workspace_->wire;
-    if (const std::string_view plain = session.output(); !plain.empty()) {
-        if (!tls_->write(wire, plain)) return io_state::closed;
-        session.sent(plain.size());
+    // Piece by piece: the ciphertext of a long response would take as much memory again.
+    constexpr std::size_t piece_bytes_max = 3 * tls_record_bytes_max;
+    for (;;) {
+        const std::size_t space = piece_bytes_max - (std::min)(piece_bytes_max, wire.output.size());
+        if (const std::string_view plain = session.output().substr(0, space); !plain.empty()) {
+            if (!tls_->write(wire, plain)) return io_state::closed;
+            session.sent(plain.size());
+        }
+        const std::string_view output = std::string_view{wire.output}.substr(wire.sent);
+        if (output.empty()) return io_state::done;
+        const io_result went = send(socket_, output);
+        if (went.state != io_state::done) return went.state;
+        wire.sent += went.bytes;
+        if (wire.sent < wire.output.size()) return io_state::would_block;
+        wire.sent = 0;
+        wire.output.clear();
     }
-    const std::string_view output = std::string_view{wire.output}.substr(wire.sent);
-    if (output.empty()) return io_state::done;
-    const io_result went = send(socket_, output);
-    if (went.state != io_state::done) return went.state;
-    wire.sent += went.bytes;
-    if (wire.sent < wire.output.size()) return io_state::would_block;
-    wire.sent = 0;
-    wire.output.clear();
-    return io_state::done;
 }
 
 TOLLGATE_DECL void connection::open_workspace() {
     workspace_ = loop_.workspaces().take();
-    workspace_->session.begin(peer_, tls_ != nullptr);
+    workspace_->session.begin(peer_, tls_ != nullptr, local_);
 }
 
 TOLLGATE_DECL void connection::close_workspace() noexcept { loop_.workspaces().give(std::move(workspace_)); }

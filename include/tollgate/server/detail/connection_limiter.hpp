@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -21,8 +22,8 @@ enum class admission : std::uint8_t {
     dropped,       ///< over a bound, with too many refusals in progress: close at once
 };
 
-/// Counts connections against the bounds, in total and by client address (an IPv6 address by its /64, which one
-/// subscriber controls). Thread-safe.
+/// Counts connections, and the bytes that their clients have not taken yet, against the bounds, in total and by client address (an IPv6
+/// address by its /64, which one subscriber controls). Thread-safe.
 class connection_limiter {
 public:
     /// Refusals in progress. Further connections are closed without a response, which bounds the cost of a flood.
@@ -31,13 +32,21 @@ public:
     static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
     /// The bound of an address does not apply to those in `shared_addresses`. Throws std::runtime_error if OpenSSL returns no random bytes.
-    connection_limiter(std::size_t connections_max, std::size_t per_address_max, std::vector<ip_network> shared_addresses = {})
-        : connections_max_{connections_max}, per_address_max_{per_address_max}, shared_addresses_{std::move(shared_addresses)} {}
+    connection_limiter(std::size_t connections_max, std::size_t per_address_max, std::vector<ip_network> shared_addresses = {},
+                       std::size_t unsent_bytes_max = (std::numeric_limits<std::size_t>::max)())
+        : connections_max_{connections_max},
+          per_address_max_{per_address_max},
+          shared_addresses_{std::move(shared_addresses)},
+          unsent_bytes_max_{unsent_bytes_max} {}
 
     /// Each admission except `dropped` is returned with `release` when the connection ends. Never throws: without memory
     /// to count, the result is `dropped`.
     [[nodiscard]] TOLLGATE_DECL admission admit(const ip_address& from) noexcept;
     TOLLGATE_DECL void release(const ip_address& from, admission admitted) noexcept;
+
+    /// Counts the unsent bytes of an accepted connection, which were `before`, as `after`. False, and nothing changes: they are more than
+    /// before, and too many. An address may have a quarter of all, so that three cannot take the memory of a fourth.
+    [[nodiscard]] TOLLGATE_DECL bool hold_unsent(const ip_address& from, std::size_t before, std::size_t after) noexcept;
 
     /// Turns an admission `full` into accepted, because another connection is closed in its place.
     [[nodiscard]] TOLLGATE_DECL admission replace(const ip_address& from) noexcept;
@@ -51,6 +60,10 @@ private:
         }
         keyed_hash hash;
     };
+    struct counts {
+        std::size_t connections = 0;
+        std::size_t unsent_bytes = 0;
+    };
     static TOLLGATE_DECL key key_of(const ip_address& from) noexcept;
     /// Whether connections from there are counted by address.
     [[nodiscard]] TOLLGATE_DECL bool is_counted(const ip_address& from) const noexcept;
@@ -59,11 +72,13 @@ private:
     const std::size_t connections_max_;
     const std::size_t per_address_max_;
     const std::vector<ip_network> shared_addresses_;
+    const std::size_t unsent_bytes_max_;
     std::mutex mutex_;
     std::size_t connections_ = 0;
+    std::size_t unsent_bytes_ = 0;
     std::size_t refusals_ = 0;
     std::size_t address_refusals_ = 0;  // of these
-    std::unordered_map<key, std::size_t, key_hash> by_address_;  // at most one entry per connection
+    std::unordered_map<key, counts, key_hash> by_address_;  // at most one entry per connection
 };
 
 }  // namespace tollgate::server_detail

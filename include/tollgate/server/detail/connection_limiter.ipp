@@ -41,13 +41,13 @@ TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_
     // The address first: its bound also applies to a connection that could replace another one.
     if (is_counted(from)) {
         try {
-            const auto [entry, added] = by_address_.try_emplace(key_of(from), 0U);
-            if (entry->second >= per_address_max_) return admission::address_full;
+            const auto [entry, added] = by_address_.try_emplace(key_of(from));
+            if (entry->second.connections >= per_address_max_) return admission::address_full;
             if (connections_ >= connections_max) {
                 if (added) by_address_.erase(entry);
                 return admission::full;
             }
-            ++entry->second;
+            ++entry->second.connections;
         } catch (const std::bad_alloc&) {
             return admission::dropped;
         }
@@ -55,6 +55,19 @@ TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_
     if (connections_ >= connections_max) return admission::full;
     ++connections_;
     return admission::accepted;
+}
+
+TOLLGATE_DECL bool connection_limiter::hold_unsent(const ip_address& from, std::size_t before, std::size_t after) noexcept {
+    const std::lock_guard hold{mutex_};
+    const auto entry = is_counted(from) ? by_address_.find(key_of(from)) : by_address_.end();
+    std::size_t* const of_address = entry != by_address_.end() ? &entry->second.unsent_bytes : nullptr;
+    const std::size_t more = after - (std::min)(before, after);
+    if (more != 0 && (more > unsent_bytes_max_ - unsent_bytes_ ||
+                      (of_address != nullptr && *of_address + more > unsent_bytes_max_ / 4)))
+        return false;
+    unsent_bytes_ = unsent_bytes_ - before + after;
+    if (of_address != nullptr) *of_address = *of_address - before + after;
+    return true;
 }
 
 TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission admitted) noexcept {
@@ -67,7 +80,7 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
     --connections_;
     if (!is_counted(from)) return;
     const auto entry = by_address_.find(key_of(from));
-    if (entry != by_address_.end() && --entry->second == 0) by_address_.erase(entry);
+    if (entry != by_address_.end() && --entry->second.connections == 0) by_address_.erase(entry);
 }
 
 }  // namespace tollgate::server_detail

@@ -32,7 +32,7 @@ enum class connection_event : std::uint8_t {
     withdrawn,  ///< the request waited too long for a worker, or the server stops
     timed_out,  ///< the deadline of the state has passed
     draining,   ///< the server accepts no more requests
-    replaced,   ///< the server is full, and this connection has been idle the longest
+    replaced,   ///< the server is full, and this connection has been idle, or its request unfinished, the longest
     cut_off,    ///< the deadline of `stop` has passed
 
     // Results of actions.

@@ -31,7 +31,7 @@ enum class deadline : std::uint8_t { none, handshake, head, last_request, body, 
 enum class interruption : std::uint8_t {
     none,
     draining,   ///< the server accepts no more requests
-    replaced,   ///< the connection is idle, and its slot is needed
+    replaced,   ///< the connection is idle, or its request unfinished, and its slot is needed
     timed_out,  ///< the connection's deadline has passed
     cut_off,    ///< the deadline of `stop` has passed
 };
@@ -48,10 +48,14 @@ public:
     }
     /// The connection that has been idle the longest; null if there is none.
     [[nodiscard]] TOLLGATE_DECL connection* longest_idle() const noexcept;
+    /// The oldest of those whose request has not arrived completely; null if there is none.
+    [[nodiscard]] TOLLGATE_DECL connection* oldest_unfinished() const noexcept;
     TOLLGATE_COLD void interrupt_all(interruption reason) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
 private:
+    [[nodiscard]] TOLLGATE_DECL connection* longest(bool (connection::*is_wanted)() const noexcept) const noexcept;
+
     connection* first_ = nullptr;
     connection* last_ = nullptr;
 };

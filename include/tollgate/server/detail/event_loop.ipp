@@ -22,13 +22,17 @@ TOLLGATE_DECL void connection_list::remove(connection& one) noexcept {
     (one.next_ == nullptr ? last_ : one.next_->previous_) = one.previous_;
 }
 
-TOLLGATE_DECL connection* connection_list::longest_idle() const noexcept {
+TOLLGATE_DECL connection* connection_list::longest(bool (connection::*is_wanted)() const noexcept) const noexcept {
     constexpr int steps_max = 256;  // so that a flood of new connections costs little
     connection* one = last_;
     for (int i = 0; one != nullptr && i < steps_max; ++i, one = one->previous_)
-        if (one->idle()) return one;
+        if ((one->*is_wanted)()) return one;
     return nullptr;
 }
+
+TOLLGATE_DECL connection* connection_list::longest_idle() const noexcept { return longest(&connection::idle); }
+
+TOLLGATE_DECL connection* connection_list::oldest_unfinished() const noexcept { return longest(&connection::unfinished); }
 
 TOLLGATE_COLD void connection_list::interrupt_all(interruption reason) const noexcept {
     for (connection* one = first_; one != nullptr; one = one->next_) one->interrupt(reason);
@@ -162,9 +166,11 @@ TOLLGATE_DECL void event_loop::remove(connection& one) noexcept {
 
 TOLLGATE_DECL void event_loop::add_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept {
     if (admitted == admission::full) {
-        if (connection* const idle = connections_.longest_idle()) {
+        connection* replaced = connections_.longest_idle();
+        if (replaced == nullptr && context_->settings.replace_unfinished) replaced = connections_.oldest_unfinished();
+        if (replaced != nullptr) {
             admitted = context_->limiter.replace(peer);
-            if (admitted == admission::accepted) idle->interrupt(interruption::replaced);
+            if (admitted == admission::accepted) replaced->interrupt(interruption::replaced);
         }
     }
     if (connection* const accepted = make_connection(socket, peer, admitted)) accepted->begin();

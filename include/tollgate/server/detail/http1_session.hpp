@@ -42,7 +42,7 @@ public:
     explicit http1_session(const http::parser_settings& settings) : settings_{settings}, parser_{settings} {}
 
     /// Prepares for a connection's next message, whatever the last connection left.
-    TOLLGATE_DECL void begin(const ip_address& peer, bool secure) noexcept;
+    TOLLGATE_DECL void begin(const ip_address& peer, bool secure, const ip_address& local = {}) noexcept;
 
     /// Space for the next input; empty if the buffer has its largest size and is full. Throws `std::bad_alloc`.
     [[nodiscard]] TOLLGATE_DECL std::span<char> input_space();

@@ -7,11 +7,12 @@
 
 namespace tollgate::inline v0::server_detail {
 
-TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure) noexcept {
+TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure, const ip_address& local) noexcept {
     if (closing_ || end_ != 0 || !empty()) reset();  // otherwise everything was prepared after the last response
     responses_ = 0;
     request_.method = http::method::get;  // for a refusal before the first byte; at that byte the parser clears the rest
     request_.peer = peer;
+    request_.local = local;
     request_.secure = secure;
 }
 

@@ -26,7 +26,7 @@ class server_context {
 public:
     server_context(http::handler_ref answers, server_settings&& configured)
         : handler{answers}, settings{std::move(configured)},
-          limiter{connections_max(settings), per_address_max(settings), settings.shared_addresses},
+          limiter{connections_max(settings), per_address_max(settings), settings.shared_addresses, settings.unsent_bytes_max},
           workers{settings.worker_queue_max} {}
 
     const http::handler_ref handler;

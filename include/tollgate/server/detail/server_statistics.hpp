@@ -16,6 +16,8 @@ struct server_statistics {
     std::uint64_t taken_up = 0;              ///< requests that a worker took up
     std::chrono::nanoseconds waited{};       ///< of those, for a worker
     std::uint64_t dropped = 0;               ///< requests that found the queue full, or no worker in time: 503
+    std::size_t unsent_bytes = 0;            ///< of responses that clients have not taken yet, now
+    std::uint64_t unsent_closed = 0;         ///< connections that were closed because that would have been too much
 };
 
 namespace server_detail {
@@ -28,6 +30,8 @@ struct server_counters {
     std::atomic<std::uint64_t> taken_up{0};
     std::atomic<std::chrono::steady_clock::rep> waited{0};
     std::atomic<std::uint64_t> dropped{0};
+    std::atomic<std::size_t> unsent_bytes{0};
+    std::atomic<std::uint64_t> unsent_closed{0};
 
     /// A connection that was accepted only to refuse it.
     void count_refused() noexcept {
@@ -40,7 +44,8 @@ struct server_counters {
     [[nodiscard]] server_statistics read(std::size_t queued) const noexcept {
         const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
         return {value(connections), value(connections_accepted), value(connections_refused),
-                queued, value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped)};
+                queued, value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped),
+                value(unsent_bytes), value(unsent_closed)};
     }
 };
 

@@ -110,6 +110,9 @@ struct accept_result {
 /// hold back for 40 ms together with delayed acknowledgements.
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 
+/// The address of the socket's own end; none (`ip_address{}`) for a Unix domain socket.
+[[nodiscard]] TOLLGATE_DECL ip_address local_address_of(socket_handle connected) noexcept;
+
 TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode);
 
 /// A listening socket that another process created and bound.

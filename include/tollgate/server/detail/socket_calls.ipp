@@ -172,6 +172,13 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
     }
 }
 
+TOLLGATE_DECL ip_address local_address_of(socket_handle connected) noexcept {
+    detail::socket_address name{};
+    socklen_t bytes = sizeof name;
+    if (::getsockname(connected, &name.any, &bytes) != 0 || (name.any.sa_family != AF_INET && name.any.sa_family != AF_INET6)) return {};
+    return detail::to_ip_address(name);
+}
+
 namespace detail {
 
 inline error listen_error(const std::string& place, std::string_view call) {
