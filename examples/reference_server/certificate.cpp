@@ -149,6 +149,14 @@ certificate_files self_signed_files(const std::filesystem::path& directory) {
     return {directory / "self-signed.crt", directory / "self-signed.key"};
 }
 
+tollgate::instant end_of(const certificate_files& files) {
+    const auto read = read_pair(files);
+    std::tm end{};
+    if (!read.certificate || ASN1_TIME_to_tm(X509_get0_notAfter(read.certificate.get()), &end) != 1)
+        throw openssl_error("cannot read the dates");
+    return tollgate::from_unix_seconds(static_cast<std::int64_t>(::timegm(&end)));
+}
+
 std::string expiry_of(const certificate_files& files) {
     const auto read = read_pair(files);
     const auto expect = [](bool is_good, const std::filesystem::path& file, const char* what) {
@@ -161,10 +169,7 @@ std::string expiry_of(const certificate_files& files) {
     expect(read.key != nullptr, files.key, "PEM private key without a password");
     if (!fits(read)) throw run_error{"'" + files.key.string() + "' is not the key of '" + files.certificate.string() + "'."};
     std::time_t now = std::time(nullptr);
-    std::tm end{};
-    if (ASN1_TIME_to_tm(X509_get0_notAfter(read.certificate.get()), &end) != 1) throw openssl_error("cannot read the dates");
-    const auto expiry = tollgate::from_unix_seconds(static_cast<std::int64_t>(::timegm(&end)));
-    std::string text{tollgate::to_iso8601(expiry).view()};
+    std::string text{tollgate::to_iso8601(end_of(files)).view()};
     if (X509_cmp_time(X509_get0_notAfter(read.certificate.get()), &now) <= 0)
         throw run_error{"'" + files.certificate.string() + "' expired at " + text + "."};
     if (X509_cmp_time(X509_get0_notBefore(read.certificate.get()), &now) > 0)

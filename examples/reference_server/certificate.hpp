@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tollgate/base/time.hpp>
+
 #include <filesystem>
 #include <string>
 
@@ -18,6 +20,9 @@ struct certificate_files {
 
 /// The path of that certificate.
 [[nodiscard]] certificate_files self_signed_files(const std::filesystem::path& directory);
+
+/// When a certificate expires. Throws `run_error` if the file cannot be read.
+[[nodiscard]] tollgate::instant end_of(const certificate_files& files);
 
 /// When a certificate expires, as ISO 8601. Throws `run_error` if the files cannot be read, do not match, or the
 /// certificate is not valid today.

@@ -64,7 +64,30 @@ std::string to_text(const tollgate::listen_address& real) {
 
 }  // namespace
 
-void warn_of_certificate(const settings& settings, const request_log& log) {
+void report(const certificate_state& certificate, metrics_writer& to) {
+    to.gauge("tollgate_certificate_expires_at_seconds", "When the TLS certificate that was read last expires, in Unix time.");
+    if (const auto expires_at = certificate.expires_at.load(); expires_at != 0) to.sample(static_cast<double>(expires_at));
+    to.counter("tollgate_reload_failures_total", "Reloads on SIGHUP that kept the former certificate or ticket keys.");
+    to.sample(certificate.failed_reloads.load());
+}
+
+void report_failed_reload(std::string_view reason, const observers& observer, certificate_state& into) noexcept {
+    ++into.failed_reloads;
+    try {
+        const auto failed = unavailable("SIGHUP: " + std::string{reason});
+        observer.on_problem(failed);
+    } catch (const std::exception&) {  // out of memory: without a line
+    }
+}
+
+void check_certificate_in_use(const settings& settings, const request_log& log, certificate_state& into) {
+    try {
+        if (!settings.plain)
+            into.expires_at = to_unix_seconds(end_of(settings.tls_cert.empty() ? self_signed_files(settings.data)
+                                                                               : certificate_files{settings.tls_cert, settings.tls_key}));
+    } catch (const run_error&) {
+        into.expires_at = 0;  // such as a pipe, which can be read only once
+    }
     const auto fault = fault_of_certificate(settings);
     if (!fault.empty()) log.on_notice("--tls-cert: clients will refuse the certificate: " + fault);
 }
@@ -91,23 +114,26 @@ void expect_started(const result<void>& started, const settings& settings) {
     if (started) return;
     const error& error = started.error();
     if (error.kind == error_kind::invalid && !(settings.tls_cert.empty() && settings.tls_ticket_keys.empty()))
-        throw usage_error{"--tls-cert, --tls-key, --tls-ticket-keys: " + error.message};
-    throw run_error{error.message};
+        throw usage_error{"--tls-cert, --tls-key, --tls-ticket-keys: " + error.log_text()};
+    throw run_error{error.log_text()};
 }
 
-void reload_certificates(server& running, const settings& settings, const request_log& log) noexcept {
-    const auto report = [&log](std::string_view reason) noexcept {
+void reload_certificates(server& running, const settings& settings, const request_log& log, const observers& observer,
+                         certificate_state& into) noexcept {
+    const auto report = [&](std::string_view reason) noexcept {
         try {
-            log.on_notice("SIGHUP: the old certificate remains in use: " + std::string{reason});
-        } catch (const std::exception&) {  // out of memory: without a line
+            report_failed_reload("the old certificate remains in use: " + std::string{reason}, observer, into);
+        } catch (const std::exception&) {  // out of memory
+            ++into.failed_reloads;
         }
     };
     try {
+        into.reloading = std::this_thread::get_id();
         const bool is_new = settings.tls_cert.empty() && self_signed_certificate(settings.data).is_new;
         const auto read = running.reload_certificates();
-        if (!read) return report(read.error().message);
+        if (!read) return report(read.error().log_text());
         log.on_notice(is_new ? "SIGHUP: a new self-signed certificate was made" : "SIGHUP: the certificate was read again");
-        warn_of_certificate(settings, log);
+        check_certificate_in_use(settings, log, into);
     } catch (const std::exception& error) {
         report(error.what());
     }

@@ -2,6 +2,7 @@
 
 #include "demo.hpp"
 #include "handler_settings.hpp"
+#include "observers.hpp"
 #include "reload_thread.hpp"
 #include "request_log.hpp"
 #include "service_manager.hpp"
@@ -11,9 +12,14 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/service_catalog.hpp>
+#include <tollgate/pipeline/metrics.hpp>
 #include <tollgate/server/server.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
+#include <string_view>
+#include <thread>
 
 namespace reference {
 
@@ -40,8 +46,22 @@ inline constexpr tollgate::seconds exit_timeout{15};
 void print_ready(const tollgate::server& running, const settings& settings, const public_urls& urls,
                  const std::optional<demo>& shown, const std::optional<listen_address>& admin);
 
-/// Writes a notice if clients will refuse the certificate of `--tls-cert`: it expired, or is not valid yet.
-void warn_of_certificate(const settings& settings, const request_log& log);
+/// What the metrics report about the certificate.
+struct certificate_state {
+    std::atomic<std::int64_t> expires_at = 0;  ///< in Unix seconds; 0: unknown, or no TLS
+    std::atomic<std::uint64_t> failed_reloads = 0;
+    std::atomic<std::thread::id> reloading{};  ///< the thread that reads the certificates again
+
+    [[nodiscard]] bool is_reloading_here() const noexcept { return reloading.load() == std::this_thread::get_id(); }
+};
+
+void report(const certificate_state& certificate, tollgate::metrics_writer& to);
+
+/// A line about a problem, and a count.
+void report_failed_reload(std::string_view reason, const observers& observer, certificate_state& into) noexcept;
+
+/// Notes when the certificate expires, and writes a notice if clients will refuse that of `--tls-cert`: it expired, or is not valid yet.
+void check_certificate_in_use(const settings& settings, const request_log& log, certificate_state& into);
 
 /// Throws `usage_error` if a URL would be that of `--listen`, which a server with passed sockets does not use.
 void expect_configured_urls(const settings& settings);
@@ -50,7 +70,8 @@ void expect_configured_urls(const settings& settings);
 void expect_started(const tollgate::result<void>& started, const settings& settings);
 
 /// Reads the certificates again; on any error, the old ones remain in use.
-void reload_certificates(tollgate::server& running, const settings& settings, const request_log& log) noexcept;
+void reload_certificates(tollgate::server& running, const settings& settings, const request_log& log, const observers& observer,
+                         certificate_state& into) noexcept;
 
 /// Returns at the signal to stop; until then it asks for a reload on each SIGHUP, and notifies the watchdog. After it, a signal ends the
 /// process, and so does the end of the time for stopping.

@@ -8,6 +8,7 @@
 #include "observers.hpp"
 #include "request_reads.hpp"
 #include "serve.hpp"
+#include "wal_watch.hpp"
 
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/server/server.hpp>
@@ -35,10 +36,12 @@ struct delivery_queue {
 /// For operators: health checks and metrics.
 template <class Directory, class Store, class Clock>
 void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::server& running,
-           const stored_data<Directory, Store, Clock>& data, chosen_limiter& limiter) {
+           const stored_data<Directory, Store, Clock>& data, chosen_limiter& limiter, const certificate_state& certificate,
+           wal_watch* wal) {
     auto queue = std::make_shared<delivery_queue>();
     // All that requests read: the store, and the users, who may have connections of their own.
-    checks.add("store", [&store = data.store, &users = data.users, clock = data.clock, queue]() -> tollgate::result<void> {
+    checks.add("store", [&store = data.store, &users = data.users, clock = data.clock, queue, wal]() -> tollgate::result<void> {
+        if (wal != nullptr) wal->check();
         const auto now = clock.now();
         constexpr std::size_t rows_max = 10'000;
         const auto backlog = store.backlog(now, rows_max);
@@ -59,6 +62,14 @@ void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::
                      "Whether changes by other processes are noticed: 1, or 0. If not, nothing is cached, and deliveries start later.");
             to.sample(store.changes_seen() ? 1 : 0);
         });
+    counts.add([&certificate](tollgate::metrics_writer& to) { report(certificate, to); });
+    counts.add([wal](tollgate::metrics_writer& to) {
+        to.gauge("tollgate_sqlite_wal_bytes", "Size of SQLite's write-ahead log, as of the last check of the store.");
+        if (wal != nullptr) to.sample(static_cast<double>(wal->state().bytes));
+        to.gauge("tollgate_sqlite_wal_oldest_reader_seconds",
+                 "How long a reader has kept SQLite from copying the write-ahead log into the database.");
+        if (wal != nullptr) to.sample(std::chrono::duration<double>{wal->state().oldest_reader}.count());
+    });
     checks.add("limits", [&limiter] { return limiter.check(); });
     counts.watch_process();
     counts.watch_server(running);
@@ -70,7 +81,7 @@ void watch(tollgate::metrics& counts, tollgate::health& checks, const tollgate::
 /// Serves until the signal to stop, and then until requests in flight are finished.
 template <class Directory, class Store, class Clock>
 void serve_from(const stored_data<Directory, Store, Clock>& data, const std::optional<demo>& shown, const settings& settings,
-                const tollgate::service_catalog& services, const signals& stop_signals) {
+                const tollgate::service_catalog& services, const signals& stop_signals, wal_watch* wal = nullptr) {
     const service_manager manager;  // before threads, which read the environment
     if (!manager.sockets().empty()) expect_configured_urls(settings);
     request_log log{settings.log};
@@ -80,7 +91,12 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     late_handler handler;
     auto server_settings = to_server_settings(settings);
     server_settings.listening_sockets = manager.sockets();
-    server_settings.on_warning = [&log](std::string_view message) { log.on_notice(message); };
+    certificate_state certificate;
+    server_settings.on_warning = [&](std::string_view message) {
+        // A reload that keeps the former ticket keys has failed, too.
+        if (certificate.is_reloading_here()) report_failed_reload(message, observer, certificate);
+        else log.on_notice(message);
+    };
     tollgate::server running{handler, std::move(server_settings)};
 
     const auto assemble = [&](std::uint16_t port) {
@@ -103,14 +119,14 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     }}};
     std::optional<admin_listener> admin;
     if (settings.admin_listen) {
-        watch(counts, checks, running, data, assembled->limiter());
+        watch(counts, checks, running, data, assembled->limiter(), certificate, wal);
         admin.emplace(*settings.admin_listen, settings.admin_hosts, counts, checks);
         admin->start();
         expect(checks.start(), "cannot check the store");
     }
-    warn_of_certificate(settings, log);
+    check_certificate_in_use(settings, log, certificate);
     reload_thread reload{[&] {
-        if (!settings.plain) reload_certificates(running, settings, log);
+        if (!settings.plain) reload_certificates(running, settings, log, observer, certificate);
     }};
     print_ready(running, settings, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");

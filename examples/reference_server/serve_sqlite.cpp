@@ -2,6 +2,7 @@
 #include "failure.hpp"
 #include "serve_from.hpp"
 #include "sqlite_directory.hpp"
+#include "wal_watch.hpp"
 
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/store/sqlite.hpp>
@@ -25,7 +26,8 @@ void serve_on_sqlite(const settings& settings, const tollgate::service_catalog& 
     const stored_data data{users, store, tollgate::system_clock{}};
     std::optional<demo> shown;
     if (settings.demo) shown = kept_demo(data, settings, services);
-    serve_from(data, shown, settings, services, stop_signals);
+    wal_watch wal{file};
+    serve_from(data, shown, settings, services, stop_signals, &wal);
 }
 
 }  // namespace reference

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Starting, listening, certificates, signals, the demo, the log, and bounds of connections and requests."""
 
+import base64
 import contextlib
 import fcntl
 import hashlib
@@ -116,6 +117,15 @@ class Starting(Case):
                         self.assert_error(connection.request("GET", path, {"Host": host}), 421)
                 self.assertTrue(missing.json()["documentation_url"].startswith("https://example.com/auth/docs/"))
                 self.assertEqual(200, connection.request("GET", "/auth/docs/").status)
+
+    def test_the_address_of_the_connection_is_a_host_for_reads(self):
+        with Server("--base-url", "https://api.example.com/v1", "--auth-url", "https://api.example.com", store="memory:",
+                    listen="0.0.0.0:0") as server:
+            with Connection(("127.0.0.2", server.address[1])) as connection:
+                response = connection.request("GET", "/.well-known/oauth-authorization-server", {"Host": "127.0.0.2"})
+                self.assertEqual((200, "https://api.example.com"), (response.status, response.json()["issuer"]))
+                self.assert_error(connection.request("GET", "/v1/testservice/get", {"Host": "127.0.0.3"}), 421)
+                self.assert_error(connection.request("POST", "/v1/testservice/post", {"Host": "127.0.0.2"}, {}), 421)
 
     def test_two_servers_on_one_store(self):
         with Server(*HIGH_LIMITS) as first, Server(*HIGH_LIMITS, data=first.data) as second:
@@ -242,6 +252,26 @@ class Certificates(Case):
                 server.signal(signal.SIGHUP)
                 self.assertIn("SIGHUP", server.log_after("SIGHUP"))
                 self.assertEqual(second, current_certificate())
+
+    def test_a_failed_reload_is_a_problem_and_is_counted(self):
+        with temporary_directory() as directory:
+            certificate, key = make_certificate(directory, "pair", "first")
+            ticket_keys = directory / "ticket-keys"
+            ticket_keys.write_text(base64.b64encode(bytes(32)).decode() + "\n")
+            with Server("--tls-cert", certificate, "--tls-key", key, "--tls-ticket-keys", ticket_keys, "--admin-listen",
+                        "127.0.0.1:0", store="memory:", tls=True, trusted=False) as server:
+                failures = lambda: server.metrics()["tollgate_reload_failures_total"]  # noqa: E731
+                expiry = server.metrics()["tollgate_certificate_expires_at_seconds"]
+                self.assertGreater(expiry, time.time())
+                self.assertEqual(0, failures())
+                ticket_keys.write_text("nonsense")
+                server.signal(signal.SIGHUP)
+                self.eventually(lambda: failures() == 1)
+                key.write_text("nonsense")
+                server.signal(signal.SIGHUP)
+                self.eventually(lambda: failures() == 2)
+                self.assertEqual(expiry, server.metrics()["tollgate_certificate_expires_at_seconds"])
+                self.assertIn("problem: SIGHUP: the old certificate remains in use: ", server.log_after("problem: SIGHUP"))
 
     def test_an_invalid_pair(self):
         with temporary_directory() as directory:
@@ -594,7 +624,7 @@ class Log(Case):
                                token="Bearer " + secret)
                 created = server.request("POST", f"/v1/sitesmaker/{account}/hooks", token=server.demo_token,
                                          body={"event": "site.created", "target_url": f"https://example.com/?key={secret}"})
-                server.request("GET", "/v1/%0a%1b", {"User-Agent": "\x1b[2J\xc2\x9b"})
+                server.request("GET", "/v1/%0a%1b", {"User-Agent": "\x1b[2J\xc2\x9b\xe2\x80\xa8\xe2\x80\xa9"})
                 server.request("GET", "/" + "x" * 5000)
                 with server.connect() as connection:
                     connection.send(f"GET /v1/?{secret}\x1b HTTP/1.1\r\n{secret}\r\n\r\n".encode())
