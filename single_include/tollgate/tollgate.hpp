@@ -16614,8 +16614,8 @@ public:
         if (is_below_api(request.target.path) || !accepts_agent(request)) api_.handle(request, response);
         else parts_.site.handle(request, response);
     }
-    /// The part at the path of what the server refused writes the response. The API does if that is not known, and at `/`, which is
-    /// nobody's page and what most programs send that speak no proper HTTP.
+    /// The part at the path of what the server refused writes the response. The API does if the path is unknown, and at `/`: it is no
+    /// page, and most programs that send malformed requests send it.
     void handle(const http::refusal& refused, http::response& response) noexcept {
         if (refused.path() == "/" || is_below_api(refused.path())) api_.handle(refused, response);
         else parts_.site.handle(refused, response);
