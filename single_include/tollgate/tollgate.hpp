@@ -36901,7 +36901,8 @@ enum class response_step : std::uint8_t {
 /// 4. Interim responses (1xx) are skipped; 101 is refused, because no upgrade was requested.
 /// 5. Anything that two implementations could read differently is refused, never repaired: repeated or unusual lengths,
 ///    bare CR or LF, folded lines, blanks around names, any coding but a single `chunked`. One exception: a status line
-///    may end right after the status.
+///    may end right after the status. A final status counts all the same once its line was valid (`head_complete()`), also if the
+///    line ends in LF, or if the fields after it are malformed or over a bound: receivers with such heads have acted on the request.
 /// 6. The connection may be reused exactly if `keep_alive()` and the host has no bytes left after `consumed()`: those
 ///    would be an unrequested response.
 ///
@@ -36925,7 +36926,7 @@ public:
     /// sent again on a new connection (RFC 9112 section 9.3.1).
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    // Valid after any step once `head_complete()`. A later `refused` is about the body: the values remain valid.
+    // Valid after any step once `head_complete()`. A `refused` is then about the fields or the body: the values remain valid.
     [[nodiscard]] bool head_complete() const noexcept { return head_complete_; }
     [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
     /// The value of `Retry-After` as sent; empty if there is none, more than one, or one that is too long.
@@ -37496,7 +37497,10 @@ TOLLGATE_DECL response_step response_parser::finish() noexcept {
     consumed_ = 0;
     if (stage_ == stage::until_close) complete();
     if (stage_ == stage::complete) return response_step::complete;
-    if (stage_ != stage::refused) refuse("The connection ended before the response did.");
+    if (stage_ == stage::refused) return response_step::refused;
+    const bool had_head = head_complete_;
+    refuse("The connection ended before the response did.");
+    head_complete_ = had_head;  // a head without its end may have lost fields, or be that of something else
     return response_step::refused;
 }
 
@@ -37521,7 +37525,8 @@ TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::stri
     if (end == std::string_view::npos) return false;
     header_bytes_ += size;
     if (size < 2 || line[size - 2] != '\r') {
-        refuse("A line ends in LF without CR.");
+        if (stage_ == stage::status_line) read_status_line(line.substr(0, size - 1));
+        if (stage_ != stage::refused) refuse("A line ends in LF without CR.");
         return false;
     }
     line.remove_suffix(2);
@@ -37666,6 +37671,7 @@ TOLLGATE_DECL void response_parser::cut() noexcept {
 }
 
 TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
+    if (stage_ == stage::fields && status_ >= 200) head_complete_ = true;
     refused_reason_ = reason;
     keep_alive_ = false;
     stage_ = stage::refused;

@@ -222,6 +222,52 @@ TEST_CASE("ambiguous responses are refused, whole and byte by byte") {
     }
 }
 
+TEST_CASE("the status counts if only the rest of the head is malformed or over a bound, whole and byte by byte") {
+    const std::string line = "HTTP/1.1 202 Accepted\r\n";
+    struct row {
+        std::string name, bytes;
+        unsigned status;  // 0: none counts
+    };
+    const std::vector<row> rows = {
+        {"a folded line", line + "X: a\r\n b\r\n\r\n", 202},
+        {"a field line ended by LF", line + "X: a\n\n", 202},
+        {"every line ended by LF", "HTTP/1.1 503 Busy\nRetry-After: 1\n\n", 503},
+        {"HTTP/1.0 with LF, without a reason", "HTTP/1.0 200\n\n", 200},
+        {"200 fields", line + repeated(200, "X: a\r\n") + "\r\n", 202},
+        {"a line of 16 KiB", line + "X: " + repeated(16 * 1024, "a") + "\r\n\r\n", 202},
+        {"no field", line + "nothing\r\n", 202},
+        {"NUL in a value", line + "X: a\0b\r\n"s, 202},
+        {"a length twice", line + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 202},
+        {"after an interim response", "HTTP/1.1 100 Continue\r\n\r\n" + line + " X\r\n", 202},
+        {"in an interim response", "HTTP/1.1 103 A\r\n X\r\n\r\n" + line, 0},
+        {"an interim response with LF", "HTTP/1.1 103 A\n\n" + line, 0},
+        {"101 with LF", "HTTP/1.1 101 A\n\n", 0},
+        {"a status of two digits with LF", "HTTP/1.1 20 OK\n\n", 0},
+        {"another protocol with LF", "SSH-2.0-OpenSSH_9.2\n", 0},
+        {"a status line that is too long", "HTTP/1.1 200 " + repeated(9000, "a") + "\r\n", 0},
+        {"only LF", "\n", 0},
+    };
+    for (const auto& [name, bytes, status] : rows) {
+        CAPTURE(name);
+        for (const std::size_t size : {bytes.size(), std::size_t{1}, std::size_t{7}}) {
+            http::response_parser parser;
+            parser.start();
+            auto step = response_step::needs_more;
+            for (std::size_t at = 0; at < bytes.size() && step == response_step::needs_more; at += size)
+                step = parser.step(std::string_view{bytes}.substr(at, size));
+            CHECK(step == response_step::refused);
+            CHECK(parser.head_complete() == (status != 0));
+            if (status != 0) CHECK(parser.status() == status);
+            CHECK_FALSE(parser.keep_alive());
+        }
+    }
+    http::response_parser parser;
+    parser.start();
+    CHECK(parser.step(line + "X: a\r\n") == response_step::needs_more);
+    CHECK(parser.finish() == response_step::refused);
+    CHECK_FALSE(parser.head_complete());  // the head was cut off
+}
+
 TEST_CASE("a response without a length ends with its connection") {
     for (const std::string version : {"HTTP/1.1", "HTTP/1.0"}) {
         const std::string bytes = version + " 200 OK\r\nConnection: keep-alive\r\n\r\nhello";

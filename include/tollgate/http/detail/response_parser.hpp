@@ -40,7 +40,8 @@ enum class response_step : std::uint8_t {
 /// 4. Interim responses (1xx) are skipped; 101 is refused, because no upgrade was requested.
 /// 5. Anything that two implementations could read differently is refused, never repaired: repeated or unusual lengths,
 ///    bare CR or LF, folded lines, blanks around names, any coding but a single `chunked`. One exception: a status line
-///    may end right after the status.
+///    may end right after the status. A final status counts all the same once its line was valid (`head_complete()`), also if the
+///    line ends in LF, or if the fields after it are malformed or over a bound: receivers with such heads have acted on the request.
 /// 6. The connection may be reused exactly if `keep_alive()` and the host has no bytes left after `consumed()`: those
 ///    would be an unrequested response.
 ///
@@ -64,7 +65,7 @@ public:
     /// sent again on a new connection (RFC 9112 section 9.3.1).
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    // Valid after any step once `head_complete()`. A later `refused` is about the body: the values remain valid.
+    // Valid after any step once `head_complete()`. A `refused` is then about the fields or the body: the values remain valid.
     [[nodiscard]] bool head_complete() const noexcept { return head_complete_; }
     [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
     /// The value of `Retry-After` as sent; empty if there is none, more than one, or one that is too long.

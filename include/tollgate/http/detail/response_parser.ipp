@@ -71,7 +71,10 @@ TOLLGATE_DECL response_step response_parser::finish() noexcept {
     consumed_ = 0;
     if (stage_ == stage::until_close) complete();
     if (stage_ == stage::complete) return response_step::complete;
-    if (stage_ != stage::refused) refuse("The connection ended before the response did.");
+    if (stage_ == stage::refused) return response_step::refused;
+    const bool had_head = head_complete_;
+    refuse("The connection ended before the response did.");
+    head_complete_ = had_head;  // a head without its end may have lost fields, or be that of something else
     return response_step::refused;
 }
 
@@ -96,7 +99,8 @@ TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::stri
     if (end == std::string_view::npos) return false;
     header_bytes_ += size;
     if (size < 2 || line[size - 2] != '\r') {
-        refuse("A line ends in LF without CR.");
+        if (stage_ == stage::status_line) read_status_line(line.substr(0, size - 1));
+        if (stage_ != stage::refused) refuse("A line ends in LF without CR.");
         return false;
     }
     line.remove_suffix(2);
@@ -241,6 +245,7 @@ TOLLGATE_DECL void response_parser::cut() noexcept {
 }
 
 TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
+    if (stage_ == stage::fields && status_ >= 200) head_complete_ = true;
     refused_reason_ = reason;
     keep_alive_ = false;
     stage_ = stage::refused;
