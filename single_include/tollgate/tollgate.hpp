@@ -3047,7 +3047,7 @@ struct url {
 
     /// Empty for everything else. Text that browsers would repair is refused, because the next reader may repair it
     /// differently: backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), fewer or
-    /// more than two slashes, a stray `%`, an empty port. Also refused: more than limits::target_url_bytes_max bytes,
+    /// more than two slashes, a stray `%`. Also refused: more than limits::target_url_bytes_max bytes,
     /// IPv6 zones, names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
     static TOLLGATE_COLD std::optional<url> parse(std::string_view text);
 
@@ -6397,6 +6397,38 @@ template <user_directory Users>
     return {};
 }
 
+namespace detail {
+
+// The messages of `target_text_fault`, which pages translate.
+inline constexpr std::string_view target_host_not_ascii =
+    "target_url has a host name with characters outside ASCII: use the name's xn-- form (Punycode).";
+inline constexpr std::string_view target_not_printable =
+    "target_url has a space, a control character or one outside ASCII: percent-encode it.";
+inline constexpr std::string_view target_stray_percent =
+    "target_url has a % that is not followed by two hexadecimal digits: write %25 for a percent sign.";
+inline constexpr std::string_view target_unsafe_character =
+    "target_url has one of the characters \" < > \\ ^ ` { | }: percent-encode it (%7B for {), or replace a placeholder such as {id} with "
+    "its value.";
+
+/// What must be written differently in a target, as a message; empty if every character may be in a URL (RFC 3986 section 2).
+[[nodiscard]] inline std::string_view target_text_fault(std::string_view text) noexcept {
+    const auto is_not_ascii = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+    const auto scheme_end = text.find("://");
+    if (scheme_end != std::string_view::npos) {
+        const auto authority = text.substr(scheme_end + 3, text.find_first_of("/?#", scheme_end + 3) - (scheme_end + 3));
+        const auto host = authority.substr(authority.rfind('@') + 1);
+        if (std::any_of(host.begin(), host.end(), is_not_ascii)) return target_host_not_ascii;
+    }
+    if (std::any_of(text.begin(), text.end(), [&](char c) { return is_not_ascii(c) || c <= ' ' || c == '\x7f'; }))
+        return target_not_printable;
+    for (auto at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))
+        if (at + 2 >= text.size() || hex_value(text[at + 1]) < 0 || hex_value(text[at + 2]) < 0) return target_stray_percent;
+    if (text.find_first_of("\"<>\\^`{|}") != std::string_view::npos) return target_unsafe_character;
+    return {};
+}
+
+}  // namespace detail
+
 /// Succeeds if webhooks may be sent to this target. `issue_hook` calls this; a program that calls the store's `update_hook` must call it
 /// itself.
 ///
@@ -6406,9 +6438,8 @@ template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
     if (target_url.size() > limits::target_url_bytes_max)
         return invalid("target_url is longer than " + std::to_string(limits::target_url_bytes_max) + " bytes.");
+    if (const auto fault = detail::target_text_fault(target_url); !fault.empty()) return invalid(std::string{fault});
     const auto url = http::url::parse(target_url);
-    if (!url && std::any_of(target_url.begin(), target_url.end(), [](char c) { return c <= ' ' || c >= '\x7f'; }))
-        return invalid("target_url has a space, a control character or one outside ASCII: percent-encode it.");
     if (!url) return invalid("target_url is not an absolute http or https URL.");
     return rule.check(*url);
 }
@@ -9932,6 +9963,20 @@ struct attempt_texts {
     std::string_view timed_out = "Timed out before the response was complete";
     std::string_view broken_off = "Connection closed before the response was complete";
     std::string_view bad_response = "Invalid or oversized HTTP response";
+    // Instead of the above, if more is known:
+    std::string_view name_not_found = "The host name does not exist, or has no address";
+    std::string_view no_name_server = "The name servers of the host did not respond in time";
+    std::string_view connection_refused = "Connection refused: nothing listens on the port, or a firewall blocks it";
+    std::string_view unreachable = "No route to the address of the host";
+    std::string_view connect_timeout = "Timed out while connecting: the host did not respond";
+    std::string_view handshake_timeout = "Timed out during the TLS handshake";
+    std::string_view response_timeout = "Timed out while waiting for the response: the request was sent";
+    std::string_view certificate_expired = "TLS handshake failed: the certificate has expired";
+    std::string_view certificate_not_yet_valid = "TLS handshake failed: the certificate is not valid yet";
+    std::string_view certificate_for_other_host = "TLS handshake failed: the certificate is for another host name";
+    std::string_view certificate_not_trusted =
+        "TLS handshake failed: the certificate is self-signed, from an unknown authority, or sent without its intermediate certificates";
+    std::string_view certificate_invalid = "TLS handshake failed: the certificate is invalid";
 };
 
 /// The deliveries of one webhook. `{}` is a point in time unless a comment says otherwise.
@@ -10029,6 +10074,13 @@ struct webhook_texts {
     // Refusals of `public_targets`; those of other target rules are shown as they are.
     std::string_view target_has_user_info = "The URL must not have a username or password.";
     std::string_view target_has_fragment = "The URL must not have a fragment.";
+    std::string_view target_host_not_ascii = "The host name has characters outside ASCII. Use its xn-- form (Punycode).";
+    std::string_view target_not_printable = "The URL has a space, a control character or one outside ASCII. Percent-encode it.";
+    std::string_view target_stray_percent =
+        "The URL has a % that is not followed by two hexadecimal digits. Write %25 for a percent sign.";
+    std::string_view target_unsafe_character =
+        "The URL has a quotation mark or one of the characters < > \\ ^ ` { | }. Percent-encode it (%7B for {), or replace a placeholder "
+        "such as {id} with its value.";
     std::string_view target_is_private = "The URL must point to a public address.";
     std::string_view button = "Create webhook";
     std::string_view id = "ID";
@@ -23419,7 +23471,8 @@ inline bool set_authority(url& parsed, std::string_view text) {
 
     const auto bracket = text.rfind(']');
     const auto colon = text.find(':', bracket == std::string_view::npos ? 0 : bracket);
-    if (colon != std::string_view::npos && !set_port(parsed, text.substr(colon + 1))) return false;
+    const std::string_view port = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+    if (!port.empty() && !set_port(parsed, port)) return false;  // an empty port is the default one (RFC 3986 section 3.2.3)
     return set_host(parsed, text.substr(0, colon));
 }
 
@@ -25987,6 +26040,39 @@ TOLLGATE_DECL device_texts german_device_texts() {
 
 }  // namespace tollgate::detail
 
+// <tollgate/web/detail/german_attempts.hpp>
+
+namespace tollgate::inline v0::detail {
+
+/// The German texts of `attempt_texts`.
+inline constexpr attempt_texts german_attempts{
+    .answered = "HTTP-Status {}",
+    .redirected = "HTTP-Status {}: Weiterleitungen wird nicht gefolgt",
+    .no_address = "Der Hostname konnte nicht aufgelöst werden",
+    .refused_address = "Der Hostname führt zu einer Adresse, an die keine Webhooks gesendet werden dürfen",
+    .no_connection = "Keine Verbindung",
+    .no_tls = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist möglicherweise ungültig oder abgelaufen",
+    .timed_out = "Zeitüberschreitung, bevor die Antwort vollständig war",
+    .broken_off = "Verbindung geschlossen, bevor die Antwort vollständig war",
+    .bad_response = "Ungültige oder zu große HTTP-Antwort",
+    .name_not_found = "Der Hostname existiert nicht oder hat keine Adresse",
+    .no_name_server = "Die Nameserver des Hosts haben nicht rechtzeitig geantwortet",
+    .connection_refused = "Verbindung abgelehnt: Auf dem Port nimmt kein Programm Verbindungen an, oder eine "
+        "Firewall blockiert sie",
+    .unreachable = "Keine Route zur Adresse des Hosts",
+    .connect_timeout = "Zeitüberschreitung beim Verbinden: Der Host hat nicht geantwortet",
+    .handshake_timeout = "Zeitüberschreitung beim TLS-Handshake",
+    .response_timeout = "Zeitüberschreitung beim Warten auf die Antwort: Die Anfrage wurde gesendet",
+    .certificate_expired = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist abgelaufen",
+    .certificate_not_yet_valid = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist noch nicht gültig",
+    .certificate_for_other_host =
+        "TLS-Handshake fehlgeschlagen: Das Zertifikat gilt für einen anderen Hostnamen",
+    .certificate_not_trusted = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist selbstsigniert, von einer "
+        "unbekannten Zertifizierungsstelle oder ohne Zwischenzertifikate gesendet",
+    .certificate_invalid = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist ungültig"};
+
+}  // namespace tollgate::detail
+
 // <tollgate/web/texts.ipp>
 
 namespace tollgate::inline v0 {
@@ -26248,6 +26334,11 @@ TOLLGATE_DECL page_texts german_texts() {
              .target_url_missing = "Geben Sie die URL ein, an die Ereignisse gesendet werden sollen.",
              .target_has_user_info = "Die URL darf keinen Benutzernamen und kein Passwort enthalten.",
              .target_has_fragment = "Die URL darf kein Fragment enthalten.",
+             .target_host_not_ascii = "Der Hostname hat Zeichen außerhalb von ASCII. Verwenden Sie die Schreibweise mit xn-- (Punycode).",
+             .target_not_printable = "Die URL hat ein Leer- oder Steuerzeichen oder eines außerhalb von ASCII. Schreiben Sie dafür %XX.",
+             .target_stray_percent = "In der URL folgen auf ein % keine zwei Hexadezimalziffern. Schreiben Sie %25 für ein Prozentzeichen.",
+             .target_unsafe_character = "Die URL enthält ein Anführungszeichen oder eines der Zeichen < > \\ ^ ` { | }. Schreiben Sie %XX "
+                                        "(%7B für {), oder ersetzen Sie einen Platzhalter wie {id} durch seinen Wert.",
              .target_is_private = "Die URL muss auf eine öffentliche Adresse verweisen.",
              .button = "Webhook erstellen",
              .id = "ID",
@@ -26318,15 +26409,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .month = "30 Tagen",
              .resent = "Erneut gesendete Zustellungen: {} (höchstens 1.000 auf einmal).",
              .resent_none = "In dieser Zeit ist keine Zustellung fehlgeschlagen.",
-             .attempts = {.answered = "HTTP-Status {}",
-                          .redirected = "HTTP-Status {}: Weiterleitungen wird nicht gefolgt",
-                          .no_address = "Der Hostname konnte nicht aufgelöst werden",
-                          .refused_address = "Der Hostname führt zu einer Adresse, an die keine Webhooks gesendet werden dürfen",
-                          .no_connection = "Keine Verbindung",
-                          .no_tls = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist möglicherweise ungültig oder abgelaufen",
-                          .timed_out = "Zeitüberschreitung, bevor die Antwort vollständig war",
-                          .broken_off = "Verbindung geschlossen, bevor die Antwort vollständig war",
-                          .bad_response = "Ungültige oder zu große HTTP-Antwort"},
+             .attempts = detail::german_attempts,
              .milliseconds = "{} ms",
              .seconds = "{} s",
              .decimal_point = ",",
@@ -29985,7 +30068,8 @@ TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const se
     const typed_line target{"target_url", texts.webhooks.target_url, target_url, limits::target_url_bytes_max,
                             texts.webhooks.target_url_missing};
     if (target_url.empty() || target_url.size() > target.bytes_max) check_line(found, target, texts.forms);
-    else if (!is_ascii(target_url)) found.add("target_url", texts.forms.url_not_ascii, texts.webhooks.target_url);
+    else if (const auto fault = tollgate::detail::target_text_fault(target_url); !fault.empty())
+        found.add("target_url", target_fault(fault, texts.webhooks));
     else if (!http::url::parse(target_url)) found.add("target_url", texts.forms.no_url, texts.webhooks.target_url);
     return found;
 }
@@ -29995,6 +30079,10 @@ TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_t
     if (message == refusals::target_has_user_info) return std::string{texts.target_has_user_info};
     if (message == refusals::target_has_fragment) return std::string{texts.target_has_fragment};
     if (message == refusals::target_is_private) return std::string{texts.target_is_private};
+    if (message == refusals::target_host_not_ascii) return std::string{texts.target_host_not_ascii};
+    if (message == refusals::target_not_printable) return std::string{texts.target_not_printable};
+    if (message == refusals::target_stray_percent) return std::string{texts.target_stray_percent};
+    if (message == refusals::target_unsafe_character) return std::string{texts.target_unsafe_character};
     constexpr std::string_view member = "target_url";
     std::string text{message};
     if (text.starts_with(member)) text.replace(0, member.size(), texts.target_url);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
@@ -37,6 +38,38 @@ template <user_directory Users>
     return {};
 }
 
+namespace detail {
+
+// The messages of `target_text_fault`, which pages translate.
+inline constexpr std::string_view target_host_not_ascii =
+    "target_url has a host name with characters outside ASCII: use the name's xn-- form (Punycode).";
+inline constexpr std::string_view target_not_printable =
+    "target_url has a space, a control character or one outside ASCII: percent-encode it.";
+inline constexpr std::string_view target_stray_percent =
+    "target_url has a % that is not followed by two hexadecimal digits: write %25 for a percent sign.";
+inline constexpr std::string_view target_unsafe_character =
+    "target_url has one of the characters \" < > \\ ^ ` { | }: percent-encode it (%7B for {), or replace a placeholder such as {id} with "
+    "its value.";
+
+/// What must be written differently in a target, as a message; empty if every character may be in a URL (RFC 3986 section 2).
+[[nodiscard]] inline std::string_view target_text_fault(std::string_view text) noexcept {
+    const auto is_not_ascii = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+    const auto scheme_end = text.find("://");
+    if (scheme_end != std::string_view::npos) {
+        const auto authority = text.substr(scheme_end + 3, text.find_first_of("/?#", scheme_end + 3) - (scheme_end + 3));
+        const auto host = authority.substr(authority.rfind('@') + 1);
+        if (std::any_of(host.begin(), host.end(), is_not_ascii)) return target_host_not_ascii;
+    }
+    if (std::any_of(text.begin(), text.end(), [&](char c) { return is_not_ascii(c) || c <= ' ' || c == '\x7f'; }))
+        return target_not_printable;
+    for (auto at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))
+        if (at + 2 >= text.size() || hex_value(text[at + 1]) < 0 || hex_value(text[at + 2]) < 0) return target_stray_percent;
+    if (text.find_first_of("\"<>\\^`{|}") != std::string_view::npos) return target_unsafe_character;
+    return {};
+}
+
+}  // namespace detail
+
 /// Succeeds if webhooks may be sent to this target. `issue_hook` calls this; a program that calls the store's `update_hook` must call it
 /// itself.
 ///
@@ -46,9 +79,8 @@ template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
     if (target_url.size() > limits::target_url_bytes_max)
         return invalid("target_url is longer than " + std::to_string(limits::target_url_bytes_max) + " bytes.");
+    if (const auto fault = detail::target_text_fault(target_url); !fault.empty()) return invalid(std::string{fault});
     const auto url = http::url::parse(target_url);
-    if (!url && std::any_of(target_url.begin(), target_url.end(), [](char c) { return c <= ' ' || c >= '\x7f'; }))
-        return invalid("target_url has a space, a control character or one outside ASCII: percent-encode it.");
     if (!url) return invalid("target_url is not an absolute http or https URL.");
     return rule.check(*url);
 }

@@ -45,7 +45,7 @@ struct url {
 
     /// Empty for everything else. Text that browsers would repair is refused, because the next reader may repair it
     /// differently: backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), fewer or
-    /// more than two slashes, a stray `%`, an empty port. Also refused: more than limits::target_url_bytes_max bytes,
+    /// more than two slashes, a stray `%`. Also refused: more than limits::target_url_bytes_max bytes,
     /// IPv6 zones, names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
     static TOLLGATE_COLD std::optional<url> parse(std::string_view text);
 

@@ -179,7 +179,8 @@ inline bool set_authority(url& parsed, std::string_view text) {
 
     const auto bracket = text.rfind(']');
     const auto colon = text.find(':', bracket == std::string_view::npos ? 0 : bracket);
-    if (colon != std::string_view::npos && !set_port(parsed, text.substr(colon + 1))) return false;
+    const std::string_view port = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+    if (!port.empty() && !set_port(parsed, port)) return false;  // an empty port is the default one (RFC 3986 section 3.2.3)
     return set_host(parsed, text.substr(0, colon));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/web/detail/german_attempts.hpp>
 #include <tollgate/web/texts.hpp>
 
 namespace tollgate::inline v0 {
@@ -261,6 +262,11 @@ TOLLGATE_DECL page_texts german_texts() {
              .target_url_missing = "Geben Sie die URL ein, an die Ereignisse gesendet werden sollen.",
              .target_has_user_info = "Die URL darf keinen Benutzernamen und kein Passwort enthalten.",
              .target_has_fragment = "Die URL darf kein Fragment enthalten.",
+             .target_host_not_ascii = "Der Hostname hat Zeichen außerhalb von ASCII. Verwenden Sie die Schreibweise mit xn-- (Punycode).",
+             .target_not_printable = "Die URL hat ein Leer- oder Steuerzeichen oder eines außerhalb von ASCII. Schreiben Sie dafür %XX.",
+             .target_stray_percent = "In der URL folgen auf ein % keine zwei Hexadezimalziffern. Schreiben Sie %25 für ein Prozentzeichen.",
+             .target_unsafe_character = "Die URL enthält ein Anführungszeichen oder eines der Zeichen < > \\ ^ ` { | }. Schreiben Sie %XX "
+                                        "(%7B für {), oder ersetzen Sie einen Platzhalter wie {id} durch seinen Wert.",
              .target_is_private = "Die URL muss auf eine öffentliche Adresse verweisen.",
              .button = "Webhook erstellen",
              .id = "ID",
@@ -331,15 +337,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .month = "30 Tagen",
              .resent = "Erneut gesendete Zustellungen: {} (höchstens 1.000 auf einmal).",
              .resent_none = "In dieser Zeit ist keine Zustellung fehlgeschlagen.",
-             .attempts = {.answered = "HTTP-Status {}",
-                          .redirected = "HTTP-Status {}: Weiterleitungen wird nicht gefolgt",
-                          .no_address = "Der Hostname konnte nicht aufgelöst werden",
-                          .refused_address = "Der Hostname führt zu einer Adresse, an die keine Webhooks gesendet werden dürfen",
-                          .no_connection = "Keine Verbindung",
-                          .no_tls = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist möglicherweise ungültig oder abgelaufen",
-                          .timed_out = "Zeitüberschreitung, bevor die Antwort vollständig war",
-                          .broken_off = "Verbindung geschlossen, bevor die Antwort vollständig war",
-                          .bad_response = "Ungültige oder zu große HTTP-Antwort"},
+             .attempts = detail::german_attempts,
              .milliseconds = "{} ms",
              .seconds = "{} s",
              .decimal_point = ",",

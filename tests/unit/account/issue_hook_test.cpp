@@ -120,8 +120,28 @@ TEST_CASE("the target of a hook is checked") {
         CHECK(refused.error().kind == error_kind::invalid);
         CHECK(refused.error().message.starts_with("target_url "));
     }
-    for (const char* bad : {"https://a.example/a b", "https://a.example/\xc3\xbc", "https://a.example/\n", "https://a.example/\x7f"})
-        CHECK(check_hook_target(rule, bad).error().message ==
-              "target_url has a space, a control character or one outside ASCII: percent-encode it.");
+    const struct {
+        std::string_view what_to_do;
+        std::vector<const char*> targets;
+    } rewritten[] = {
+        {"percent-encode it.", {"https://a.example/a b", "https://a.example/\xc3\xbc", "https://a.example/\n", "https://a.example/\x7f"}},
+        {"xn-- form", {"http://m\xc3\xbcnchen.example/", "http://m\xc3\xbcnchen.example", "http://m\xc3\xbcnchen.example:8080?x"}},
+        {"write %25", {"https://a.example/100%", "https://a.example/%4", "https://a.example/%zz?x", "https://a.example/?%"}},
+        {"such as {id}", {"https://a.example/{id}", "https://a.example/a|b", "https://a.example/?a|b", "https://a.example/\\",
+                          "https://a.example/\"", "https://a.example/<", "https://a.example/>", "https://a.example/^",
+                          "https://a.example/`"}},
+    };
+    for (const auto& [what_to_do, targets] : rewritten)
+        for (const char* const bad : targets) {
+            CAPTURE(bad);
+            const auto refused = check_hook_target(rule, bad);
+            REQUIRE_FALSE(refused);
+            CHECK(refused.error().kind == error_kind::invalid);
+            CHECK(refused.error().message.starts_with("target_url has "));
+            CHECK(refused.error().message.find(what_to_do) != std::string::npos);
+        }
+    for (const char* const good : {"http://xn--mnchen-3ya.example/", "https://a.example/100%25", "https://a.example/%7Bid%7D",
+                                   "https://a.example:/x", "https://a.example:", "https://a.example/?a[]=1"})
+        CHECK(check_hook_target(rule, good));
     CHECK(check_hook_target(rule, "https:/a.example").error().message == "target_url is not an absolute http or https URL.");
 }

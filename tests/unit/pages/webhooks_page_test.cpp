@@ -140,7 +140,10 @@ TEST_CASE("invalid webhook input is reported at its field and preserved") {
              row{hook_form("sitesmaker/1", "site.created", "hooks.ann.example"), "target_url", "Enter an http or https URL"},
              row{hook_form("sitesmaker/1", "site.created", "ftp://hooks.ann.example"), "target_url",
                  "Enter an http or https URL"},
-             row{hook_form("sitesmaker/1", "site.created", url + "\n"), "target_url", "Enter an http or https URL"},
+             row{hook_form("sitesmaker/1", "site.created", url + "\n"), "target_url", "The URL has a space, a control character"},
+             row{hook_form("sitesmaker/1", "site.created", "http://m\xc3\xbcnchen.example/"), "target_url", "Use its xn-- form"},
+             row{hook_form("sitesmaker/1", "site.created", url + "100%"), "target_url", "Write %25 for a percent sign."},
+             row{hook_form("sitesmaker/1", "site.created", url + "{id}"), "target_url", "replace a placeholder such as {id} with its value."},
              row{hook_form("sitesmaker/1", "site.created", url + std::string(2048, 'a')), "target_url",
                  "at most 2048 bytes are allowed"},
              row{hook_form("sitesmaker/1", "site.created", "http://169.254.169.254/"), "target_url",
@@ -158,7 +161,11 @@ TEST_CASE("invalid webhook input is reported at its field and preserved") {
         CHECK(fault_of(page, each.field).find(each.message) != std::string::npos);
     }
     for (const auto& [target, message] :
-         {std::pair{"http://127.1/", "Die URL muss auf eine öffentliche Adresse verweisen."},
+         {std::pair{"https://hooks.ann.example/{id}", "oder ersetzen Sie einen Platzhalter wie {id}"},
+          std::pair{"http://m\xc3\xbcnchen.example/", "Verwenden Sie die Schreibweise mit xn-- (Punycode)."},
+          std::pair{"https://hooks.ann.example/100%", "Schreiben Sie %25 für ein Prozentzeichen."},
+          std::pair{"https://hooks.ann.example/a b", "Schreiben Sie dafür %XX."},
+          std::pair{"http://127.1/", "Die URL muss auf eine öffentliche Adresse verweisen."},
           std::pair{"https://hooks.ann.example/#x", "Die URL darf kein Fragment enthalten."},
           std::pair{"https://ann@hooks.ann.example/", "Die URL darf keinen Benutzernamen und kein Passwort enthalten."}}) {
         CAPTURE(target);

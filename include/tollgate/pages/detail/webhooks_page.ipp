@@ -42,7 +42,8 @@ TOLLGATE_DECL web::form_faults hook_form::faults(const hook_list& list, const se
     const typed_line target{"target_url", texts.webhooks.target_url, target_url, limits::target_url_bytes_max,
                             texts.webhooks.target_url_missing};
     if (target_url.empty() || target_url.size() > target.bytes_max) check_line(found, target, texts.forms);
-    else if (!is_ascii(target_url)) found.add("target_url", texts.forms.url_not_ascii, texts.webhooks.target_url);
+    else if (const auto fault = tollgate::detail::target_text_fault(target_url); !fault.empty())
+        found.add("target_url", target_fault(fault, texts.webhooks));
     else if (!http::url::parse(target_url)) found.add("target_url", texts.forms.no_url, texts.webhooks.target_url);
     return found;
 }
@@ -52,6 +53,10 @@ TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_t
     if (message == refusals::target_has_user_info) return std::string{texts.target_has_user_info};
     if (message == refusals::target_has_fragment) return std::string{texts.target_has_fragment};
     if (message == refusals::target_is_private) return std::string{texts.target_is_private};
+    if (message == refusals::target_host_not_ascii) return std::string{texts.target_host_not_ascii};
+    if (message == refusals::target_not_printable) return std::string{texts.target_not_printable};
+    if (message == refusals::target_stray_percent) return std::string{texts.target_stray_percent};
+    if (message == refusals::target_unsafe_character) return std::string{texts.target_unsafe_character};
     constexpr std::string_view member = "target_url";
     std::string text{message};
     if (text.starts_with(member)) text.replace(0, member.size(), texts.target_url);

@@ -16,6 +16,20 @@ struct attempt_texts {
     std::string_view timed_out = "Timed out before the response was complete";
     std::string_view broken_off = "Connection closed before the response was complete";
     std::string_view bad_response = "Invalid or oversized HTTP response";
+    // Instead of the above, if more is known:
+    std::string_view name_not_found = "The host name does not exist, or has no address";
+    std::string_view no_name_server = "The name servers of the host did not respond in time";
+    std::string_view connection_refused = "Connection refused: nothing listens on the port, or a firewall blocks it";
+    std::string_view unreachable = "No route to the address of the host";
+    std::string_view connect_timeout = "Timed out while connecting: the host did not respond";
+    std::string_view handshake_timeout = "Timed out during the TLS handshake";
+    std::string_view response_timeout = "Timed out while waiting for the response: the request was sent";
+    std::string_view certificate_expired = "TLS handshake failed: the certificate has expired";
+    std::string_view certificate_not_yet_valid = "TLS handshake failed: the certificate is not valid yet";
+    std::string_view certificate_for_other_host = "TLS handshake failed: the certificate is for another host name";
+    std::string_view certificate_not_trusted =
+        "TLS handshake failed: the certificate is self-signed, from an unknown authority, or sent without its intermediate certificates";
+    std::string_view certificate_invalid = "TLS handshake failed: the certificate is invalid";
 };
 
 /// The deliveries of one webhook. `{}` is a point in time unless a comment says otherwise.
@@ -113,6 +127,13 @@ struct webhook_texts {
     // Refusals of `public_targets`; those of other target rules are shown as they are.
     std::string_view target_has_user_info = "The URL must not have a username or password.";
     std::string_view target_has_fragment = "The URL must not have a fragment.";
+    std::string_view target_host_not_ascii = "The host name has characters outside ASCII. Use its xn-- form (Punycode).";
+    std::string_view target_not_printable = "The URL has a space, a control character or one outside ASCII. Percent-encode it.";
+    std::string_view target_stray_percent =
+        "The URL has a % that is not followed by two hexadecimal digits. Write %25 for a percent sign.";
+    std::string_view target_unsafe_character =
+        "The URL has a quotation mark or one of the characters < > \\ ^ ` { | }. Percent-encode it (%7B for {), or replace a placeholder "
+        "such as {id} with its value.";
     std::string_view target_is_private = "The URL must point to a public address.";
     std::string_view button = "Create webhook";
     std::string_view id = "ID";
