@@ -122,6 +122,17 @@ nlohmann::ordered_json to_json(const delivery& row) {
             {"next_attempt_at", to_json(row.next_attempt_at)}};
 }
 
+nlohmann::ordered_json to_json(const attempt& row) {
+    nlohmann::ordered_json json{{"at", to_iso8601(row.at).view()},
+                                {"duration_ms", row.duration.count()},
+                                {"status", nullptr},
+                                {"outcome", to_text(row.end)},
+                                {"cause", nullptr}};
+    if (row.status != 0) json["status"] = row.status;
+    if (row.cause != attempt_cause::none) json["cause"] = to_text(row.cause);
+    return json;
+}
+
 nlohmann::ordered_json to_json(const activity& row) {
     const bool is_reuse = row.kind == activity_kind::access_revoked_after_reuse;
     nlohmann::ordered_json json{{"at", to_iso8601(row.at).view()},

@@ -30,6 +30,7 @@ namespace reference {
 [[nodiscard]] nlohmann::ordered_json to_json(const application_grant& row);
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::hook& row);
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::delivery& row);
+[[nodiscard]] nlohmann::ordered_json to_json(const tollgate::attempt& row);
 [[nodiscard]] nlohmann::ordered_json to_json(const tollgate::activity& row);
 
 /// One line of stdin, without its end. Throws `usage_error`.

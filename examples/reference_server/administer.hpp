@@ -259,8 +259,15 @@ public:
     nlohmann::ordered_json operator()(const list_deliveries& arguments) const {
         tables db{database_};
         const auto account = db.account_of(arguments.hook);
-        return list("deliveries", expect(db.store.deliveries_of(account, arguments.hook, arguments.rows_max, std::nullopt),
-                                         "cannot list the deliveries"));
+        const auto rows = expect(db.store.deliveries_of(account, arguments.hook, arguments.rows_max, std::nullopt),
+                                 "cannot list the deliveries");
+        auto listed = list("deliveries", rows);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto attempts =
+                expect(db.store.attempts_of(account, arguments.hook, 1, rows[i].id), "cannot list the attempts");
+            listed["deliveries"][i]["last_attempt"] = attempts.empty() ? nlohmann::ordered_json{} : to_json(attempts.front().attempt);
+        }
+        return listed;
     }
 
     nlohmann::ordered_json operator()(const resend_delivery& arguments) const {

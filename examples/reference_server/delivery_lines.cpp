@@ -40,11 +40,10 @@ std::string host_of(const delivery_record& record) {
 
 }  // namespace
 
-std::string failure_kind(const delivery_record& record) { return "webhook " + words_of(record.result.attempt); }
+std::string webhook_name(const delivery_record& record) { return "webhook " + std::to_string(record.delivery.hook.value()); }
 
 std::string failure_summary(const delivery_record& record) {
-    std::string text = "webhook " + std::to_string(record.delivery.hook.value()) + " to " + host_of(record) + ": " +
-                       words_of(record.result.attempt);
+    std::string text = webhook_name(record) + " to " + host_of(record) + ": " + words_of(record.result.attempt);
     const std::string reason = escape_controls(record.reason);
     if (!reason.empty() && reason != words_of(record.result.attempt)) text.append(" (").append(reason).append(")");
     return text;

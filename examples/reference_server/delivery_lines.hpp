@@ -8,8 +8,8 @@
 
 namespace reference {
 
-/// What failed deliveries of one kind have in common: `webhook answered 503`.
-[[nodiscard]] std::string failure_kind(const tollgate::delivery_record& record);
+/// What the failed deliveries of one webhook have in common: `webhook 4`.
+[[nodiscard]] std::string webhook_name(const tollgate::delivery_record& record);
 
 /// A failed attempt in a few words: `webhook 4 to https://receiver.example: answered 503`. Of the target it shows the host alone: there
 /// may be a secret in the rest.

@@ -32,14 +32,17 @@ public:
     using time_point = std::chrono::steady_clock::time_point;
 
     static constexpr std::chrono::seconds period{5};
-    static constexpr std::size_t kinds_max = 64;  ///< all others share one count
+    static constexpr std::size_t kinds_max_default = 64;
     static constexpr std::size_t text_bytes_max = 512;
+
+    /// More than `kinds_max` kinds share one count.
+    explicit line_limiter(std::size_t kinds_max = kinds_max_default) : kinds_max_{kinds_max} {}
 
     /// Whether a line about a failure of this kind is written. If not, it is counted, and the beginning of its text is kept.
     [[nodiscard]] bool admit(std::string_view kind, std::string_view text, time_point now) {
         const std::lock_guard hold{mutex_};
         auto known = kinds_.find(kind);
-        if (known == kinds_.end() && kinds_.size() >= kinds_max) {
+        if (known == kinds_.end() && kinds_.size() >= kinds_max_) {
             kind = others;
             known = kinds_.find(kind);
         }
@@ -80,6 +83,7 @@ private:
         std::string last{};  // text of those
     };
 
+    const std::size_t kinds_max_;
     std::mutex mutex_;
     std::map<std::string, state, std::less<>> kinds_;
 };

@@ -214,7 +214,7 @@ void request_log::on_activity(const activity& activity) const noexcept {
 void request_log::on_attempt(const delivery_record& record) const noexcept {
     if (form_ == log_form::off || record.result.outcome == delivery_outcome::delivered) return;
     try {
-        const bool admitted = failures_.admit(failure_kind(record), failure_summary(record), line_limiter::time_point::clock::now());
+        const bool admitted = deliveries_.admit(webhook_name(record), failure_summary(record), line_limiter::time_point::clock::now());
         if (admitted || record.completion == completion::hook_disabled) out_.write(delivery_line(record, form_) + "\n");
     } catch (...) {
     }
@@ -238,6 +238,7 @@ void request_log::append_counts(std::string& lines, line_limiter::time_point now
         lines += '\n';
     };
     failures_.report(now, append);
+    deliveries_.report(now, append);
     changes_.report(now, append);
 }
 

@@ -17,7 +17,8 @@ namespace reference {
 /// request it shows the method, the path and the User-Agent, never the query, another field or the body, where secrets may be.
 /// Control bytes are escaped, so that no client can inject a line.
 ///
-/// Of failures and changes of one kind there is one line, and every few seconds a count: see `line_limiter`.
+/// Of failures and changes of one kind, and of failed deliveries of one webhook, there is one line, and every few seconds a count: see
+/// `line_limiter`.
 class request_log {
 public:
     /// With `log_form::off`, only failures of the server are written.
@@ -47,6 +48,7 @@ private:
     log_form form_;
     std::function<tollgate::result<void>(const tollgate::activity&)> record_;
     mutable line_limiter failures_;
+    mutable line_limiter deliveries_{1024};  // per webhook, so that one with few failures is named beside others with many; 1 MB
     mutable line_limiter changes_;  // of its own: no kinds of failures displace theirs
     mutable log_writer out_;  // safe to write to from any thread
 };

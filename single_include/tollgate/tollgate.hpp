@@ -3437,6 +3437,58 @@ enum class attempt_end : std::uint8_t {
     bad_response,     ///< not HTTP, or over a bound
 };
 
+/// As exports name it.
+[[nodiscard]] constexpr std::string_view to_text(attempt_end end) noexcept {
+    switch (end) {
+        case attempt_end::answered: return "answered";
+        case attempt_end::no_address: return "no_address";
+        case attempt_end::refused_address: return "refused_address";
+        case attempt_end::no_connection: return "no_connection";
+        case attempt_end::no_tls: return "no_tls";
+        case attempt_end::timed_out: return "timed_out";
+        case attempt_end::broken_off: return "broken_off";
+        case attempt_end::bad_response: break;
+    }
+    return "bad_response";
+}
+
+/// Why an attempt failed, in more detail than `attempt_end`.
+enum class attempt_cause : std::uint8_t {
+    none,                       ///< `attempt_end` and the status say all, or the attempt was made before 0.2.0
+    name_not_found,             ///< `no_address`: the name does not exist, or has no address
+    no_name_server,             ///< `timed_out`: no name server responded, in its time or in that for looking up the name
+    connection_refused,         ///< `no_connection`: nothing listens on the port, or a firewall says so
+    unreachable,                ///< `no_connection`: no route to the address
+    connect_timeout,            ///< `timed_out`: no response to the connection attempt
+    handshake_timeout,          ///< `timed_out`: no response to the TLS handshake
+    response_timeout,           ///< `timed_out`: no status in time, although the request was sent
+    certificate_expired,        ///< `no_tls`, as are the following
+    certificate_not_yet_valid,
+    certificate_for_other_host,
+    certificate_not_trusted,    ///< self-signed, of an unknown authority, or sent without an intermediate certificate
+    certificate_invalid,        ///< anything else that is wrong with the certificate
+};
+
+/// As stores and exports name it.
+[[nodiscard]] constexpr std::string_view to_text(attempt_cause cause) noexcept {
+    switch (cause) {
+        case attempt_cause::none: break;
+        case attempt_cause::name_not_found: return "name_not_found";
+        case attempt_cause::no_name_server: return "no_name_server";
+        case attempt_cause::connection_refused: return "connection_refused";
+        case attempt_cause::unreachable: return "unreachable";
+        case attempt_cause::connect_timeout: return "connect_timeout";
+        case attempt_cause::handshake_timeout: return "handshake_timeout";
+        case attempt_cause::response_timeout: return "response_timeout";
+        case attempt_cause::certificate_expired: return "certificate_expired";
+        case attempt_cause::certificate_not_yet_valid: return "certificate_not_yet_valid";
+        case attempt_cause::certificate_for_other_host: return "certificate_for_other_host";
+        case attempt_cause::certificate_not_trusted: return "certificate_not_trusted";
+        case attempt_cause::certificate_invalid: return "certificate_invalid";
+    }
+    return "none";
+}
+
 /// One HTTP request of a delivery and its result.
 struct attempt {
     instant at;  ///< when it began
@@ -3447,6 +3499,7 @@ struct attempt {
     /// The beginning of the request as it was sent, head and body, at most limits::attempt_request_bytes_max; empty if nothing
     /// was sent, or if it was made before 0.2.0.
     std::string request{};
+    attempt_cause cause = attempt_cause::none;
 
     friend bool operator==(const attempt&, const attempt&) = default;
 };
@@ -22011,14 +22064,15 @@ template <class MessageId>
 template <class MessageId>
 [[nodiscard]] auto to_attempt(hook_id of) {
     return [of](delivery_id id, std::string& event, MessageId& message, instant at, milliseconds duration, attempt_end end,
-                std::int64_t status, raw_bytes& response, raw_bytes& request) {
+                std::int64_t status, raw_bytes& response, raw_bytes& request, attempt_cause cause) {
         return recorded_attempt{id, std::move(event), to_message_id(message, of),
                                 attempt{.at = at,
                                         .duration = duration,
                                         .end = end,
                                         .status = static_cast<unsigned>(status),
                                         .response = std::move(response.value),
-                                        .request = std::move(request.value)}};
+                                        .request = std::move(request.value),
+                                        .cause = cause}};
     };
 }
 
@@ -29748,6 +29802,21 @@ TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const 
 }
 
 TOLLGATE_DECL std::string ending_of(const attempt& attempt, const attempt_texts& texts) {
+    switch (attempt.cause) {
+        case attempt_cause::none: break;
+        case attempt_cause::name_not_found: return std::string{texts.name_not_found};
+        case attempt_cause::no_name_server: return std::string{texts.no_name_server};
+        case attempt_cause::connection_refused: return std::string{texts.connection_refused};
+        case attempt_cause::unreachable: return std::string{texts.unreachable};
+        case attempt_cause::connect_timeout: return std::string{texts.connect_timeout};
+        case attempt_cause::handshake_timeout: return std::string{texts.handshake_timeout};
+        case attempt_cause::response_timeout: return std::string{texts.response_timeout};
+        case attempt_cause::certificate_expired: return std::string{texts.certificate_expired};
+        case attempt_cause::certificate_not_yet_valid: return std::string{texts.certificate_not_yet_valid};
+        case attempt_cause::certificate_for_other_host: return std::string{texts.certificate_for_other_host};
+        case attempt_cause::certificate_not_trusted: return std::string{texts.certificate_not_trusted};
+        case attempt_cause::certificate_invalid: return std::string{texts.certificate_invalid};
+    }
     switch (attempt.end) {
         case attempt_end::answered:
             return fill_in(attempt.status >= 300 && attempt.status < 400 ? texts.redirected : texts.answered,
@@ -36932,6 +37001,8 @@ TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings
 
 #if defined(TOLLGATE_WITH_DISPATCHER)
 
+#include <iosfwd>
+
 // <tollgate/webhooks/detail/delivery_trace.hpp>
 
 namespace tollgate::inline v0::webhooks {
@@ -37095,12 +37166,20 @@ namespace tollgate::inline v0 {
 /// other std::system_error, and std::bad_alloc, mean that this machine could not send the query: no attempt is counted.
 using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
 
-/// The system's resolver (`getaddrinfo`), without its search list: every name is fully qualified.
+/// The system's resolver (`getaddrinfo`), without its search list: `shop` does not resolve to `shop.our-office.example`, so leaving out
+/// a domain does not reach internal hosts. Names in `/etc/hosts` are found first.
 [[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
 
 namespace webhooks {
 
 namespace detail {
+
+/// The addresses of `host` in text that is written as `/etc/hosts` (hosts(5)); none if it is not there.
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host);
+
+/// `system_lookup` with this `getaddrinfo` and this file in place of `/etc/hosts`.
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
+                                                                     decltype(&::getaddrinfo) look_up);
 
 /// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
 [[nodiscard]] TOLLGATE_DECL std::string domain_of(std::string_view host);
@@ -37517,7 +37596,8 @@ hook_dispatcher(const asio::any_io_executor&, Service&, hook_dispatch_settings =
 #include <asio/ssl/stream.hpp>
 #include <asio/strand.hpp>
 #include <asio/write.hpp>
-#include <resolv.h>
+#include <fstream>
+#include <istream>
 
 // <tollgate/http/detail/response_parser.ipp>
 
@@ -37772,18 +37852,51 @@ TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
-#if defined(__GLIBC__)
-    // Without the search list, so that `shop` does not resolve to `shop.our-office.example`: leaving out a domain must
-    // not reach internal hosts. The state is per thread; a change of resolv.conf resets it, so it is set each time.
-    if ((_res.options & RES_INIT) == 0) static_cast<void>(res_init());
-    _res.options &= ~static_cast<decltype(_res.options)>(RES_DNSRCH | RES_DEFNAMES);
-#endif
+    return webhooks::detail::look_up_absolute(host, "/etc/hosts", &::getaddrinfo);
+}
+
+namespace webhooks {
+
+namespace detail {
+
+TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host) {
+    constexpr std::string_view blanks = " \t\r";
+    std::vector<ip_address> found;
+    for (std::string line; std::getline(hosts_file, line);) {
+        std::string_view rest{line};
+        rest = rest.substr(0, rest.find('#'));
+        const auto next_word = [&rest, blanks] {
+            const auto begin = rest.find_first_not_of(blanks);
+            rest.remove_prefix(begin == std::string_view::npos ? rest.size() : begin);
+            const auto word = rest.substr(0, rest.find_first_of(blanks));
+            rest.remove_prefix(word.size());
+            return word;
+        };
+        const auto address = next_word();
+        auto name = next_word();
+        while (!name.empty() && !ascii_iequals(name, host)) name = next_word();
+        if (name.empty()) continue;
+        if (const auto parsed = ip_address::parse(address); parsed && std::find(found.begin(), found.end(), *parsed) == found.end())
+            found.push_back(*parsed);
+    }
+    return found;
+}
+
+TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
+                                                       decltype(&::getaddrinfo) look_up) {
+    const std::string_view name = std::string_view{host}.substr(0, host.size() - (host.ends_with('.') ? 1 : 0));
+    if (std::ifstream file{hosts_file}; file)
+        if (auto found = find_host(file, name); !found.empty()) return found;
+    // A final dot makes the name absolute, so that no search list applies, whatever the system. glibc does not compare such a name with
+    // those in /etc/hosts, therefore the file is read above. (To change the options in `_res` instead would keep glibc from
+    // reading a changed resolv.conf.)
+    const std::string absolute = std::string{name} + '.';
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* first = nullptr;
     errno = 0;
-    if (const int failed = ::getaddrinfo(host.c_str(), nullptr, &hints, &first); failed != 0) {
+    if (const int failed = look_up(absolute.c_str(), nullptr, &hints, &first); failed != 0) {
         const int cause = errno;
         if (failed == EAI_MEMORY) throw std::bad_alloc{};
         if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
@@ -37812,10 +37925,6 @@ TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
     }
     return found;
 }
-
-namespace webhooks {
-
-namespace detail {
 
 /// The most recently added names, a bounded number.
 class recent_names {
@@ -38151,6 +38260,7 @@ struct ended_attempt {
     bool cut_off = false;     ///< tried, but stopped before there was a response
     bool unsendable = false;  ///< not tried, because the payload format refused it
     attempt_end end = attempt_end::answered;
+    attempt_cause cause = attempt_cause::none;
     unsigned status = 0;
     std::string response{};
     std::string request{};  ///< the beginning of what was sent
@@ -38430,6 +38540,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& context, const http::url& host);
     /// Why the certificate was not trusted, or OpenSSL's error text.
     [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
+    /// What is wrong with the certificate; `none` if the handshake failed for another reason.
+    [[nodiscard]] TOLLGATE_DECL attempt_cause tls_cause() const noexcept;
 
     template <class Handler>
     void handshake(Handler&& handler) {
@@ -38485,6 +38597,55 @@ public:
 
 protected:
     ~client_owner() = default;
+};
+
+}  // namespace tollgate::webhooks
+
+// <tollgate/webhooks/detail/address_order.hpp>
+
+namespace tollgate::inline v0::webhooks {
+
+/// The order in which the addresses of a host are tried (RFC 8305 section 4): the one that worked last first, then IPv6 and IPv4 in turn,
+/// each in the resolver's order. Belongs to the client's strand.
+class address_order {
+public:
+    /// Bounds what is remembered: 1 MB at most, with long names.
+    static constexpr std::size_t hosts_max = 2048;
+
+    /// At most `addresses_max` of `found`. May throw std::bad_alloc.
+    [[nodiscard]] std::vector<ip_address> in_order(const std::string& host, std::vector<ip_address> found,
+                                                   std::size_t addresses_max) const {
+        if (found.size() < 2) return found;
+        const bool first_is_v4 = found.front().is_v4();
+        const auto others = std::stable_partition(found.begin(), found.end(),
+                                                  [first_is_v4](const ip_address& each) { return each.is_v4() == first_is_v4; });
+        std::vector<ip_address> ordered;
+        ordered.reserve(found.size());
+        for (auto one = found.begin(), other = others; one != others || other != found.end();) {
+            if (one != others) ordered.push_back(*one++);
+            if (other != found.end()) ordered.push_back(*other++);
+        }
+        if (const auto known = worked_.find(host); known != worked_.end()) {
+            const auto place = std::find(ordered.begin(), ordered.end(), known->second);
+            if (place != ordered.end()) std::rotate(ordered.begin(), place, place + 1);
+        }
+        if (ordered.size() > addresses_max) ordered.resize(addresses_max);
+        return ordered;
+    }
+
+    /// A connection to this address was made.
+    void remember(const std::string& host, const ip_address& address) noexcept {
+        try {
+            if (worked_.size() >= hosts_max && !worked_.contains(host)) worked_.erase(worked_.begin());
+            worked_.insert_or_assign(host, address);
+        } catch (const std::exception&) {  // only slows later attempts
+        }
+    }
+
+    [[nodiscard]] std::size_t hosts() const noexcept { return worked_.size(); }
+
+private:
+    std::unordered_map<std::string, ip_address, keyed_hash> worked_;  // keyed, because users choose the hosts
 };
 
 }  // namespace tollgate::webhooks
@@ -38576,12 +38737,23 @@ private:
     TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);
     TOLLGATE_DECL void sweep();
 
+    /// Beside the first connection that each attempt makes, this many may be made at once: sockets are scarce.
+    static constexpr std::size_t extra_connections_max = 128;
+    [[nodiscard]] bool take_extra_connection() noexcept {
+        if (extra_connections_ >= extra_connections_max) return false;
+        ++extra_connections_;
+        return true;
+    }
+    void return_extra_connections(std::size_t count) noexcept { extra_connections_ -= count; }
+
     const client_executor strand_;
     const hook_client_settings settings_;
     const std::shared_ptr<client_owner> owner_;
     const std::shared_ptr<asio::ssl::context> tls_;
     lookup_pool names_;
     connection_pool idle_;
+    address_order addresses_;
+    std::size_t extra_connections_ = 0;
     asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor>
         sweep_timer_;
     bool sweeping_ = false;
@@ -39535,7 +39707,8 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     load.hooks.reserve(load.hooks.size() + 1);
     const bool is_paused = !each.tried && (!one.sent.unreadable_secret.empty() || !one.sent.owner_is_active);
     if (is_paused) pause_hook(one.sent, now, into);
-    const attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status, .response = {}, .request = {}};
+    const attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status, .response = {}, .request = {},
+                       .cause = each.cause};
     attempt_result judged = judge_attempt(settings_.retry, one.sent, {made, each.retry_after}, now.wall, each.chance);
     judged.attempt.response = std::move(each.response);
     judged.attempt.request = std::move(each.request);
@@ -39758,6 +39931,23 @@ TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& fail
     return verified == X509_V_OK ? failed.message() : X509_verify_cert_error_string(verified);
 }
 
+TOLLGATE_DECL attempt_cause hook_connection::tls_cause() const noexcept {
+    switch (tls_ ? SSL_get_verify_result(tls_->native_handle()) : X509_V_OK) {
+        case X509_V_OK: return attempt_cause::none;
+        case X509_V_ERR_CERT_HAS_EXPIRED: return attempt_cause::certificate_expired;
+        case X509_V_ERR_CERT_NOT_YET_VALID: return attempt_cause::certificate_not_yet_valid;
+        case X509_V_ERR_HOSTNAME_MISMATCH:
+        case X509_V_ERR_IP_ADDRESS_MISMATCH: return attempt_cause::certificate_for_other_host;
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+        case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+        case X509_V_ERR_CERT_UNTRUSTED: return attempt_cause::certificate_not_trusted;
+        default: return attempt_cause::certificate_invalid;
+    }
+}
+
 TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
     return tollgate::detail::is_quiet(socket_.native_handle(), tls_ ? tls_->native_handle() : nullptr);
 }
@@ -39870,14 +40060,15 @@ private:
     TOLLGATE_DECL void on_looked_up(const lookup_result& looked_up);
     TOLLGATE_DECL void on_addresses(const std::vector<ip_address>& found);
     TOLLGATE_DECL void connect_next();
-    TOLLGATE_DECL void on_connected(const std::error_code& failed);
+    TOLLGATE_DECL void on_connected(const std::shared_ptr<hook_connection>& one, const std::error_code& failed);
+    TOLLGATE_DECL void stop_connecting() noexcept;
     TOLLGATE_DECL void start_tls();
     TOLLGATE_DECL void send();
     TOLLGATE_DECL void read();
     TOLLGATE_DECL void on_read(const std::error_code& failed, std::size_t bytes);
     TOLLGATE_DECL void on_lost(std::string reason);
 
-    TOLLGATE_DECL void end_as(attempt_end end_kind, std::string reason) noexcept;
+    TOLLGATE_DECL void end_as(attempt_end end_kind, std::string reason, attempt_cause cause = attempt_cause::none) noexcept;
     TOLLGATE_DECL void end_with_shortage(std::string_view of_what) noexcept;
     TOLLGATE_DECL void end_not_attempted(std::string reason) noexcept;
     TOLLGATE_DECL void end() noexcept;
@@ -39894,15 +40085,16 @@ private:
 
     std::vector<ip_address> addresses_;
     std::size_t next_address_ = 0;
+    std::vector<std::shared_ptr<hook_connection>> connecting_;  // oldest first
     std::shared_ptr<hook_connection> connection_;
     bool looking_up_ = false;
     std::uint64_t lookup_ = 0;  // its number
-    bool connecting_ = false;
     bool in_body_ = false;
     bool used_before_ = false;   // of the connection
     bool written_ = false;
     bool ended_ = false;
     std::string last_fault_;
+    attempt_cause time_out_cause_ = attempt_cause::none;  // of the current step
     ended_attempts result_;
     http::response_parser parser_;
     std::array<char, 4096> input_;
@@ -40021,14 +40213,36 @@ namespace tollgate::inline v0::webhooks {
 
 namespace detail {
 
+/// The system's error number; 0 for another kind of error. Asio's category may not compare equal to `std::errc`.
+inline int system_error_number(const std::error_code& failed) noexcept {
+    return failed.category() == asio::error::get_system_category() || failed.category() == std::system_category() ? failed.value() : 0;
+}
+
 /// Whether this machine has run out of a resource, which says nothing about the receiver.
 inline bool is_shortage(const std::error_code& failed, const ip_address& to) noexcept {
-    for (const auto each : {std::errc::too_many_files_open, std::errc::too_many_files_open_in_system,
-                            std::errc::no_buffer_space, std::errc::not_enough_memory})
-        if (failed == each) return true;
-    // No free port. Over IPv6 the same error may mean that this machine has no IPv6 address at all.
-    return failed == std::errc::address_not_available && to.is_v4();
+    switch (system_error_number(failed)) {
+        case EMFILE:
+        case ENFILE:
+        case ENOBUFS:
+        case ENOMEM: return true;
+        // No free port. Over IPv6 the same error may mean that this machine has no IPv6 address at all.
+        case EADDRNOTAVAIL: return to.is_v4();
+        default: return false;
+    }
 }
+
+inline attempt_cause connect_cause(const std::error_code& failed) noexcept {
+    switch (system_error_number(failed)) {
+        case ETIMEDOUT: return attempt_cause::connect_timeout;
+        case ECONNREFUSED: return attempt_cause::connection_refused;
+        case ENETUNREACH:
+        case EHOSTUNREACH: return attempt_cause::unreachable;
+        default: return attempt_cause::none;
+    }
+}
+
+/// How long to wait for one address before the next one is tried, too (RFC 8305 section 5).
+inline constexpr milliseconds connection_attempt_delay{250};
 
 inline std::string message_head(const outgoing_request& request, const std::string& user_agent) {
     std::string message;
@@ -40099,18 +40313,16 @@ TOLLGATE_DECL void attempt_run::on_time_out() {
     // A name that only waited for a thread was never looked up.
     if (looking_up_ && client_->names_.withdraw(request_.target.host, lookup_))
         return end_not_attempted("too many other names are being looked up");
-    if (connecting_) {
-        last_fault_ = "no response to the connection attempt";
-        if (clock::now() < (std::min)(ends_at_, connected_by_) && next_address_ < addresses_.size())
-            return connect_next();
-    }
-    end_as(attempt_end::timed_out, last_fault_);
+    if (!connecting_.empty() && clock::now() < (std::min)(ends_at_, connected_by_) && next_address_ < addresses_.size())
+        return connect_next();
+    end_as(attempt_end::timed_out, last_fault_, time_out_cause_);
 }
 
 TOLLGATE_DECL void attempt_run::connect() {
     if (request_.target.address) return on_addresses({*request_.target.address});
     allow(client_->settings_.lookup_timeout);
     last_fault_ = "the name lookup timed out";
+    time_out_cause_ = attempt_cause::no_name_server;
     // Weak: a lookup that never ends must not keep an attempt that has timed out.
     looking_up_ = true;
     lookup_ = client_->names_.resolve(
@@ -40125,7 +40337,8 @@ TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_result& looked_up) {
     looking_up_ = false;
     switch (looked_up.end) {
         case lookup_end::local_failure: return end_with_shortage(looked_up.reason);
-        case lookup_end::no_response: return end_as(attempt_end::timed_out, "no name server responded");
+        case lookup_end::no_response:
+            return end_as(attempt_end::timed_out, "no name server responded", attempt_cause::no_name_server);
         case lookup_end::resolved: break;
     }
     on_addresses(looked_up.addresses);
@@ -40134,45 +40347,59 @@ TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_result& looked_up) {
 /// The target rule is checked for the addresses that are connected to. A name that was harmless when the hook was
 /// created may resolve to a private address now.
 TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& found) {
-    if (found.empty()) return end_as(attempt_end::no_address, "no such host");
-    addresses_.clear();
-    next_address_ = 0;
+    if (found.empty()) return end_as(attempt_end::no_address, "no such host", attempt_cause::name_not_found);
+    std::vector<ip_address> allowed;
     for (const ip_address& each : found)
-        if (addresses_.size() < client_->settings_.addresses_max && client_->owner_->allows(each))
-            addresses_.push_back(each);
-    if (addresses_.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
+        if (client_->owner_->allows(each)) allowed.push_back(each);
+    if (allowed.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
+    addresses_ = client_->addresses_.in_order(request_.target.host, std::move(allowed), client_->settings_.addresses_max);
+    next_address_ = 0;
     connected_by_ = clock::now() + client_->settings_.connect_timeout;
     connect_next();
 }
 
+/// Connects to the next address while it waits for the earlier ones (RFC 8305 section 5): the first connection is used.
 TOLLGATE_DECL void attempt_run::connect_next() {
     const auto left = static_cast<milliseconds::rep>(addresses_.size() - next_address_);
     const ip_address address = addresses_[next_address_++];
-    if (connection_) connection_->close();
-    connection_ = std::make_shared<hook_connection>(client_->strand_);
-    connection_->peer = address;
-    connection_->made_at = clock::now();
-    used_before_ = false;
-    connecting_ = true;
-    // Divide the time, so that an unreachable address leaves some for the following ones.
-    allow((std::max)(std::chrono::ceil<milliseconds>(connected_by_ - clock::now()) / left, milliseconds{1}));
-    connection_->socket().async_connect(
-        to_endpoint(address, request_.target.port),
-        [self = shared_from_this(), connection = connection_](const std::error_code& failed) {
-            if (connection == self->connection_ && self->connecting_)
-                self->guarded([&] { self->on_connected(failed); });
-        });
+    connecting_.reserve(addresses_.size());
+    const auto one = std::make_shared<hook_connection>(client_->strand_);
+    if (!connecting_.empty() && !client_->take_extra_connection()) {
+        connecting_.front()->close();
+        connecting_.erase(connecting_.begin());
+    }
+    connecting_.push_back(one);
+    one->peer = address;
+    one->made_at = clock::now();
+    last_fault_ = "no response to the connection attempt";
+    time_out_cause_ = attempt_cause::connect_timeout;
+    // With little time, it is divided, so that each address is tried.
+    const auto time = std::chrono::ceil<milliseconds>(connected_by_ - clock::now());
+    allow((std::max)(left == 1 ? time : (std::min)(time / left, detail::connection_attempt_delay), milliseconds{1}));
+    one->socket().async_connect(to_endpoint(address, request_.target.port),
+                                [self = shared_from_this(), one](const std::error_code& failed) {
+                                    const auto& all = self->connecting_;
+                                    if (std::find(all.begin(), all.end(), one) != all.end())
+                                        self->guarded([&] { self->on_connected(one, failed); });
+                                });
 }
 
-TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
+TOLLGATE_DECL void attempt_run::on_connected(const std::shared_ptr<hook_connection>& one, const std::error_code& failed) {
     if (failed) {
-        last_fault_ = failed.message();
-        if (detail::is_shortage(failed, connection_->peer)) return end_with_shortage(last_fault_);
+        one->close();
+        if (connecting_.size() > 1) client_->return_extra_connections(1);
+        connecting_.erase(std::find(connecting_.begin(), connecting_.end(), one));
+        if (detail::is_shortage(failed, one->peer) && connecting_.empty()) return end_with_shortage(failed.message());
         if (next_address_ < addresses_.size()) return connect_next();
-        return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection,
-                      last_fault_);
+        if (!connecting_.empty()) return;
+        const attempt_cause cause = detail::connect_cause(failed);
+        return end_as(cause == attempt_cause::connect_timeout ? attempt_end::timed_out : attempt_end::no_connection,
+                      failed.message(), cause);
     }
-    connecting_ = false;
+    connection_ = one;
+    stop_connecting();
+    used_before_ = false;
+    if (addresses_.size() > 1) client_->addresses_.remember(request_.target.host, one->peer);
     std::error_code ignored;
     // one message, one response: nothing to coalesce
     connection_->socket().set_option(asio::ip::tcp::no_delay{true}, ignored);
@@ -40180,13 +40407,22 @@ TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
     send();
 }
 
+/// Closes all connections that are being made but the one in use.
+TOLLGATE_DECL void attempt_run::stop_connecting() noexcept {
+    for (const auto& each : connecting_)
+        if (each != connection_) each->close();
+    if (connecting_.size() > 1) client_->return_extra_connections(connecting_.size() - 1);
+    connecting_.clear();
+}
+
 TOLLGATE_DECL void attempt_run::start_tls() {
     if (!connection_->use_tls(*client_->tls_, request_.target)) return end_as(attempt_end::no_tls, "out of memory");
     last_fault_ = "no response to the TLS handshake";
+    time_out_cause_ = attempt_cause::handshake_timeout;
     allow(client_->settings_.handshake_timeout);
     connection_->handshake([self = shared_from_this(), connection = connection_](const std::error_code& failed) {
         self->guarded([&] {
-            if (failed) self->end_as(attempt_end::no_tls, connection->tls_fault(failed));
+            if (failed) self->end_as(attempt_end::no_tls, connection->tls_fault(failed), connection->tls_cause());
             else self->send();
         });
     });
@@ -40195,6 +40431,7 @@ TOLLGATE_DECL void attempt_run::start_tls() {
 /// Reads while it writes: a receiver may refuse a request before it has received all of it.
 TOLLGATE_DECL void attempt_run::send() {
     last_fault_ = "no response to the request";
+    time_out_cause_ = attempt_cause::response_timeout;
     result_.front().request.assign(message_, 0, limits::attempt_request_bytes_max);
     allow(client_->settings_.attempt_timeout);
     parser_.start();
@@ -40248,9 +40485,10 @@ TOLLGATE_DECL void attempt_run::on_lost(std::string reason) {
 
 /// Once the head is complete, the receiver has responded, even if the body is cut off: many receivers send a body without a
 /// length and leave the connection open.
-TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason) noexcept {
+TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason, attempt_cause cause) noexcept {
     ended_attempt& ended = result_.front();
     ended.end = parser_.head_complete() ? attempt_end::answered : end_kind;
+    ended.cause = parser_.head_complete() ? attempt_cause::none : cause;
     ended.reason = std::move(reason);
     if (parser_.head_complete()) {
         ended.status = parser_.status();
@@ -40284,6 +40522,7 @@ TOLLGATE_DECL void attempt_run::end() noexcept {
     timer_.cancel();
     if (connection_) connection_->close();
     connection_.reset();
+    stop_connecting();
     result_.front().duration = std::chrono::ceil<milliseconds>(clock::now() - started_at_);
     client_->end(std::move(result_));
 }
@@ -41345,6 +41584,12 @@ inline constexpr std::array<std::string_view, 8> attempt_end_names{"answered", "
                                                                    "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
 static_assert(attempt_end_names.size() == static_cast<std::size_t>(attempt_end::bad_response) + 1);
 
+inline constexpr auto attempt_cause_names = [] {
+    std::array<std::string_view, static_cast<std::size_t>(attempt_cause::certificate_invalid) + 1> names;
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_text(static_cast<attempt_cause>(i));
+    return names;
+}();
+
 inline constexpr std::array<std::string_view, 4> delivery_state_names{"waiting", "delivered", "given_up", "held"};
 static_assert(delivery_state_names.size() == static_cast<std::size_t>(delivery_state::held) + 1);
 
@@ -41362,6 +41607,9 @@ struct named_column {
 
 template <>
 struct column<attempt_end> : named_column<attempt_end, attempt_end_names> {};
+
+template <>
+struct column<attempt_cause> : named_column<attempt_cause, attempt_cause_names> {};
 
 template <>
 struct column<delivery_state> : named_column<delivery_state, delivery_state_names> {};
@@ -41441,10 +41689,10 @@ private:
     result<void> record(hook_id hook, const attempt_result& ended) {
         const attempt& attempt = ended.attempt;
         if (auto done =
-                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
-                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request, cause) "
+                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                         ended.lease.delivery, hook, attempt.at, attempt.duration, attempt.end, std::int64_t{attempt.status},
-                        sql::raw_bytes{attempt.response}, sql::raw_bytes{attempt.request});
+                        sql::raw_bytes{attempt.response}, sql::raw_bytes{attempt.request}, attempt.cause);
             !done)
             return done;
         return on_.run(
@@ -41533,7 +41781,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
     // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
     if (made_for)
         return impl_->read_all(make,
-                               "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
+                               "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request, cause "
                                "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
                                "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
                                "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
@@ -41541,7 +41789,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
                                "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
                                hook, account.service, account.account, rows_max, *made_for);
     return impl_->read_all(make,
-                           "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
+                           "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request, cause "
                            "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
                            "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
                            "WHERE tollgate_attempts.hook = ?1 "
@@ -42811,6 +43059,8 @@ inline constexpr std::array store_steps{
         CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key)
             WHERE idempotency_key IS NOT NULL;
     )"},
+    // 11: why each attempt failed.
+    statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN cause TEXT NOT NULL DEFAULT 'none'"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
@@ -45561,6 +45811,9 @@ template <>
 struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_response> {};
 
 template <>
+struct column<attempt_cause> : numbered_column<attempt_cause, attempt_cause::certificate_invalid> {};
+
+template <>
 struct column<message_seed> {
     static constexpr wire_type type = wire_bytes;
     static std::optional<message_seed> read(const cell& from) noexcept {
@@ -45718,18 +45971,18 @@ inline completion complete_one(completion_rows& in, const attempt_result& ended,
 
 /// Records the attempts, and forgets those beyond the newest of each delivery.
 inline void add_attempts(batch& to, const completion_rows& in, std::span<const attempt_result> ended) {
-    row_arrays<delivery_id, hook_id, instant, milliseconds, attempt_end, std::int64_t, sql::raw_bytes, sql::raw_bytes> made;
+    row_arrays<delivery_id, hook_id, instant, milliseconds, attempt_end, std::int64_t, sql::raw_bytes, sql::raw_bytes, attempt_cause> made;
     for (const attempt_result& each : ended) {
         const auto found = in.deliveries.find(each.lease.delivery);
         if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
         const attempt& one = each.attempt;
-        made.add(found->first, found->second.hook, one.at, one.duration, one.end, one.status, {one.response}, {one.request});
+        made.add(found->first, found->second.hook, one.at, one.duration, one.end, one.status, {one.response}, {one.request}, one.cause);
     }
     to.add(
-        "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request) "
-        "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request "
-        "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY "
-        "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, place) ORDER BY place",
+        "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request, cause) "
+        "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request, cause "
+        "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) WITH ORDINALITY "
+        "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, cause, place) ORDER BY place",
         made);
     to.add(
         "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("
@@ -45883,7 +46136,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
     const auto make = sql::to_attempt<message_seed>(hook);
     if (made_for)
         return impl_->read_all(make,
-                               "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                               "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request, cause "
                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
                                "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
@@ -45891,7 +46144,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
                                "ORDER BY attempts.id DESC LIMIT $4",
                                hook, account.service, account.account, rows_max, *made_for);
     return impl_->read_all(make,
-                           "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                           "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request, cause "
                            "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                            "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
                            "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
@@ -47446,6 +47699,8 @@ inline constexpr std::array store_steps{
         CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key)
             WHERE idempotency_key IS NOT NULL;
     )"},
+    // 12: why each attempt failed.
+    schema_step{"ALTER TABLE tollgate_attempts ADD COLUMN cause bigint NOT NULL DEFAULT 0"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.

@@ -148,7 +148,7 @@ class Retries(WebhookCase):
             for _ in range(3):
                 server.emit()
             host = receiver.url().rsplit("/", 1)[0]
-            self.assertIn(f" more like this: webhook answered 503; the last: webhook {hook} to {host}: answered 503\n",
+            self.assertIn(f" more like this: webhook {hook}; the last: webhook {hook} to {host}: answered 503\n",
                           server.log_after("more like this: webhook"))
 
     def test_410_disables_the_hook(self):
@@ -205,7 +205,7 @@ class Retries(WebhookCase):
                 self.assertEqual(n + 1, len(receiver.wait(n + 1)))
 
 
-class FailingReceivers(Case):
+class FailingReceivers(WebhookCase):
     """Each test has a receiver that fails in a different way, which the log states, and a healthy one that gets its request."""
 
     def check(self, handle, words, receiver=None):
@@ -222,13 +222,48 @@ class FailingReceivers(Case):
     def test_not_http(self):
         self.check(lambda request, connection: connection.sendall(b"SSH-2.0-x\r\n\r\n"), "invalid response")
 
-    def test_endless_fields(self):
-        def handle(request, connection):
-            connection.sendall(b"HTTP/1.1 200 OK\r\n")
+    def test_malformed_fields_after_a_status_and_endless_ones(self):
+        def send_endless(request, connection):
+            connection.sendall(b"HTTP/1.1 500 Oh\r\n")
             while True:
                 connection.sendall(b"X-Field: value\r\n" * 100)
 
-        self.check(handle, "invalid response")
+        self.check(send_endless, "answered 500")
+        heads = (b"HTTP/1.1 200 OK\nContent-Length: 0\n\n", b"HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 0\r\n\r\n",
+                 b"HTTP/1.1 200 OK\r\n" + b"X: a\r\n" * 200 + b"\r\n", b"HTTP/1.1 200 OK\r\nX: " + b"a" * 16384 + b"\r\n\r\n")
+        with webhook_server(*LATER) as server:
+            for head in heads:
+                with self.subTest(head[:40]), Receiver(lambda request, connection: connection.sendall(head)) as receiver:
+                    hook, _ = server.add_hook(receiver.url(), event="site.published")
+                    server.emit(event="site.published")
+                    self.assert_ended(server, hook, "delivered", 1)
+                    self.assertEqual("2xx", f"{server.deliveries(hook)[0]['last_attempt']['status'] // 100}xx")
+
+    def test_the_last_attempt_is_listed_with_its_cause(self):
+        closed = Receiver()
+        closed.close()
+        with temporary_directory() as directory, webhook_server(*LATER) as server:
+            _, tls = make_certificate(directory, "localhost", "127.0.0.1")
+            with Receiver() as fine, Receiver(lambda request, connection: connection.sendall(empty_response(503))) as busy, \
+                    Receiver(tls=tls) as untrusted:
+                expected = {server.add_hook(url)[0]: result for url, result in (
+                    (fine.url(), (200, "answered", None)), (busy.url(), (503, "answered", None)),
+                    (untrusted.url(), (None, "no_tls", "certificate_not_trusted")),
+                    (closed.url(), (None, "no_connection", "connection_refused")),
+                    ("http://no-such-name.invalid/", (None, "no_address", "name_not_found")))}
+                server.emit()
+                for hook, (status, outcome, cause) in expected.items():
+                    self.eventually(lambda: server.deliveries(hook)[0]["last_attempt"])
+                    last = server.deliveries(hook)[0]["last_attempt"]
+                    self.assertEqual((status, outcome, cause), (last["status"], last["outcome"], last["cause"]))
+                    self.assertRegex(last["at"], r"^\d{4}-\d\d-\d\dT")
+
+    def test_a_failing_webhook_is_named_beside_others(self):
+        with webhook_server(*LATER) as server, Receiver(lambda request, connection: connection.sendall(empty_response(503))) as busy:
+            hooks = [server.add_hook(busy.url(f"/{number}"))[0] for number in range(5)]
+            server.emit()
+            for hook in hooks:
+                self.assertIn(f"webhook {hook} to ", server.log_after(f"webhook {hook} to "))
 
     def test_hanging_and_byte_by_byte(self):
         def send_slowly(request, connection):

@@ -21,13 +21,13 @@ enum class key_kind { ecdsa, rsa };
 
 /// `alternative_name` as OpenSSL writes it: `DNS:example.com`, `IP:127.0.0.1`.
 inline certificate make_certificate(std::string_view common_name, const std::string& alternative_name = {},
-                                    key_kind kind = key_kind::ecdsa) {
+                                    key_kind kind = key_kind::ecdsa, long starts_in_seconds = -60, long ends_in_seconds = 24 * 60 * 60) {
     EVP_PKEY* const key = kind == key_kind::rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
     X509* const x509 = X509_new();
     X509_set_version(x509, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(x509), 1);
-    X509_gmtime_adj(X509_getm_notBefore(x509), -60);
-    X509_gmtime_adj(X509_getm_notAfter(x509), 24 * 60 * 60);
+    X509_gmtime_adj(X509_getm_notBefore(x509), starts_in_seconds);
+    X509_gmtime_adj(X509_getm_notAfter(x509), ends_in_seconds);
     X509_set_pubkey(x509, key);
     X509_NAME* const name = X509_get_subject_name(x509);
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(common_name.data()),

@@ -61,6 +61,58 @@ enum class attempt_end : std::uint8_t {
     bad_response,     ///< not HTTP, or over a bound
 };
 
+/// As exports name it.
+[[nodiscard]] constexpr std::string_view to_text(attempt_end end) noexcept {
+    switch (end) {
+        case attempt_end::answered: return "answered";
+        case attempt_end::no_address: return "no_address";
+        case attempt_end::refused_address: return "refused_address";
+        case attempt_end::no_connection: return "no_connection";
+        case attempt_end::no_tls: return "no_tls";
+        case attempt_end::timed_out: return "timed_out";
+        case attempt_end::broken_off: return "broken_off";
+        case attempt_end::bad_response: break;
+    }
+    return "bad_response";
+}
+
+/// Why an attempt failed, in more detail than `attempt_end`.
+enum class attempt_cause : std::uint8_t {
+    none,                       ///< `attempt_end` and the status say all, or the attempt was made before 0.2.0
+    name_not_found,             ///< `no_address`: the name does not exist, or has no address
+    no_name_server,             ///< `timed_out`: no name server responded, in its time or in that for looking up the name
+    connection_refused,         ///< `no_connection`: nothing listens on the port, or a firewall says so
+    unreachable,                ///< `no_connection`: no route to the address
+    connect_timeout,            ///< `timed_out`: no response to the connection attempt
+    handshake_timeout,          ///< `timed_out`: no response to the TLS handshake
+    response_timeout,           ///< `timed_out`: no status in time, although the request was sent
+    certificate_expired,        ///< `no_tls`, as are the following
+    certificate_not_yet_valid,
+    certificate_for_other_host,
+    certificate_not_trusted,    ///< self-signed, of an unknown authority, or sent without an intermediate certificate
+    certificate_invalid,        ///< anything else that is wrong with the certificate
+};
+
+/// As stores and exports name it.
+[[nodiscard]] constexpr std::string_view to_text(attempt_cause cause) noexcept {
+    switch (cause) {
+        case attempt_cause::none: break;
+        case attempt_cause::name_not_found: return "name_not_found";
+        case attempt_cause::no_name_server: return "no_name_server";
+        case attempt_cause::connection_refused: return "connection_refused";
+        case attempt_cause::unreachable: return "unreachable";
+        case attempt_cause::connect_timeout: return "connect_timeout";
+        case attempt_cause::handshake_timeout: return "handshake_timeout";
+        case attempt_cause::response_timeout: return "response_timeout";
+        case attempt_cause::certificate_expired: return "certificate_expired";
+        case attempt_cause::certificate_not_yet_valid: return "certificate_not_yet_valid";
+        case attempt_cause::certificate_for_other_host: return "certificate_for_other_host";
+        case attempt_cause::certificate_not_trusted: return "certificate_not_trusted";
+        case attempt_cause::certificate_invalid: return "certificate_invalid";
+    }
+    return "none";
+}
+
 /// One HTTP request of a delivery and its result.
 struct attempt {
     instant at;  ///< when it began
@@ -71,6 +123,7 @@ struct attempt {
     /// The beginning of the request as it was sent, head and body, at most limits::attempt_request_bytes_max; empty if nothing
     /// was sent, or if it was made before 0.2.0.
     std::string request{};
+    attempt_cause cause = attempt_cause::none;
 
     friend bool operator==(const attempt&, const attempt&) = default;
 };

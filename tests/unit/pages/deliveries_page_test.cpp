@@ -160,6 +160,22 @@ TEST_CASE("failures are explained in plain words") {
                                     std::pair{attempt_end::broken_off, texts.broken_off},
                                     std::pair{attempt_end::bad_response, texts.bad_response}})
         CHECK(pages::ending_of(ended(end), texts) == text);
+    for (const auto& [cause, text] : {std::pair{attempt_cause::name_not_found, texts.name_not_found},
+                                      std::pair{attempt_cause::no_name_server, texts.no_name_server},
+                                      std::pair{attempt_cause::connection_refused, texts.connection_refused},
+                                      std::pair{attempt_cause::unreachable, texts.unreachable},
+                                      std::pair{attempt_cause::connect_timeout, texts.connect_timeout},
+                                      std::pair{attempt_cause::handshake_timeout, texts.handshake_timeout},
+                                      std::pair{attempt_cause::response_timeout, texts.response_timeout},
+                                      std::pair{attempt_cause::certificate_expired, texts.certificate_expired},
+                                      std::pair{attempt_cause::certificate_not_yet_valid, texts.certificate_not_yet_valid},
+                                      std::pair{attempt_cause::certificate_for_other_host, texts.certificate_for_other_host},
+                                      std::pair{attempt_cause::certificate_not_trusted, texts.certificate_not_trusted},
+                                      std::pair{attempt_cause::certificate_invalid, texts.certificate_invalid}}) {
+        attempt one = ended(attempt_end::timed_out);
+        one.cause = cause;
+        CHECK(pages::ending_of(one, texts) == text);
+    }
 }
 
 TEST_CASE("durations are rounded to a useful precision") {

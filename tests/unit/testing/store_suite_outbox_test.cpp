@@ -91,6 +91,7 @@ enum class defect {
     resends_without_bound,
     resends_regardless_of_time,
     truncates_requests,
+    forgets_causes,
     never_changes_its_number,
     ignores_single_events_in_its_number,
     counts_failures_that_do_not_count,
@@ -235,6 +236,7 @@ public:
             if (is(defect::counts_results_of_the_old_target)) each.target_url.clear();
             if (is(defect::truncates_responses))
                 each.attempt.response.resize((std::min)(each.attempt.response.size(), std::size_t{255}));
+            if (is(defect::forgets_causes)) each.attempt.cause = attempt_cause::none;
             if (is(defect::truncates_requests)) each.attempt.request.resize((std::min)(each.attempt.request.size(), std::size_t{255}));
             if (is(defect::is_failing_since_the_completion)) each.attempt.at = now;
             if (is(defect::counts_deliveries_not_attempted) && each.outcome == delivery_outcome::not_attempted)
@@ -441,6 +443,7 @@ TEST_CASE("each defect of an outbox is detected by its case") {
         row{defect::resends_regardless_of_time,
             "resend: deliveries that were given up since a time are sent again, oldest first, up to a bound"},
         row{defect::truncates_requests, "attempt: attempts are recorded in full and listed newest first"},
+        row{defect::forgets_causes, "attempt: attempts are recorded in full and listed newest first"},
         row{defect::never_changes_its_number, "shared: the number of changes is another one after an event was appended"},
         row{defect::ignores_single_events_in_its_number, "shared: the number of changes is another one after an event was appended"},
         row{defect::counts_failures_that_do_not_count, "hook: a failure that its receiver did not cause leaves its status as it is"},

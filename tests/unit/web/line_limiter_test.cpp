@@ -22,6 +22,18 @@ counts report(line_limiter& limiter, line_limiter::time_point now) {
 
 }  // namespace
 
+TEST_CASE("a kind with few failures is named beside many with more, up to the bound", "[reference][line_limiter]") {
+    line_limiter limiter{1024};
+    const line_limiter::time_point start{100s};
+    for (int hook = 0; hook < 1023; ++hook) {
+        CHECK(limiter.admit("webhook " + std::to_string(hook), {}, start));
+        CHECK_FALSE(limiter.admit("webhook " + std::to_string(hook), {}, start));
+    }
+    CHECK(limiter.admit("webhook of a quiet tenant", {}, start + 1s));
+    CHECK(limiter.admit("one too many", {}, start + 1s));  // as one of the others
+    CHECK_FALSE(limiter.admit("another one", {}, start + 1s));
+}
+
 TEST_CASE("the first failure of a kind is logged, and then a count for each period", "[reference][line_limiter]") {
     line_limiter limiter;
     const line_limiter::time_point start{100s};
@@ -51,7 +63,7 @@ TEST_CASE("omitted lines are counted at the end", "[reference][line_limiter]") {
 TEST_CASE("the number of kinds is bounded", "[reference][line_limiter]") {
     line_limiter limiter;
     const line_limiter::time_point start{100s};
-    for (std::size_t i = 0; i < line_limiter::kinds_max; ++i) CHECK(limiter.admit(std::to_string(i), {}, start));
+    for (std::size_t i = 0; i < line_limiter::kinds_max_default; ++i) CHECK(limiter.admit(std::to_string(i), {}, start));
     CHECK(limiter.admit("one more", {}, start));  // the first of all others
     CHECK_FALSE(limiter.admit("and another", {}, start));
     CHECK_FALSE(limiter.admit("0", {}, start));

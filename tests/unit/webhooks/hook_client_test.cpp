@@ -16,6 +16,11 @@
 
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <resolv.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -25,6 +30,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 using namespace tollgate;
@@ -254,8 +260,8 @@ TEST_CASE("proxy settings of the environment are ignored") {
 
 TEST_CASE("a response that is not HTTP is reported as such") {
     const auto text = GENERATE(as<std::string>{}, "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/2 200\r\n\r\n",
-                               "HTTP/1.1 200 OK\nContent-Length: 0\n\n", "HTTP/1.1 101 Switching\r\n\r\n",
-                               "HTTP/1.1 200 OK\r\nno field\r\n\r\n");
+                               "HTTP/1.1 20 OK\nContent-Length: 0\n\n", "HTTP/1.1 101 Switching\r\n\r\n",
+                               "HTTP/1.1 103 Early Hints\r\nno field\r\n\r\n");
     scripted_peer peer{respond_with(text)};
     fixture setup;
     const auto result = setup.post(at(peer));
@@ -289,6 +295,20 @@ TEST_CASE("the status counts once the head is complete, even if the body fails")
     CHECK(peer.connections() == 2);
 }
 
+TEST_CASE("the status counts even if the rest of the head is malformed") {
+    const auto head = GENERATE(as<std::string>{}, "HTTP/1.1 202 Accepted\nContent-Length: 0\n\n",
+                               "HTTP/1.1 202 Accepted\r\nX: a\r\n folded\r\n\r\n", "HTTP/1.1 202 Accepted\r\nno field\r\n\r\n");
+    scripted_peer peer{respond_with(head)};
+    fixture setup;
+    for (int i = 1; i <= 2; ++i) {
+        const auto result = setup.post(at(peer));
+        CHECK(result.end == attempt_end::answered);
+        CHECK(result.status == 202);
+        CHECK(result.cause == attempt_cause::none);
+        CHECK(peer.connections() == i);  // such a connection is not used again
+    }
+}
+
 TEST_CASE("an incomplete head is not a response") {
     scripted_peer peer{[](peer_connection& client, int connection) {
         client.read_request();
@@ -296,7 +316,9 @@ TEST_CASE("an incomplete head is not a response") {
         if (connection == 1) client.wait_for_the_end();
     }};
     CHECK(fixture{}.post(at(peer)).end == attempt_end::broken_off);
-    CHECK(fixture{short_timeouts()}.post(at(peer)).end == attempt_end::timed_out);
+    const auto late = fixture{short_timeouts()}.post(at(peer));
+    CHECK(late.end == attempt_end::timed_out);
+    CHECK(late.cause == attempt_cause::response_timeout);
 }
 
 TEST_CASE("an attempt with too little time left is not started and not counted against the receiver") {
@@ -336,7 +358,9 @@ TEST_CASE("endless responses are cut off early") {
             while (client.write("X-Endless: and so on and so on and so on\r\n")) {
             }
         }};
-        CHECK(setup.post(at(peer)).end == attempt_end::bad_response);
+        const auto result = setup.post(at(peer));
+        CHECK(result.end == attempt_end::answered);
+        CHECK(result.status == 200);
     }
     SECTION("a body, whose beginning is stored") {
         const auto head = GENERATE(as<std::string>{}, "HTTP/1.1 200 OK\r\n\r\n",
@@ -389,6 +413,7 @@ TEST_CASE("an attempt times out wherever the receiver stops") {
         fixture long_timeout{settings};
         const auto result = long_timeout.post("https://127.0.0.1:" + std::to_string(peer.port()));
         CHECK(result.end == attempt_end::timed_out);
+        CHECK(result.cause == attempt_cause::handshake_timeout);
         CHECK(result.duration < settings.attempt_timeout);
     }
     SECTION("without reading a large request") {
@@ -418,8 +443,10 @@ TEST_CASE("a port without a listener, and an unknown host") {
     fixture setup{settings};
     const auto result = setup.post("http://127.0.0.1:" + std::to_string(nobody_listens.port()));
     CHECK(result.end == attempt_end::no_connection);
+    CHECK(result.cause == attempt_cause::connection_refused);
     CHECK(result.tried);
     CHECK(setup.post("http://nowhere.example/").end == attempt_end::no_address);
+    CHECK(setup.post("http://nowhere.example/").cause == attempt_cause::name_not_found);
     CHECK(setup.post("http://throws.example/").end == attempt_end::no_address);
 }
 
@@ -433,6 +460,97 @@ TEST_CASE("the addresses of a name are tried in turn, within the time limit") {
     SECTION("the first address refuses connections") { leads_to = {ip_address::v4(127, 0, 0, 77), ip_address::v4(127, 0, 0, 1)}; }
     SECTION("the mapped spelling") { leads_to = {*ip_address::parse("::ffff:127.0.0.1")}; }
     CHECK(setup.post(to).status == 200);
+}
+
+namespace {
+
+/// A listener on another loopback address whose queue is full: connection attempts get no response.
+class silent_address {
+public:
+    explicit silent_address(std::uint16_t port, const char* address = "127.0.0.77") {
+        asio::ip::tcp::endpoint at{asio::ip::make_address(address), port};
+        listener_.open(at.protocol());
+        listener_.set_option(asio::socket_base::reuse_address{true});
+        listener_.bind(at);
+        listener_.listen(0);
+        at = listener_.local_endpoint();
+        for (auto& each : waiting_) {  // more than the queue takes
+            each.open(at.protocol());
+            each.native_non_blocking(true);
+            static_cast<void>(::connect(each.native_handle(), at.data(), static_cast<socklen_t>(at.size())));
+        }
+    }
+
+private:
+    asio::io_context context_;
+    asio::ip::tcp::acceptor listener_{context_};
+    std::vector<asio::ip::tcp::socket> waiting_ = [this] {
+        std::vector<asio::ip::tcp::socket> sockets;
+        for (int i = 0; i < 8; ++i) sockets.emplace_back(context_);
+        return sockets;
+    }();
+};
+
+}  // namespace
+
+TEST_CASE("an address that does not respond does not delay the attempt until the time limit, and is tried last the next time") {
+    scripted_peer peer{respond_with(std::string{fine})};
+    const silent_address dead{peer.port()};
+    std::vector<ip_address> leads_to{ip_address::v4(127, 0, 0, 77), ip_address::v4(127, 0, 0, 1)};
+    hook_client_settings settings;
+    settings.attempt_timeout = settings.connect_timeout = std::chrono::hours{10};
+    settings.idle_per_host_max = 0;
+    settings.look_up = [&](const std::string&) { return leads_to; };
+    fixture setup{settings};
+    const std::string to = "http://name.example:" + std::to_string(peer.port());
+    SECTION("one") {}
+    SECTION("several") { leads_to.insert(leads_to.begin(), 3, leads_to.front()); }
+    SECTION("several, and one that refuses connections") {
+        leads_to = {leads_to[0], leads_to[0], ip_address::v4(127, 0, 0, 78), leads_to[1]};
+    }
+    for (int i = 0; i < 2; ++i) CHECK(setup.post(to).status == 200);
+    // With the silent address alone, the attempt ends by its time limit.
+    leads_to.resize(1);
+    settings = short_timeouts();
+    settings.look_up = [&](const std::string&) { return leads_to; };
+    const auto late = fixture{settings}.post(to);
+    CHECK(late.end == attempt_end::timed_out);
+    CHECK(late.cause == attempt_cause::connect_timeout);
+}
+
+TEST_CASE("addresses that refuse connections after silent ones leave the silent ones their time") {
+    scripted_peer peer{respond_with(std::string{fine})};
+    const silent_address dead{peer.port()};
+    hook_client_settings settings = short_timeouts();
+    settings.look_up = [](const std::string&) { return std::vector{ip_address::v4(127, 0, 0, 77), ip_address::v4(127, 0, 0, 78)}; };
+    const auto result = fixture{settings}.post("http://name.example:" + std::to_string(peer.port()));
+    CHECK(result.end == attempt_end::timed_out);
+    CHECK(result.cause == attempt_cause::connect_timeout);
+}
+
+TEST_CASE("addresses are tried in the order of their families in turn, and first the one that worked last") {
+    const auto parse = [](std::initializer_list<const char*> texts) {
+        std::vector<ip_address> addresses;
+        for (const char* const each : texts) addresses.push_back(*ip_address::parse(each));
+        return addresses;
+    };
+    address_order order;
+    CHECK(order.in_order("a.example", {}, 8).empty());
+    CHECK(order.in_order("a.example", parse({"192.0.2.1"}), 8) == parse({"192.0.2.1"}));
+    const auto found = parse({"2001:db8::1", "2001:db8::2", "2001:db8::3", "192.0.2.1", "192.0.2.2"});
+    CHECK(order.in_order("a.example", found, 8) == parse({"2001:db8::1", "192.0.2.1", "2001:db8::2", "192.0.2.2", "2001:db8::3"}));
+    CHECK(order.in_order("a.example", found, 2) == parse({"2001:db8::1", "192.0.2.1"}));
+    CHECK(order.in_order("a.example", parse({"192.0.2.1", "2001:db8::1"}), 8) == parse({"192.0.2.1", "2001:db8::1"}));
+
+    order.remember("a.example", *ip_address::parse("192.0.2.2"));
+    CHECK(order.in_order("a.example", found, 2) == parse({"192.0.2.2", "2001:db8::1"}));
+    CHECK(order.in_order("b.example", found, 1) == parse({"2001:db8::1"}));
+    CHECK(order.in_order("a.example", parse({"192.0.2.7", "192.0.2.8"}), 8) == parse({"192.0.2.7", "192.0.2.8"}));  // it has moved
+    order.remember("a.example", *ip_address::parse("2001:db8::3"));
+    CHECK(order.in_order("a.example", found, 1) == parse({"2001:db8::3"}));
+    // What is remembered is bounded.
+    for (std::size_t i = 0; i < 2 * address_order::hosts_max; ++i) order.remember(std::to_string(i) + ".example", found.back());
+    CHECK(order.hosts() == address_order::hosts_max);
 }
 
 TEST_CASE("a name that resolves to a private address is refused when connecting") {
@@ -499,6 +617,7 @@ TEST_CASE("names that are slow to resolve do not delay others") {
     fixture setup{settings};
     const auto first = setup.post("http://first.slow.example/");
     CHECK(first.end == attempt_end::timed_out);
+    CHECK(first.cause == attempt_cause::no_name_server);
     CHECK(eventually([&] { return shared_state->ended == 1; }));
     std::vector<std::uint64_t> slow;
     for (const char* const each : {"http://next.slow.example/1", "http://next.slow.example/2"}) slow.push_back(setup.send(each));
@@ -592,6 +711,40 @@ TEST_CASE("a stopped pool keeps no callbacks, even while a lookup is running") {
     lookups->open();
 }
 
+TEST_CASE("a name is looked up as an absolute one, and first in the file of hosts") {
+    static std::vector<std::string> asked;
+    asked.clear();
+    const auto resolver = [](const char* host, const char*, const addrinfo* hints, addrinfo** found) -> int {
+        asked.emplace_back(host);
+        if (asked.back() == "slow.example.") return EAI_AGAIN;
+        if (asked.back() != "shop.example.") return EAI_NONAME;
+        return ::getaddrinfo("192.0.2.7", nullptr, hints, found);
+    };
+    const tollgate_test::temporary_directory directory;
+    const std::string file = directory.file("hosts");
+    std::ofstream{file} << "127.0.0.1\tlocalhost\n::1 localhost ip6-localhost\n# 192.0.2.1 off.example\n"
+                           "  192.0.2.2  long.example  Short # other.example\nnonsense bad.example\n192.0.2.3\n192.0.2.2 short\r\n";
+    const auto look_up = [&](const std::string& host) { return webhooks::detail::look_up_absolute(host, file.c_str(), resolver); };
+    const auto v4 = [](std::uint8_t last) { return std::vector{ip_address::v4(192, 0, 2, last)}; };
+    const auto options = _res.options;
+    CHECK(look_up("shop.example") == v4(7));
+    CHECK(look_up("shop.example.") == v4(7));
+    CHECK(look_up("shop").empty());
+    CHECK(asked == std::vector<std::string>{"shop.example.", "shop.example.", "shop."});
+    asked.clear();
+    CHECK(look_up("localhost") == std::vector{ip_address::v4(127, 0, 0, 1), *ip_address::parse("::1")});
+    CHECK(look_up("short") == v4(2));
+    CHECK(look_up("LONG.example.") == v4(2));
+    CHECK(asked.empty());
+    for (const char* const each : {"off.example", "other.example", "bad.example", "example", "192.0.2.3"}) CHECK(look_up(each).empty());
+    CHECK(asked.size() == 5);
+    CHECK_THROWS_AS(look_up("slow.example"), std::system_error);
+    CHECK(webhooks::detail::look_up_absolute("shop.example", "/nowhere/hosts", resolver) == v4(7));
+    CHECK_FALSE(system_lookup("localhost").empty());
+    // Changed options would keep glibc from reading a changed resolv.conf.
+    CHECK(_res.options == options);
+}
+
 TEST_CASE("domain_of returns the registrable domain") {
     struct row {
         const char *host, *domain;
@@ -658,14 +811,33 @@ TEST_CASE("TLS: the certificate must be trusted and match the host") {
         fixture setup{settings};
         const auto result = setup.post(at("other.example"));
         CHECK(result.end == attempt_end::no_tls);
+        CHECK(result.cause == attempt_cause::certificate_for_other_host);
         CHECK(result.reason.find("ostname") != std::string::npos);
         CHECK(setup.post(at("127.1.1.1")).end == attempt_end::no_tls);
+        CHECK(setup.post(at("127.1.1.1")).cause == attempt_cause::certificate_for_other_host);
     }
     SECTION("an unknown authority") {
         fixture setup{settings};
         const auto result = setup.post(at("ours.example"));
         CHECK(result.end == attempt_end::no_tls);
+        CHECK(result.cause == attempt_cause::certificate_not_trusted);
         CHECK(result.reason.find("self-signed") != std::string::npos);
+    }
+    SECTION("outside its dates") {
+        constexpr long hour = 60 * 60;
+        for (const auto& [from, to, cause] : {std::tuple{-2 * hour, -hour, attempt_cause::certificate_expired},
+                                              std::tuple{hour, 2 * hour, attempt_cause::certificate_not_yet_valid}}) {
+            const auto other = tollgate_test::make_certificate("ours", "DNS:ours.example", tollgate_test::key_kind::ecdsa, from, to);
+            settings.authorities_file = directory.file("other.pem");
+            std::ofstream{settings.authorities_file} << other.certificate_pem;
+            server late{handler, {.address = "0.0.0.0", .port = 0,
+                                  .tls = tollgate::tls_from({.certificate_pem = other.certificate_pem, .key_pem = other.key_pem})}};
+            REQUIRE(late.start());
+            fixture setup{settings};
+            const auto result = setup.post("https://ours.example:" + std::to_string(late.port()) + "/");
+            CHECK(result.end == attempt_end::no_tls);
+            CHECK(result.cause == cause);
+        }
     }
     SECTION("no TLS") {
         scripted_peer plain{[](peer_connection& client, int) {
@@ -674,6 +846,7 @@ TEST_CASE("TLS: the certificate must be trusted and match the host") {
         }};
         fixture setup{settings};
         CHECK(setup.post("https://127.0.0.1:" + std::to_string(plain.port())).end == attempt_end::no_tls);
+        CHECK(setup.post("https://127.0.0.1:" + std::to_string(plain.port())).cause == attempt_cause::none);
     }
 }
 

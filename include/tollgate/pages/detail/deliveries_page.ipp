@@ -49,6 +49,21 @@ TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const 
 }
 
 TOLLGATE_DECL std::string ending_of(const attempt& attempt, const attempt_texts& texts) {
+    switch (attempt.cause) {
+        case attempt_cause::none: break;
+        case attempt_cause::name_not_found: return std::string{texts.name_not_found};
+        case attempt_cause::no_name_server: return std::string{texts.no_name_server};
+        case attempt_cause::connection_refused: return std::string{texts.connection_refused};
+        case attempt_cause::unreachable: return std::string{texts.unreachable};
+        case attempt_cause::connect_timeout: return std::string{texts.connect_timeout};
+        case attempt_cause::handshake_timeout: return std::string{texts.handshake_timeout};
+        case attempt_cause::response_timeout: return std::string{texts.response_timeout};
+        case attempt_cause::certificate_expired: return std::string{texts.certificate_expired};
+        case attempt_cause::certificate_not_yet_valid: return std::string{texts.certificate_not_yet_valid};
+        case attempt_cause::certificate_for_other_host: return std::string{texts.certificate_for_other_host};
+        case attempt_cause::certificate_not_trusted: return std::string{texts.certificate_not_trusted};
+        case attempt_cause::certificate_invalid: return std::string{texts.certificate_invalid};
+    }
     switch (attempt.end) {
         case attempt_end::answered:
             return fill_in(attempt.status >= 300 && attempt.status < 400 ? texts.redirected : texts.answered,

@@ -80,12 +80,13 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         std::string bytes;
         for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
         while (bytes.size() < limits::attempt_response_bytes_max) bytes += bytes;
-        for (const attempt_end end :
-             {answered, no_address, refused_address, no_connection, no_tls, timed_out, broken_off, bad_response}) {
-            const due_delivery& sent = leased.at(recorded.size() % 2);
-            const auto number = static_cast<unsigned>(recorded.size());
+        constexpr std::array ends{answered, no_address, refused_address, no_connection, no_tls, timed_out, broken_off, bad_response};
+        for (unsigned number = 0; number <= static_cast<unsigned>(attempt_cause::certificate_invalid); ++number) {
+            const attempt_end end = ends.at(number % ends.size());
+            const due_delivery& sent = leased.at(number % 2);
             // Later ones have earlier times: the order must be that of completion.
             attempt one{.at = noon - milliseconds{number}, .duration = milliseconds{number * 2000}, .end = end};
+            one.cause = static_cast<attempt_cause>(number);
             one.status = end == answered ? 599 : 0;
             one.response = bytes.substr(0, end == answered ? bytes.size() : number);
             one.request = bytes.substr(number, end == answered ? bytes.size() : number);
@@ -107,6 +108,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
                    "with its time and duration, to the millisecond");
             expect(listed[i].attempt.end == expected.attempt.end && listed[i].attempt.status == expected.attempt.status,
                    "and how it ended");
+            expect(listed[i].attempt.cause == expected.attempt.cause, "and why");
             expect(listed[i].attempt.response == expected.attempt.response, "and the answer, byte for byte");
             expect(listed[i].attempt.request == expected.attempt.request, "and the request, byte for byte");
         }

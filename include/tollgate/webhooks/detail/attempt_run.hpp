@@ -57,14 +57,15 @@ private:
     TOLLGATE_DECL void on_looked_up(const lookup_result& looked_up);
     TOLLGATE_DECL void on_addresses(const std::vector<ip_address>& found);
     TOLLGATE_DECL void connect_next();
-    TOLLGATE_DECL void on_connected(const std::error_code& failed);
+    TOLLGATE_DECL void on_connected(const std::shared_ptr<hook_connection>& one, const std::error_code& failed);
+    TOLLGATE_DECL void stop_connecting() noexcept;
     TOLLGATE_DECL void start_tls();
     TOLLGATE_DECL void send();
     TOLLGATE_DECL void read();
     TOLLGATE_DECL void on_read(const std::error_code& failed, std::size_t bytes);
     TOLLGATE_DECL void on_lost(std::string reason);
 
-    TOLLGATE_DECL void end_as(attempt_end end_kind, std::string reason) noexcept;
+    TOLLGATE_DECL void end_as(attempt_end end_kind, std::string reason, attempt_cause cause = attempt_cause::none) noexcept;
     TOLLGATE_DECL void end_with_shortage(std::string_view of_what) noexcept;
     TOLLGATE_DECL void end_not_attempted(std::string reason) noexcept;
     TOLLGATE_DECL void end() noexcept;
@@ -81,15 +82,16 @@ private:
 
     std::vector<ip_address> addresses_;
     std::size_t next_address_ = 0;
+    std::vector<std::shared_ptr<hook_connection>> connecting_;  // oldest first
     std::shared_ptr<hook_connection> connection_;
     bool looking_up_ = false;
     std::uint64_t lookup_ = 0;  // its number
-    bool connecting_ = false;
     bool in_body_ = false;
     bool used_before_ = false;   // of the connection
     bool written_ = false;
     bool ended_ = false;
     std::string last_fault_;
+    attempt_cause time_out_cause_ = attempt_cause::none;  // of the current step
     ended_attempts result_;
     http::response_parser parser_;
     std::array<char, 4096> input_;

@@ -9,20 +9,43 @@
 #include <asio/post.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 namespace tollgate::inline v0::webhooks {
 
 namespace detail {
 
+/// The system's error number; 0 for another kind of error. Asio's category may not compare equal to `std::errc`.
+inline int system_error_number(const std::error_code& failed) noexcept {
+    return failed.category() == asio::error::get_system_category() || failed.category() == std::system_category() ? failed.value() : 0;
+}
+
 /// Whether this machine has run out of a resource, which says nothing about the receiver.
 inline bool is_shortage(const std::error_code& failed, const ip_address& to) noexcept {
-    for (const auto each : {std::errc::too_many_files_open, std::errc::too_many_files_open_in_system,
-                            std::errc::no_buffer_space, std::errc::not_enough_memory})
-        if (failed == each) return true;
-    // No free port. Over IPv6 the same error may mean that this machine has no IPv6 address at all.
-    return failed == std::errc::address_not_available && to.is_v4();
+    switch (system_error_number(failed)) {
+        case EMFILE:
+        case ENFILE:
+        case ENOBUFS:
+        case ENOMEM: return true;
+        // No free port. Over IPv6 the same error may mean that this machine has no IPv6 address at all.
+        case EADDRNOTAVAIL: return to.is_v4();
+        default: return false;
+    }
 }
+
+inline attempt_cause connect_cause(const std::error_code& failed) noexcept {
+    switch (system_error_number(failed)) {
+        case ETIMEDOUT: return attempt_cause::connect_timeout;
+        case ECONNREFUSED: return attempt_cause::connection_refused;
+        case ENETUNREACH:
+        case EHOSTUNREACH: return attempt_cause::unreachable;
+        default: return attempt_cause::none;
+    }
+}
+
+/// How long to wait for one address before the next one is tried, too (RFC 8305 section 5).
+inline constexpr milliseconds connection_attempt_delay{250};
 
 inline std::string message_head(const outgoing_request& request, const std::string& user_agent) {
     std::string message;
@@ -93,18 +116,16 @@ TOLLGATE_DECL void attempt_run::on_time_out() {
     // A name that only waited for a thread was never looked up.
     if (looking_up_ && client_->names_.withdraw(request_.target.host, lookup_))
         return end_not_attempted("too many other names are being looked up");
-    if (connecting_) {
-        last_fault_ = "no response to the connection attempt";
-        if (clock::now() < (std::min)(ends_at_, connected_by_) && next_address_ < addresses_.size())
-            return connect_next();
-    }
-    end_as(attempt_end::timed_out, last_fault_);
+    if (!connecting_.empty() && clock::now() < (std::min)(ends_at_, connected_by_) && next_address_ < addresses_.size())
+        return connect_next();
+    end_as(attempt_end::timed_out, last_fault_, time_out_cause_);
 }
 
 TOLLGATE_DECL void attempt_run::connect() {
     if (request_.target.address) return on_addresses({*request_.target.address});
     allow(client_->settings_.lookup_timeout);
     last_fault_ = "the name lookup timed out";
+    time_out_cause_ = attempt_cause::no_name_server;
     // Weak: a lookup that never ends must not keep an attempt that has timed out.
     looking_up_ = true;
     lookup_ = client_->names_.resolve(
@@ -119,7 +140,8 @@ TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_result& looked_up) {
     looking_up_ = false;
     switch (looked_up.end) {
         case lookup_end::local_failure: return end_with_shortage(looked_up.reason);
-        case lookup_end::no_response: return end_as(attempt_end::timed_out, "no name server responded");
+        case lookup_end::no_response:
+            return end_as(attempt_end::timed_out, "no name server responded", attempt_cause::no_name_server);
         case lookup_end::resolved: break;
     }
     on_addresses(looked_up.addresses);
@@ -128,45 +150,59 @@ TOLLGATE_DECL void attempt_run::on_looked_up(const lookup_result& looked_up) {
 /// The target rule is checked for the addresses that are connected to. A name that was harmless when the hook was
 /// created may resolve to a private address now.
 TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& found) {
-    if (found.empty()) return end_as(attempt_end::no_address, "no such host");
-    addresses_.clear();
-    next_address_ = 0;
+    if (found.empty()) return end_as(attempt_end::no_address, "no such host", attempt_cause::name_not_found);
+    std::vector<ip_address> allowed;
     for (const ip_address& each : found)
-        if (addresses_.size() < client_->settings_.addresses_max && client_->owner_->allows(each))
-            addresses_.push_back(each);
-    if (addresses_.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
+        if (client_->owner_->allows(each)) allowed.push_back(each);
+    if (allowed.empty()) return end_as(attempt_end::refused_address, found.front().to_text());
+    addresses_ = client_->addresses_.in_order(request_.target.host, std::move(allowed), client_->settings_.addresses_max);
+    next_address_ = 0;
     connected_by_ = clock::now() + client_->settings_.connect_timeout;
     connect_next();
 }
 
+/// Connects to the next address while it waits for the earlier ones (RFC 8305 section 5): the first connection is used.
 TOLLGATE_DECL void attempt_run::connect_next() {
     const auto left = static_cast<milliseconds::rep>(addresses_.size() - next_address_);
     const ip_address address = addresses_[next_address_++];
-    if (connection_) connection_->close();
-    connection_ = std::make_shared<hook_connection>(client_->strand_);
-    connection_->peer = address;
-    connection_->made_at = clock::now();
-    used_before_ = false;
-    connecting_ = true;
-    // Divide the time, so that an unreachable address leaves some for the following ones.
-    allow((std::max)(std::chrono::ceil<milliseconds>(connected_by_ - clock::now()) / left, milliseconds{1}));
-    connection_->socket().async_connect(
-        to_endpoint(address, request_.target.port),
-        [self = shared_from_this(), connection = connection_](const std::error_code& failed) {
-            if (connection == self->connection_ && self->connecting_)
-                self->guarded([&] { self->on_connected(failed); });
-        });
+    connecting_.reserve(addresses_.size());
+    const auto one = std::make_shared<hook_connection>(client_->strand_);
+    if (!connecting_.empty() && !client_->take_extra_connection()) {
+        connecting_.front()->close();
+        connecting_.erase(connecting_.begin());
+    }
+    connecting_.push_back(one);
+    one->peer = address;
+    one->made_at = clock::now();
+    last_fault_ = "no response to the connection attempt";
+    time_out_cause_ = attempt_cause::connect_timeout;
+    // With little time, it is divided, so that each address is tried.
+    const auto time = std::chrono::ceil<milliseconds>(connected_by_ - clock::now());
+    allow((std::max)(left == 1 ? time : (std::min)(time / left, detail::connection_attempt_delay), milliseconds{1}));
+    one->socket().async_connect(to_endpoint(address, request_.target.port),
+                                [self = shared_from_this(), one](const std::error_code& failed) {
+                                    const auto& all = self->connecting_;
+                                    if (std::find(all.begin(), all.end(), one) != all.end())
+                                        self->guarded([&] { self->on_connected(one, failed); });
+                                });
 }
 
-TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
+TOLLGATE_DECL void attempt_run::on_connected(const std::shared_ptr<hook_connection>& one, const std::error_code& failed) {
     if (failed) {
-        last_fault_ = failed.message();
-        if (detail::is_shortage(failed, connection_->peer)) return end_with_shortage(last_fault_);
+        one->close();
+        if (connecting_.size() > 1) client_->return_extra_connections(1);
+        connecting_.erase(std::find(connecting_.begin(), connecting_.end(), one));
+        if (detail::is_shortage(failed, one->peer) && connecting_.empty()) return end_with_shortage(failed.message());
         if (next_address_ < addresses_.size()) return connect_next();
-        return end_as(failed == std::errc::timed_out ? attempt_end::timed_out : attempt_end::no_connection,
-                      last_fault_);
+        if (!connecting_.empty()) return;
+        const attempt_cause cause = detail::connect_cause(failed);
+        return end_as(cause == attempt_cause::connect_timeout ? attempt_end::timed_out : attempt_end::no_connection,
+                      failed.message(), cause);
     }
-    connecting_ = false;
+    connection_ = one;
+    stop_connecting();
+    used_before_ = false;
+    if (addresses_.size() > 1) client_->addresses_.remember(request_.target.host, one->peer);
     std::error_code ignored;
     // one message, one response: nothing to coalesce
     connection_->socket().set_option(asio::ip::tcp::no_delay{true}, ignored);
@@ -174,13 +210,22 @@ TOLLGATE_DECL void attempt_run::on_connected(const std::error_code& failed) {
     send();
 }
 
+/// Closes all connections that are being made but the one in use.
+TOLLGATE_DECL void attempt_run::stop_connecting() noexcept {
+    for (const auto& each : connecting_)
+        if (each != connection_) each->close();
+    if (connecting_.size() > 1) client_->return_extra_connections(connecting_.size() - 1);
+    connecting_.clear();
+}
+
 TOLLGATE_DECL void attempt_run::start_tls() {
     if (!connection_->use_tls(*client_->tls_, request_.target)) return end_as(attempt_end::no_tls, "out of memory");
     last_fault_ = "no response to the TLS handshake";
+    time_out_cause_ = attempt_cause::handshake_timeout;
     allow(client_->settings_.handshake_timeout);
     connection_->handshake([self = shared_from_this(), connection = connection_](const std::error_code& failed) {
         self->guarded([&] {
-            if (failed) self->end_as(attempt_end::no_tls, connection->tls_fault(failed));
+            if (failed) self->end_as(attempt_end::no_tls, connection->tls_fault(failed), connection->tls_cause());
             else self->send();
         });
     });
@@ -189,6 +234,7 @@ TOLLGATE_DECL void attempt_run::start_tls() {
 /// Reads while it writes: a receiver may refuse a request before it has received all of it.
 TOLLGATE_DECL void attempt_run::send() {
     last_fault_ = "no response to the request";
+    time_out_cause_ = attempt_cause::response_timeout;
     result_.front().request.assign(message_, 0, limits::attempt_request_bytes_max);
     allow(client_->settings_.attempt_timeout);
     parser_.start();
@@ -242,9 +288,10 @@ TOLLGATE_DECL void attempt_run::on_lost(std::string reason) {
 
 /// Once the head is complete, the receiver has responded, even if the body is cut off: many receivers send a body without a
 /// length and leave the connection open.
-TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason) noexcept {
+TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason, attempt_cause cause) noexcept {
     ended_attempt& ended = result_.front();
     ended.end = parser_.head_complete() ? attempt_end::answered : end_kind;
+    ended.cause = parser_.head_complete() ? attempt_cause::none : cause;
     ended.reason = std::move(reason);
     if (parser_.head_complete()) {
         ended.status = parser_.status();
@@ -278,6 +325,7 @@ TOLLGATE_DECL void attempt_run::end() noexcept {
     timer_.cancel();
     if (connection_) connection_->close();
     connection_.reset();
+    stop_connecting();
     result_.front().duration = std::chrono::ceil<milliseconds>(clock::now() - started_at_);
     client_->end(std::move(result_));
 }

@@ -50,6 +50,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& context, const http::url& host);
     /// Why the certificate was not trusted, or OpenSSL's error text.
     [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
+    /// What is wrong with the certificate; `none` if the handshake failed for another reason.
+    [[nodiscard]] TOLLGATE_DECL attempt_cause tls_cause() const noexcept;
 
     template <class Handler>
     void handshake(Handler&& handler) {

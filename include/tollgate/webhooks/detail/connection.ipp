@@ -48,6 +48,23 @@ TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& fail
     return verified == X509_V_OK ? failed.message() : X509_verify_cert_error_string(verified);
 }
 
+TOLLGATE_DECL attempt_cause hook_connection::tls_cause() const noexcept {
+    switch (tls_ ? SSL_get_verify_result(tls_->native_handle()) : X509_V_OK) {
+        case X509_V_OK: return attempt_cause::none;
+        case X509_V_ERR_CERT_HAS_EXPIRED: return attempt_cause::certificate_expired;
+        case X509_V_ERR_CERT_NOT_YET_VALID: return attempt_cause::certificate_not_yet_valid;
+        case X509_V_ERR_HOSTNAME_MISMATCH:
+        case X509_V_ERR_IP_ADDRESS_MISMATCH: return attempt_cause::certificate_for_other_host;
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+        case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+        case X509_V_ERR_CERT_UNTRUSTED: return attempt_cause::certificate_not_trusted;
+        default: return attempt_cause::certificate_invalid;
+    }
+}
+
 TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
     return tollgate::detail::is_quiet(socket_.native_handle(), tls_ ? tls_->native_handle() : nullptr);
 }

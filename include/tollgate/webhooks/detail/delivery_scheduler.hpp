@@ -39,6 +39,7 @@ struct ended_attempt {
     bool cut_off = false;     ///< tried, but stopped before there was a response
     bool unsendable = false;  ///< not tried, because the payload format refused it
     attempt_end end = attempt_end::answered;
+    attempt_cause cause = attempt_cause::none;
     unsigned status = 0;
     std::string response{};
     std::string request{};  ///< the beginning of what was sent

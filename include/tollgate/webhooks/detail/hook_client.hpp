@@ -2,6 +2,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/webhooks/detail/address_order.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 #include <tollgate/webhooks/detail/connection_pool.hpp>
 #include <tollgate/webhooks/detail/name_lookup.hpp>
@@ -12,6 +13,7 @@
 #include <asio/ssl/context.hpp>
 #include <asio/strand.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -56,12 +58,23 @@ private:
     TOLLGATE_DECL void keep(const std::string& origin, std::shared_ptr<hook_connection> one);
     TOLLGATE_DECL void sweep();
 
+    /// Beside the first connection that each attempt makes, this many may be made at once: sockets are scarce.
+    static constexpr std::size_t extra_connections_max = 128;
+    [[nodiscard]] bool take_extra_connection() noexcept {
+        if (extra_connections_ >= extra_connections_max) return false;
+        ++extra_connections_;
+        return true;
+    }
+    void return_extra_connections(std::size_t count) noexcept { extra_connections_ -= count; }
+
     const client_executor strand_;
     const hook_client_settings settings_;
     const std::shared_ptr<client_owner> owner_;
     const std::shared_ptr<asio::ssl::context> tls_;
     lookup_pool names_;
     connection_pool idle_;
+    address_order addresses_;
+    std::size_t extra_connections_ = 0;
     asio::basic_waitable_timer<connection_pool::clock, asio::wait_traits<connection_pool::clock>, client_executor>
         sweep_timer_;
     bool sweeping_ = false;

@@ -3,9 +3,12 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
 
+#include <netdb.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,12 +24,20 @@ namespace tollgate::inline v0 {
 /// other std::system_error, and std::bad_alloc, mean that this machine could not send the query: no attempt is counted.
 using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
 
-/// The system's resolver (`getaddrinfo`), without its search list: every name is fully qualified.
+/// The system's resolver (`getaddrinfo`), without its search list: `shop` does not resolve to `shop.our-office.example`, so leaving out
+/// a domain does not reach internal hosts. Names in `/etc/hosts` are found first.
 [[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
 
 namespace webhooks {
 
 namespace detail {
+
+/// The addresses of `host` in text that is written as `/etc/hosts` (hosts(5)); none if it is not there.
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host);
+
+/// `system_lookup` with this `getaddrinfo` and this file in place of `/etc/hosts`.
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
+                                                                     decltype(&::getaddrinfo) look_up);
 
 /// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
 [[nodiscard]] TOLLGATE_DECL std::string domain_of(std::string_view host);

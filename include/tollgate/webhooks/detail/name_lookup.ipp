@@ -2,6 +2,7 @@
 
 #include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/detail/start_thread.hpp>
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/webhooks/detail/name_lookup.hpp>
 
 #include <algorithm>
@@ -12,12 +13,14 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <fstream>
+#include <istream>
 #include <list>
 #include <mutex>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <new>
-#include <resolv.h>
+#include <string>
 #include <string_view>
 #include <sys/socket.h>
 #include <system_error>
@@ -28,18 +31,51 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
-#if defined(__GLIBC__)
-    // Without the search list, so that `shop` does not resolve to `shop.our-office.example`: leaving out a domain must
-    // not reach internal hosts. The state is per thread; a change of resolv.conf resets it, so it is set each time.
-    if ((_res.options & RES_INIT) == 0) static_cast<void>(res_init());
-    _res.options &= ~static_cast<decltype(_res.options)>(RES_DNSRCH | RES_DEFNAMES);
-#endif
+    return webhooks::detail::look_up_absolute(host, "/etc/hosts", &::getaddrinfo);
+}
+
+namespace webhooks {
+
+namespace detail {
+
+TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host) {
+    constexpr std::string_view blanks = " \t\r";
+    std::vector<ip_address> found;
+    for (std::string line; std::getline(hosts_file, line);) {
+        std::string_view rest{line};
+        rest = rest.substr(0, rest.find('#'));
+        const auto next_word = [&rest, blanks] {
+            const auto begin = rest.find_first_not_of(blanks);
+            rest.remove_prefix(begin == std::string_view::npos ? rest.size() : begin);
+            const auto word = rest.substr(0, rest.find_first_of(blanks));
+            rest.remove_prefix(word.size());
+            return word;
+        };
+        const auto address = next_word();
+        auto name = next_word();
+        while (!name.empty() && !ascii_iequals(name, host)) name = next_word();
+        if (name.empty()) continue;
+        if (const auto parsed = ip_address::parse(address); parsed && std::find(found.begin(), found.end(), *parsed) == found.end())
+            found.push_back(*parsed);
+    }
+    return found;
+}
+
+TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
+                                                       decltype(&::getaddrinfo) look_up) {
+    const std::string_view name = std::string_view{host}.substr(0, host.size() - (host.ends_with('.') ? 1 : 0));
+    if (std::ifstream file{hosts_file}; file)
+        if (auto found = find_host(file, name); !found.empty()) return found;
+    // A final dot makes the name absolute, so that no search list applies, whatever the system. glibc does not compare such a name with
+    // those in /etc/hosts, therefore the file is read above. (To change the options in `_res` instead would keep glibc from
+    // reading a changed resolv.conf.)
+    const std::string absolute = std::string{name} + '.';
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* first = nullptr;
     errno = 0;
-    if (const int failed = ::getaddrinfo(host.c_str(), nullptr, &hints, &first); failed != 0) {
+    if (const int failed = look_up(absolute.c_str(), nullptr, &hints, &first); failed != 0) {
         const int cause = errno;
         if (failed == EAI_MEMORY) throw std::bad_alloc{};
         if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
@@ -68,10 +104,6 @@ TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
     }
     return found;
 }
-
-namespace webhooks {
-
-namespace detail {
 
 /// The most recently added names, a bounded number.
 class recent_names {

@@ -119,18 +119,18 @@ inline completion complete_one(completion_rows& in, const attempt_result& ended,
 
 /// Records the attempts, and forgets those beyond the newest of each delivery.
 inline void add_attempts(batch& to, const completion_rows& in, std::span<const attempt_result> ended) {
-    row_arrays<delivery_id, hook_id, instant, milliseconds, attempt_end, std::int64_t, sql::raw_bytes, sql::raw_bytes> made;
+    row_arrays<delivery_id, hook_id, instant, milliseconds, attempt_end, std::int64_t, sql::raw_bytes, sql::raw_bytes, attempt_cause> made;
     for (const attempt_result& each : ended) {
         const auto found = in.deliveries.find(each.lease.delivery);
         if (found == in.deliveries.end() || each.outcome == delivery_outcome::not_attempted) continue;
         const attempt& one = each.attempt;
-        made.add(found->first, found->second.hook, one.at, one.duration, one.end, one.status, {one.response}, {one.request});
+        made.add(found->first, found->second.hook, one.at, one.duration, one.end, one.status, {one.response}, {one.request}, one.cause);
     }
     to.add(
-        "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request) "
-        "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request "
-        "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) WITH ORDINALITY "
-        "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, place) ORDER BY place",
+        "INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request, cause) "
+        "SELECT delivery_id, hook_id, at, duration, ended, status, answer, request, cause "
+        "FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) WITH ORDINALITY "
+        "AS made (delivery_id, hook_id, at, duration, ended, status, answer, request, cause, place) ORDER BY place",
         made);
     to.add(
         "DELETE FROM tollgate_attempts WHERE id = ANY (ARRAY(SELECT id FROM ("

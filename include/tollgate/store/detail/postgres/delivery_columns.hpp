@@ -30,6 +30,9 @@ template <>
 struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_response> {};
 
 template <>
+struct column<attempt_cause> : numbered_column<attempt_cause, attempt_cause::certificate_invalid> {};
+
+template <>
 struct column<message_seed> {
     static constexpr wire_type type = wire_bytes;
     static std::optional<message_seed> read(const cell& from) noexcept {

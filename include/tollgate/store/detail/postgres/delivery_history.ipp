@@ -34,7 +34,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
     const auto make = sql::to_attempt<message_seed>(hook);
     if (made_for)
         return impl_->read_all(make,
-                               "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                               "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request, cause "
                                "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                                "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
                                "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
@@ -42,7 +42,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
                                "ORDER BY attempts.id DESC LIMIT $4",
                                hook, account.service, account.account, rows_max, *made_for);
     return impl_->read_all(make,
-                           "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request "
+                           "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request, cause "
                            "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
                            "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
                            "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "

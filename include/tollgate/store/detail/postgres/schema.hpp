@@ -392,6 +392,8 @@ inline constexpr std::array store_steps{
         CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key)
             WHERE idempotency_key IS NOT NULL;
     )"},
+    // 12: why each attempt failed.
+    schema_step{"ALTER TABLE tollgate_attempts ADD COLUMN cause bigint NOT NULL DEFAULT 0"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.

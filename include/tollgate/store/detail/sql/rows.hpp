@@ -205,14 +205,15 @@ template <class MessageId>
 template <class MessageId>
 [[nodiscard]] auto to_attempt(hook_id of) {
     return [of](delivery_id id, std::string& event, MessageId& message, instant at, milliseconds duration, attempt_end end,
-                std::int64_t status, raw_bytes& response, raw_bytes& request) {
+                std::int64_t status, raw_bytes& response, raw_bytes& request, attempt_cause cause) {
         return recorded_attempt{id, std::move(event), to_message_id(message, of),
                                 attempt{.at = at,
                                         .duration = duration,
                                         .end = end,
                                         .status = static_cast<unsigned>(status),
                                         .response = std::move(response.value),
-                                        .request = std::move(request.value)}};
+                                        .request = std::move(request.value),
+                                        .cause = cause}};
     };
 }
 

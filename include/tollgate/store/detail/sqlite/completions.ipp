@@ -56,10 +56,10 @@ private:
     result<void> record(hook_id hook, const attempt_result& ended) {
         const attempt& attempt = ended.attempt;
         if (auto done =
-                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request) "
-                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request, cause) "
+                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                         ended.lease.delivery, hook, attempt.at, attempt.duration, attempt.end, std::int64_t{attempt.status},
-                        sql::raw_bytes{attempt.response}, sql::raw_bytes{attempt.request});
+                        sql::raw_bytes{attempt.response}, sql::raw_bytes{attempt.request}, attempt.cause);
             !done)
             return done;
         return on_.run(

@@ -14,6 +14,12 @@ inline constexpr std::array<std::string_view, 8> attempt_end_names{"answered", "
                                                                    "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
 static_assert(attempt_end_names.size() == static_cast<std::size_t>(attempt_end::bad_response) + 1);
 
+inline constexpr auto attempt_cause_names = [] {
+    std::array<std::string_view, static_cast<std::size_t>(attempt_cause::certificate_invalid) + 1> names;
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_text(static_cast<attempt_cause>(i));
+    return names;
+}();
+
 inline constexpr std::array<std::string_view, 4> delivery_state_names{"waiting", "delivered", "given_up", "held"};
 static_assert(delivery_state_names.size() == static_cast<std::size_t>(delivery_state::held) + 1);
 
@@ -31,6 +37,9 @@ struct named_column {
 
 template <>
 struct column<attempt_end> : named_column<attempt_end, attempt_end_names> {};
+
+template <>
+struct column<attempt_cause> : named_column<attempt_cause, attempt_cause_names> {};
 
 template <>
 struct column<delivery_state> : named_column<delivery_state, delivery_state_names> {};

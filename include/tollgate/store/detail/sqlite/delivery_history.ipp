@@ -40,7 +40,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
     // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
     if (made_for)
         return impl_->read_all(make,
-                               "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
+                               "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request, cause "
                                "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
                                "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
                                "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
@@ -48,7 +48,7 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
                                "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
                                hook, account.service, account.account, rows_max, *made_for);
     return impl_->read_all(make,
-                           "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request "
+                           "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request, cause "
                            "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
                            "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
                            "WHERE tollgate_attempts.hook = ?1 "

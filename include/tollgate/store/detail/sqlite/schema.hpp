@@ -290,6 +290,8 @@ inline constexpr std::array store_steps{
         CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key)
             WHERE idempotency_key IS NOT NULL;
     )"},
+    // 11: why each attempt failed.
+    statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN cause TEXT NOT NULL DEFAULT 'none'"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
