@@ -464,6 +464,7 @@ inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client th
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
 inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
 inline constexpr int code_seconds_left_min = 30;                  // of a code that is sent again: an exchange may be slow
+inline constexpr int approved_device_code_seconds = 60;            // at least, so that the device can poll once more
 inline constexpr int expired_device_code_seconds = 600;            // kept, so that a device that still polls is told (RFC 8628 section 3.5)
 inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 
@@ -4161,7 +4162,8 @@ struct device_code {
     return device_answer{false, request.state, request.answered_by};
 }
 
-/// The code that a device redeems after an approval. It has the digest of the device's code.
+/// The code that a device redeems after an approval. It has the digest of the device's code, and does not expire before the device can
+/// have polled again, however late the approval is.
 [[nodiscard]] inline new_authorization_code code_of(const device_code& request, const device_decision& decision) {
     return {.code_digest = request.device_digest,
             .user = decision.user,
@@ -4170,7 +4172,7 @@ struct device_code {
             .redirect = decision.redirect,
             .code_challenge = {},
             .created_at = decision.now,
-            .expires_at = request.expires_at};
+            .expires_at = (std::max)(request.expires_at, instant{decision.now + seconds{limits::approved_device_code_seconds}})};
 }
 
 }  // namespace tollgate

@@ -55,6 +55,7 @@ inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client th
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
 inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
 inline constexpr int code_seconds_left_min = 30;                  // of a code that is sent again: an exchange may be slow
+inline constexpr int approved_device_code_seconds = 60;            // at least, so that the device can poll once more
 inline constexpr int expired_device_code_seconds = 600;            // kept, so that a device that still polls is told (RFC 8628 section 3.5)
 inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 

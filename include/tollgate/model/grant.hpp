@@ -256,7 +256,8 @@ struct device_code {
     return device_answer{false, request.state, request.answered_by};
 }
 
-/// The code that a device redeems after an approval. It has the digest of the device's code.
+/// The code that a device redeems after an approval. It has the digest of the device's code, and does not expire before the device can
+/// have polled again, however late the approval is.
 [[nodiscard]] inline new_authorization_code code_of(const device_code& request, const device_decision& decision) {
     return {.code_digest = request.device_digest,
             .user = decision.user,
@@ -265,7 +266,7 @@ struct device_code {
             .redirect = decision.redirect,
             .code_challenge = {},
             .created_at = decision.now,
-            .expires_at = request.expires_at};
+            .expires_at = (std::max)(request.expires_at, instant{decision.now + seconds{limits::approved_device_code_seconds}})};
 }
 
 }  // namespace tollgate

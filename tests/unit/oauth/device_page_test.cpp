@@ -137,6 +137,18 @@ TEST_CASE("an expired device code stays expired for some minutes, whatever is sw
     CHECK(member(shop.poll(requested), "error") == "invalid_grant");
 }
 
+TEST_CASE("a device whose user approved at the last moment gets its tokens", "[oauth][device]") {
+    device_shop shop;
+    const auto requested = shop.request(), late = shop.request();
+    const auto question = shop.type(member(requested, "user_code")), late_question = shop.type(member(late, "user_code"));
+    shop.now += seconds{600} - milliseconds{1};
+    CHECK(has(shop.decide(question, "allow"), "Device authorized"));
+    shop.now += seconds{10};
+    REQUIRE(shop.store.sweep_expired(shop.now, 1000));
+    CHECK(shop.poll(requested).status() == status::ok);
+    CHECK_FALSE(has(shop.decide(late_question, "allow"), "Device authorized"));
+}
+
 TEST_CASE("a poll that is repeated because its response was lost revokes nothing", "[oauth][device]") {
     device_shop shop;
     const auto requested = shop.request();

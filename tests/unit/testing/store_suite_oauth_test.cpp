@@ -97,6 +97,7 @@ enum class defect {
     keeps_codes_that_expire_soon,
     has_no_grace_period_for_codes,
     forgets_expired_device_codes,
+    ends_approved_device_codes_with_their_requests,
     recreates_codes_for_the_first_user,
     recreates_codes_for_the_first_application,
     recreates_codes_with_the_first_scopes,
@@ -259,6 +260,9 @@ public:
         using enum redemption_result;
         if (is(defect::has_no_grace_period_for_codes)) redemption.grace = seconds{0};
         const resumed application{*this, redemption.application, defect::redeems_codes_of_suspended_applications};
+        if (is(defect::ends_approved_device_codes_with_their_requests))
+            if (const auto request = *inner_.find_device_code(redemption.code_digest); request && request->expires_at <= redemption.now)
+                return redeemed_code{expired, {}, {}};
         if (is(defect::redeems_at_expiry)) redemption.now -= milliseconds{1};
         if (is(defect::ignores_the_redirect_uri)) redemption.redirect_uri.reset();
         if (is(defect::requires_a_redirect_uri) && !redemption.redirect_uri) return redeemed_code{redirect_mismatch, {}, {}};
@@ -551,6 +555,8 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
             "owner token: is created for the owner only, and works only while the owner allows it"},
         row{defect::keeps_codes_that_expire_soon, "code: one that would expire soon is created again"},
         row{defect::has_no_grace_period_for_codes, "code: one that was redeemed just now may be repeated without harm, if the request says so"},
+        row{defect::ends_approved_device_codes_with_their_requests,
+            "device code: one that is approved just before it expires can be redeemed for a minute"},
         row{defect::forgets_expired_device_codes,
             "device code: needs new codes and a known application, and is kept for some minutes after its expiry"},
         row{defect::recreates_codes_for_the_first_user, "code: one that expired before it was redeemed is created again"},

@@ -159,6 +159,24 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(redeemed.user == user_id{8} && redeemed.scopes == device_code.scopes, "its code has the user and the scopes");
     });
 
+    add("device code: one that is approved just before it expires can be redeemed for a minute", [](auto& store) {
+        const auto application = create_sample_application(store);
+        for (const std::uint64_t seed : {1U, 2U}) {
+            const auto device_code = sample_device_code(seed, application);
+            value_of(store.create_device_code(device_code));
+            auto decision = sample_decision(seed, approved);
+            decision.now = device_code.expires_at - milliseconds{1};
+            expect(found_of(store.answer_device_code(decision)).is_new, "the request is answered in time");
+            auto presented = sample_redemption(seed, application);
+            presented.code_digest = device_code.device_digest;
+            presented.now = decision.now + seconds{limits::approved_device_code_seconds} - milliseconds{seed == 1 ? 1 : 0};
+            value_of(store.sweep_expired(presented.now, 100));
+            const auto expected = seed == 1 ? redemption_result::redeemed : redemption_result::unknown;
+            const auto result = value_of(store.redeem_code(presented)).result;
+            expect(result == expected || (seed == 2 && result == redemption_result::expired), "the device has a minute to poll");
+        }
+    });
+
     add("device code: needs new codes and a known application, and is kept for some minutes after its expiry", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto device_code = sample_device_code(1, application);
