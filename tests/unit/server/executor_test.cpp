@@ -39,6 +39,7 @@ server_settings two_loops() {
     server_settings settings;
     settings.port = 0;
     settings.threads = 2;
+    settings.stop_grace = 0ms;
     settings.linger_timeout = 50ms;  // the clients send nothing after their last request
     settings.queue_wait_max = 1h;  // a busy machine may delay a worker
     return settings;

@@ -42,6 +42,7 @@ server_settings two_threads() {
     server_settings settings;
     settings.port = 0;
     settings.threads = 2;
+    settings.stop_grace = 0ms;
     settings.queue_wait_max = 1h;
     return settings;
 }
