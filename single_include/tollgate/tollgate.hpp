@@ -28143,6 +28143,7 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
     const auto end = (std::min)(text.find_first_of("/?", authority), text.size());
     const auto colon = text.substr(0, end).rfind(':');
     const bool has_port = colon >= authority && text.substr(colon, end - colon).find(']') == std::string_view::npos;
+    if (has_port && colon + 1 == end) return std::nullopt;  // browsers drop such a colon: the application did not send it
     return std::string{text.substr(0, has_port ? colon : end)}.append(text.substr(end));
 }
 
