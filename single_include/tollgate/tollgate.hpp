@@ -36890,6 +36890,7 @@ public:
             one->request_drain(within);
             one->try_collect();
         }
+        for (const auto& one : loops_) one->try_collect();  // the loop that closes its listeners last has told the others
     }
 
     void wait() override { drained_->wait(); }
