@@ -22,8 +22,6 @@ struct any_agent {
     [[nodiscard]] bool accepts(std::string_view) const noexcept { return true; }
 };
 
-}  // namespace
-
 namespace other_program {
 
 struct clock : stopped_clock {
@@ -34,6 +32,8 @@ template <class T>
 T& policy(T&) = delete;
 
 }  // namespace other_program
+
+}  // namespace
 
 TEST_CASE("one slot is replaced and the others are kept", "[policy][policy_set]") {
     auto policies = default_policies().with_clock(stopped_clock{from_unix_seconds(7)}).with_agent_rule(any_agent{});
