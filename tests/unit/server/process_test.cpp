@@ -182,10 +182,10 @@ TEST_CASE("a child process leaves the server of its parent alone", "[server][pro
     };
     for (const auto& [name, end] : ends) {
         CAPTURE(name);
-        child_process child{[&program, end = end] {
+        child_process child{[&program, run_end = end] {
             limit_time();
             ::close(2);  // `run` reports why it does not start
-            end(program);
+            run_end(program);
             return 0;
         }};
         CHECK(child.wait() == 0);
