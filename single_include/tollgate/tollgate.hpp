@@ -18850,12 +18850,23 @@ namespace tollgate::inline v0::detail {
 /// lock may be held for ever. Such an object belongs to the parent: the child must neither wait for it nor destroy it.
 class owning_process {
 public:
+    owning_process() = default;
+    owning_process(owning_process&& from) noexcept : id_{from.id_.load(std::memory_order_relaxed)} {}
+    owning_process& operator=(owning_process&& from) noexcept {
+        id_.store(from.id_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        return *this;
+    }
+    ~owning_process() = default;
+
     /// Before this call, nothing is owned. Call it before the first thread is started.
-    void take() noexcept { id_ = ::getpid(); }
-    [[nodiscard]] bool is_parent() const noexcept { return id_ != 0 && id_ != ::getpid(); }
+    void take() noexcept { id_.store(::getpid(), std::memory_order_relaxed); }
+    [[nodiscard]] bool is_parent() const noexcept {
+        const pid_t id = id_.load(std::memory_order_relaxed);
+        return id != 0 && id != ::getpid();
+    }
 
 private:
-    pid_t id_ = 0;
+    std::atomic<pid_t> id_{0};  // one thread may start what another one stops
 };
 
 /// A condition variable for objects that a child process may destroy: their destructor would wait for the parent's waiting threads.
@@ -42019,7 +42030,7 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
 
 /// Revokes a refresh token and the access tokens made with it. Whether there were any.
 inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
-    const auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
+    auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
     if (!access) return access;
     const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
     return refresh ? result<bool>{*access || *refresh} : refresh;
@@ -48153,7 +48164,7 @@ inline std::size_t edits_between(std::string_view a, std::string_view b) {
 inline error refusal_of(const std::string& connection_string) {
     std::vector<std::string_view> known;
     const parsed_options all = parse_options({});
-    for (const PQconninfoOption* each = all.get(); each != nullptr && each->keyword != nullptr; ++each) known.push_back(each->keyword);
+    for (const PQconninfoOption* each = all.get(); each != nullptr && each->keyword != nullptr; ++each) known.emplace_back(each->keyword);
     constexpr std::size_t name_bytes_max = 32, edits_max = 2;
     std::size_t place = 0;
     for (const std::string_view name : option_names(connection_string)) {
@@ -49283,7 +49294,7 @@ TOLLGATE_DECL listener::~listener() {
     before_openssl_end_.cancel();
     stop();
     // The thread of the parent process can be neither joined nor detached here.
-    if (thread_.joinable()) static_cast<void>(new std::thread{std::move(thread_)});
+    if (thread_.joinable()) static_cast<void>(new (std::nothrow) std::thread{std::move(thread_)});
     for (const int each : {wake_reading_, wake_writing_})
         if (each >= 0) ::close(each);
 }

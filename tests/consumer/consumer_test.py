@@ -280,7 +280,7 @@ def unusual_settings(scratch, compiler):
         folder = scratch / "packages" / "lib" / "cmake" / package
         folder.mkdir(parents=True)
         (folder / f"{package}-config.cmake").write_text("")
-    includes = scratch / "elsewhere" / "include"
+    includes = pathlib.Path("/opt/tollgate/include")  # CMake refuses one below the sources, as the scratch folder is
     for name, fetches in (("found", "OFF"), ("fetched", "ON")):
         build = scratch / name
         configure(ROOT, build, compiler, "-DCMAKE_FIND_PACKAGE_PREFER_CONFIG=ON", f"-DCMAKE_PREFIX_PATH={scratch / 'packages'}",

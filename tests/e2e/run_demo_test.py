@@ -37,7 +37,7 @@ class RunDemo(Case):
                     if "sign in as" in line:
                         url, login, password = re.search(r"(http\S+) \(sign in as (\w+), (\w+)\)", line).groups()
                         signed_in_at = subprocess.run(
-                            ["curl", "-sk", "-o", "/dev/null", "-w", "%{redirect_url}", "-d", f"login={login}",
+                            ["curl", "-skL", "-b", "", "-o", "/dev/null", "-w", "%{url_effective}", "-d", f"login={login}",
                              "-d", f"password={password}", f"{url}en/user/sign_in/"],
                             capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=True).stdout
                     if line.startswith("curl "):

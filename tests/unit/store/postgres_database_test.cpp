@@ -699,7 +699,7 @@ TEST_CASE("a pool that cannot be opened reports why, without the password") {
         // Parts of a password that libpq would take for something else.
         {"postgresql://u:p@hunter2@127.0.0.1:1/d", error_kind::invalid, "%40"},
         {"postgresql://u:1/hunter2@127.0.0.1:1/d", error_kind::invalid, "%2F"},
-        {"postgresql://u:hunter2?x@127.0.0.1:1/d", error_kind::invalid, "port"},
+        {"postgresql://u:hunter2?x@127.0.0.1:1/d", error_kind::unavailable, "port 1"},
         {"host=x@hunter2 user=u", error_kind::invalid, "%40"},
         {"host=127.0.0.1 port=hunter2", error_kind::invalid, "from 1 to 65535"},
         {"host=127.0.0.1 port=1,65536 password=hunter2", error_kind::invalid, ""},

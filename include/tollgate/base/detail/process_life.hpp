@@ -22,12 +22,23 @@ namespace tollgate::inline v0::detail {
 /// lock may be held for ever. Such an object belongs to the parent: the child must neither wait for it nor destroy it.
 class owning_process {
 public:
+    owning_process() = default;
+    owning_process(owning_process&& from) noexcept : id_{from.id_.load(std::memory_order_relaxed)} {}
+    owning_process& operator=(owning_process&& from) noexcept {
+        id_.store(from.id_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        return *this;
+    }
+    ~owning_process() = default;
+
     /// Before this call, nothing is owned. Call it before the first thread is started.
-    void take() noexcept { id_ = ::getpid(); }
-    [[nodiscard]] bool is_parent() const noexcept { return id_ != 0 && id_ != ::getpid(); }
+    void take() noexcept { id_.store(::getpid(), std::memory_order_relaxed); }
+    [[nodiscard]] bool is_parent() const noexcept {
+        const pid_t id = id_.load(std::memory_order_relaxed);
+        return id != 0 && id != ::getpid();
+    }
 
 private:
-    pid_t id_ = 0;
+    std::atomic<pid_t> id_{0};  // one thread may start what another one stops
 };
 
 /// A condition variable for objects that a child process may destroy: their destructor would wait for the parent's waiting threads.

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -53,7 +54,7 @@ TOLLGATE_DECL listener::~listener() {
     before_openssl_end_.cancel();
     stop();
     // The thread of the parent process can be neither joined nor detached here.
-    if (thread_.joinable()) static_cast<void>(new std::thread{std::move(thread_)});
+    if (thread_.joinable()) static_cast<void>(new (std::nothrow) std::thread{std::move(thread_)});
     for (const int each : {wake_reading_, wake_writing_})
         if (each >= 0) ::close(each);
 }

@@ -112,7 +112,7 @@ inline std::size_t edits_between(std::string_view a, std::string_view b) {
 inline error refusal_of(const std::string& connection_string) {
     std::vector<std::string_view> known;
     const parsed_options all = parse_options({});
-    for (const PQconninfoOption* each = all.get(); each != nullptr && each->keyword != nullptr; ++each) known.push_back(each->keyword);
+    for (const PQconninfoOption* each = all.get(); each != nullptr && each->keyword != nullptr; ++each) known.emplace_back(each->keyword);
     constexpr std::size_t name_bytes_max = 32, edits_max = 2;
     std::size_t place = 0;
     for (const std::string_view name : option_names(connection_string)) {

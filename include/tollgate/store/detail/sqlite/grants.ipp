@@ -28,7 +28,7 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
 
 /// Revokes a refresh token and the access tokens made with it. Whether there were any.
 inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
-    const auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
+    auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
     if (!access) return access;
     const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
     return refresh ? result<bool>{*access || *refresh} : refresh;
