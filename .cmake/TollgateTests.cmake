@@ -37,7 +37,8 @@ function(tollgate_add_test name)
     set(environment
         "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1"
         "UBSAN_OPTIONS=print_stacktrace=1"
-        "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1"
+        # Tests fork processes with threads, and a child starts threads of its own.
+        "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0"
         "PYTHONDONTWRITEBYTECODE=1")
     set(test_name "${TOLLGATE_TEST_PREFIX}${name}")
     add_test(NAME "${test_name}" COMMAND ${test_COMMAND} COMMAND_EXPAND_LISTS)
