@@ -3868,7 +3868,7 @@ constexpr bool scope_set::add(std::string_view scope) noexcept {
 
 namespace detail {
 
-/// With a random key, because clients choose scopes. While compiling there is none, and nobody chooses.
+/// Uses a random key, because clients choose scopes. At compile time there is no key, and the program chooses the scopes.
 [[nodiscard]] constexpr std::size_t hash_of_scope(std::string_view scope) noexcept {
     if (!std::is_constant_evaluated()) return shared_keyed_hash()(scope);
     std::uint32_t hash = 2166136261U;  // FNV-1a
@@ -11052,7 +11052,7 @@ enum class page_failure : std::uint8_t {
     missing_redirect,  ///< there is no redirect_uri, and the application has not registered exactly one redirect URL
 };
 
-/// The error code for logs and metrics: nobody is sent one.
+/// The error code for logs and metrics. It is not sent to the client.
 [[nodiscard]] constexpr error_code to_code(page_failure failure) noexcept {
     if (failure == page_failure::unknown_client) return error_code::invalid_client;
     return failure == page_failure::stopped_client ? error_code::unauthorized_client : error_code::invalid_request;
@@ -13106,7 +13106,7 @@ private:
         respond_invalid_client(request, context, fault, response, documentation_url);
     }
 
-    /// An invalid code or token of a public client counts like a wrong secret: whoever sends it has proved nothing.
+    /// An invalid code or token of a public client counts like a wrong secret: its sender has not been authenticated.
     void refuse_exchange(const authenticated& request, const failure& failed, http::response& response) const {
         if (request.client.type != client_type::public_client || failed.code != error_code::invalid_grant) return fail(failed, response);
         state.window = policy(policies.limiter).take(limit_key::of(state.client), settings.anonymous_quota, state.now());
@@ -13870,7 +13870,7 @@ inline constexpr std::int64_t submission_periods_max = 2;
 /// A submitted form that creates a secret. All that it creates is derived from the session, the form and its content, so that the same
 /// submission, sent again to any node (double click, reload), finds what it created instead of creating it again.
 ///
-/// The secret also depends on the time: later, nobody can derive it again.
+/// The secret also depends on the time, so that it cannot be derived again later.
 class form_submission {
 public:
     /// `body` of the request, which includes the form token with this nonce.

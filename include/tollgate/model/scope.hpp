@@ -95,7 +95,7 @@ constexpr bool scope_set::add(std::string_view scope) noexcept {
 
 namespace detail {
 
-/// With a random key, because clients choose scopes. While compiling there is none, and nobody chooses.
+/// Uses a random key, because clients choose scopes. At compile time there is no key, and the program chooses the scopes.
 [[nodiscard]] constexpr std::size_t hash_of_scope(std::string_view scope) noexcept {
     if (!std::is_constant_evaluated()) return shared_keyed_hash()(scope);
     std::uint32_t hash = 2166136261U;  // FNV-1a

@@ -55,7 +55,7 @@ enum class page_failure : std::uint8_t {
     missing_redirect,  ///< there is no redirect_uri, and the application has not registered exactly one redirect URL
 };
 
-/// The error code for logs and metrics: nobody is sent one.
+/// The error code for logs and metrics. It is not sent to the client.
 [[nodiscard]] constexpr error_code to_code(page_failure failure) noexcept {
     if (failure == page_failure::unknown_client) return error_code::invalid_client;
     return failure == page_failure::stopped_client ? error_code::unauthorized_client : error_code::invalid_request;

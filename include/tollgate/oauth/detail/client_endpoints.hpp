@@ -383,7 +383,7 @@ private:
         respond_invalid_client(request, context, fault, response, documentation_url);
     }
 
-    /// An invalid code or token of a public client counts like a wrong secret: whoever sends it has proved nothing.
+    /// An invalid code or token of a public client counts like a wrong secret: its sender has not been authenticated.
     void refuse_exchange(const authenticated& request, const failure& failed, http::response& response) const {
         if (request.client.type != client_type::public_client || failed.code != error_code::invalid_grant) return fail(failed, response);
         state.window = policy(policies.limiter).take(limit_key::of(state.client), settings.anonymous_quota, state.now());

@@ -29,7 +29,7 @@ inline constexpr std::int64_t submission_periods_max = 2;
 /// A submitted form that creates a secret. All that it creates is derived from the session, the form and its content, so that the same
 /// submission, sent again to any node (double click, reload), finds what it created instead of creating it again.
 ///
-/// The secret also depends on the time: later, nobody can derive it again.
+/// The secret also depends on the time, so that it cannot be derived again later.
 class form_submission {
 public:
     /// `body` of the request, which includes the form token with this nonce.
