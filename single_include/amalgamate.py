@@ -5,6 +5,7 @@
     single_include/tollgate/tollgate.hpp    the umbrella header and all it needs, in one file
     include/tollgate/impl/src.hpp           every body, for tollgate::compiled
     include/tollgate/impl/detail/src_<part>.hpp    the bodies of a part that has its own switch, such as SQLite
+    the include guard of each file below include/tollgate, beside its `#pragma once`
 
     amalgamate.py                     write them
     amalgamate.py --check             write nothing, exit 1 if one is stale
@@ -53,6 +54,27 @@ BODIES_BEGIN = "#if !defined(TOLLGATE_SEPARATE_COMPILATION)"
 BODIES_SWITCH = "#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)"
 
 
+def guard_of(name):
+    """The macro that guards a file, so that the single header and include/, or two copies of either, may meet in one unit."""
+    return re.sub(r"[^A-Z0-9]+", "_", name.upper())
+
+
+def guarded(name, text):
+    """The text of a file with its include guard; one that it already has is replaced."""
+    lines = text.rstrip("\n").split("\n")
+    at = lines.index("#pragma once") if "#pragma once" in lines else -1
+    if at < 0:
+        raise Stop(f"include/{name}: no `#pragma once`")
+    if at + 2 < len(lines) and lines[at + 1].startswith("#ifndef TOLLGATE_") and lines[at + 2].startswith("#define TOLLGATE_"):
+        if not lines[-1].startswith("#endif  // TOLLGATE_"):
+            raise Stop(f"include/{name}: the include guard does not end in the last line")
+        del lines[-1], lines[at + 1:at + 3]
+    guard = guard_of(name)
+    while lines[-1] == "":
+        lines.pop()
+    return "\n".join([*lines[:at + 1], f"#ifndef {guard}", f"#define {guard}", *lines[at + 1:], "", f"#endif  // {guard}"]) + "\n"
+
+
 class Stop(Exception):
     """A file that breaks one of the rules; the text names it and its line."""
 
@@ -67,6 +89,8 @@ class Source:
         self.bodies = []  # what it includes last, for its bodies
         self.external = []  # headers of others that may move
         self.text = []
+        guard = guard_of(name)
+        self.guard = (f"#ifndef {guard}", f"#define {guard}", f"#endif  // {guard}")
         self._read(text.splitlines())
 
     def _read(self, lines):
@@ -74,7 +98,7 @@ class Source:
         switch = None
         bodies = False
         for number, line in enumerate(lines, 1):
-            if line.strip() == "#pragma once":
+            if line.strip() in ("#pragma once", *self.guard):
                 continue
             if line.strip() == BODIES_BEGIN and number < len(lines) and "<tollgate/" in lines[number]:
                 bodies = True
@@ -256,7 +280,8 @@ class Amalgam:
         external = sorted(set(part.external) - seen, key=lambda name: ("/" not in name and "." not in name, name))
         out += [f"#include <{name}>" for name in external]
         for name in part.files:
-            out += ["", f"// <{name}>", ""] + self.sources[name].text
+            begin, define, end = self.sources[name].guard
+            out += ["", f"// <{name}>", begin, define, "", *self.sources[name].text, "", end]
         return seen | set(external)
 
     def compiled_sources(self):
@@ -307,8 +332,10 @@ def umbrella_text(include_dir):
 def outputs(include_dir):
     umbrella = umbrella_text(include_dir)
     amalgam = Amalgam(include_dir, umbrella)
-    wanted = {ROOT / "include" / name: text for name, text in amalgam.compiled_sources().items()}
-    wanted[ROOT / "include" / UMBRELLA] = umbrella
+    files = {path.relative_to(include_dir).as_posix(): path.read_text(encoding="utf-8")
+             for path in sorted(include_dir.glob("tollgate/**/*.[hi]pp"))}
+    files |= {**amalgam.compiled_sources(), UMBRELLA: umbrella}
+    wanted = {include_dir / name: guarded(name, text) for name, text in files.items()}
     wanted[SINGLE] = amalgam.single_header()
     return amalgam, wanted
 

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TOLLGATE_HPP
+#define TOLLGATE_TOLLGATE_HPP
 
 /// All public headers, without the parts that need a library of their own: databases, Redis, and what includes Asio (the
 /// server on your executor, and the webhook dispatcher). Define a macro to add one: `TOLLGATE_WITH_SQLITE`,
@@ -119,3 +121,5 @@
 #if defined(TOLLGATE_SOURCE)
 #include <tollgate/impl/src.hpp>
 #endif
+
+#endif  // TOLLGATE_TOLLGATE_HPP

@@ -85,6 +85,8 @@
 #include <vector>
 
 // <tollgate/base/config.hpp>
+#ifndef TOLLGATE_BASE_CONFIG_HPP
+#define TOLLGATE_BASE_CONFIG_HPP
 
 /// Build configuration macros.
 ///
@@ -121,7 +123,11 @@
 // takes less time and keeps it apart from the code of requests.
 #define TOLLGATE_COLD __attribute__((cold)) TOLLGATE_DECL
 
+#endif  // TOLLGATE_BASE_CONFIG_HPP
+
 // <tollgate/base/detail/inline_text.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_INLINE_TEXT_HPP
+#define TOLLGATE_BASE_DETAIL_INLINE_TEXT_HPP
 
 namespace tollgate::inline v0 {
 
@@ -196,7 +202,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_INLINE_TEXT_HPP
+
 // <tollgate/base/detail/text.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_TEXT_HPP
+#define TOLLGATE_BASE_DETAIL_TEXT_HPP
 
 namespace tollgate::inline v0 {
 
@@ -410,7 +420,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_TEXT_HPP
+
 // <tollgate/base/limits.hpp>
+#ifndef TOLLGATE_BASE_LIMITS_HPP
+#define TOLLGATE_BASE_LIMITS_HPP
 
 /// The fixed bounds of the library, each with its reason.
 namespace tollgate::inline v0::limits {
@@ -485,7 +499,11 @@ inline constexpr std::size_t application_description_bytes_max = 255;  // a line
 
 }  // namespace tollgate::limits
 
+#endif  // TOLLGATE_BASE_LIMITS_HPP
+
 // <tollgate/base/decimal.hpp>
+#ifndef TOLLGATE_BASE_DECIMAL_HPP
+#define TOLLGATE_BASE_DECIMAL_HPP
 
 namespace tollgate::inline v0 {
 
@@ -572,7 +590,11 @@ constexpr decimal decimal::from_minor_units(std::int64_t amount, unsigned digits
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DECIMAL_HPP
+
 // <tollgate/base/digest.hpp>
+#ifndef TOLLGATE_BASE_DIGEST_HPP
+#define TOLLGATE_BASE_DIGEST_HPP
 
 namespace tollgate::inline v0 {
 
@@ -647,7 +669,11 @@ struct std::hash<tollgate::digest> {
     }
 };
 
+#endif  // TOLLGATE_BASE_DIGEST_HPP
+
 // <tollgate/base/ids.hpp>
+#ifndef TOLLGATE_BASE_IDS_HPP
+#define TOLLGATE_BASE_IDS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -697,7 +723,11 @@ struct std::hash<tollgate::id<Tag>> {
     }
 };
 
+#endif  // TOLLGATE_BASE_IDS_HPP
+
 // <tollgate/base/ip_address.hpp>
+#ifndef TOLLGATE_BASE_IP_ADDRESS_HPP
+#define TOLLGATE_BASE_IP_ADDRESS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -803,7 +833,11 @@ enum class forwarding_field : std::uint8_t {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_IP_ADDRESS_HPP
+
 // <tollgate/base/time.hpp>
+#ifndef TOLLGATE_BASE_TIME_HPP
+#define TOLLGATE_BASE_TIME_HPP
 
 namespace tollgate::inline v0 {
 
@@ -909,7 +943,11 @@ constexpr http_date_text to_http_date(instant at) noexcept {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_TIME_HPP
+
 // <tollgate/base/result.hpp>
+#ifndef TOLLGATE_BASE_RESULT_HPP
+#define TOLLGATE_BASE_RESULT_HPP
 
 namespace tollgate::inline v0 {
 
@@ -1308,7 +1346,11 @@ template <class T>
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_RESULT_HPP
+
 // <tollgate/base/secret.hpp>
+#ifndef TOLLGATE_BASE_SECRET_HPP
+#define TOLLGATE_BASE_SECRET_HPP
 
 namespace tollgate::inline v0 {
 
@@ -1365,7 +1407,11 @@ TOLLGATE_DECL void secure_wipe(std::string& text) noexcept;
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_SECRET_HPP
+
 // <tollgate/base/secret_keys.hpp>
+#ifndef TOLLGATE_BASE_SECRET_KEYS_HPP
+#define TOLLGATE_BASE_SECRET_KEYS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -1411,7 +1457,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_SECRET_KEYS_HPP
+
 // <tollgate/base/system_sources.hpp>
+#ifndef TOLLGATE_BASE_SYSTEM_SOURCES_HPP
+#define TOLLGATE_BASE_SYSTEM_SOURCES_HPP
 
 namespace tollgate::inline v0 {
 
@@ -1432,7 +1482,11 @@ struct system_random {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_SYSTEM_SOURCES_HPP
+
 // <tollgate/base/detail/member_name.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_MEMBER_NAME_HPP
+#define TOLLGATE_BASE_DETAIL_MEMBER_NAME_HPP
 
 /// Defines `names_NAME<T>`: whether the class T has a member NAME, even if that is overloaded, a template or private, which
 /// `requires { &T::NAME; }` does not see: in a class that inherits a second NAME, the name is ambiguous. It cannot inherit from a final
@@ -1448,7 +1502,11 @@ struct system_random {
     template <class T>                                                                                                  \
     concept names_##NAME = !requires { beside_##NAME<T>::NAME; } || requires { &T::NAME; } || requires { T::NAME; }
 
+#endif  // TOLLGATE_BASE_DETAIL_MEMBER_NAME_HPP
+
 // <tollgate/http/detail/scan.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_SCAN_HPP
+#define TOLLGATE_HTTP_DETAIL_SCAN_HPP
 
 /// Finds the end of a part of a message: 16 bytes at a time with SSE2 (on every x86-64), 8 at a time elsewhere. All
 /// functions return `end` if every byte belongs to the part, and never read outside [at, end).
@@ -1624,7 +1682,11 @@ inline const char* find_target_end(const char* at, const char* end) noexcept {
 
 }  // namespace tollgate::http::detail
 
+#endif  // TOLLGATE_HTTP_DETAIL_SCAN_HPP
+
 // <tollgate/http/response.hpp>
+#ifndef TOLLGATE_HTTP_RESPONSE_HPP
+#define TOLLGATE_HTTP_RESPONSE_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -1842,7 +1904,11 @@ inline void add_retry_after(response& response, milliseconds wait) {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_RESPONSE_HPP
+
 // <tollgate/http/detail/fields.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_FIELDS_HPP
+#define TOLLGATE_HTTP_DETAIL_FIELDS_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -2187,7 +2253,11 @@ private:
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_FIELDS_HPP
+
 // <tollgate/http/request.hpp>
+#ifndef TOLLGATE_HTTP_REQUEST_HPP
+#define TOLLGATE_HTTP_REQUEST_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -2338,7 +2408,11 @@ struct request {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_REQUEST_HPP
+
 // <tollgate/http/handler.hpp>
+#ifndef TOLLGATE_HTTP_HANDLER_HPP
+#define TOLLGATE_HTTP_HANDLER_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -2608,7 +2682,11 @@ static_assert(resumable_handler<handler_ref>);
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_HANDLER_HPP
+
 // <tollgate/http/json_body.hpp>
+#ifndef TOLLGATE_HTTP_JSON_BODY_HPP
+#define TOLLGATE_HTTP_JSON_BODY_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -2658,7 +2736,11 @@ private:
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_JSON_BODY_HPP
+
 // <tollgate/http/json_writer.hpp>
+#ifndef TOLLGATE_HTTP_JSON_WRITER_HPP
+#define TOLLGATE_HTTP_JSON_WRITER_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -2821,7 +2903,11 @@ inline json_writer& json_writer::integer(std::integral auto value)
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_JSON_WRITER_HPP
+
 // <tollgate/http/site.hpp>
+#ifndef TOLLGATE_HTTP_SITE_HPP
+#define TOLLGATE_HTTP_SITE_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -2963,7 +3049,11 @@ private:
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_SITE_HPP
+
 // <tollgate/base/detail/encoding.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_ENCODING_HPP
+#define TOLLGATE_BASE_DETAIL_ENCODING_HPP
 
 namespace tollgate::inline v0 {
 
@@ -3010,7 +3100,11 @@ enum class plus_sign : std::uint8_t { literal, space };
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_ENCODING_HPP
+
 // <tollgate/http/url.hpp>
+#ifndef TOLLGATE_HTTP_URL_HPP
+#define TOLLGATE_HTTP_URL_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -3074,7 +3168,11 @@ struct url {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_URL_HPP
+
 // <tollgate/model/quota.hpp>
+#ifndef TOLLGATE_MODEL_QUOTA_HPP
+#define TOLLGATE_MODEL_QUOTA_HPP
 
 namespace tollgate::inline v0 {
 
@@ -3174,7 +3272,11 @@ struct std::hash<tollgate::limit_key> {
     }
 };
 
+#endif  // TOLLGATE_MODEL_QUOTA_HPP
+
 // <tollgate/model/account.hpp>
+#ifndef TOLLGATE_MODEL_ACCOUNT_HPP
+#define TOLLGATE_MODEL_ACCOUNT_HPP
 
 namespace tollgate::inline v0 {
 
@@ -3219,7 +3321,11 @@ struct known_user {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_ACCOUNT_HPP
+
 // <tollgate/model/application.hpp>
+#ifndef TOLLGATE_MODEL_APPLICATION_HPP
+#define TOLLGATE_MODEL_APPLICATION_HPP
 
 namespace tollgate::inline v0 {
 
@@ -3296,7 +3402,11 @@ struct new_application {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_APPLICATION_HPP
+
 // <tollgate/model/hook.hpp>
+#ifndef TOLLGATE_MODEL_HOOK_HPP
+#define TOLLGATE_MODEL_HOOK_HPP
 
 namespace tollgate::inline v0 {
 
@@ -3395,7 +3505,11 @@ inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Web
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_HOOK_HPP
+
 // <tollgate/model/delivery.hpp>
+#ifndef TOLLGATE_MODEL_DELIVERY_HPP
+#define TOLLGATE_MODEL_DELIVERY_HPP
 
 namespace tollgate::inline v0 {
 
@@ -3690,7 +3804,11 @@ inline public_id message_id_of(const message_seed& seed, hook_id to) {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_DELIVERY_HPP
+
 // <tollgate/base/detail/random_key.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
+#define TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -3704,7 +3822,11 @@ template <class Key>
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
+
 // <tollgate/base/detail/keyed_hash.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
+#define TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
 
 namespace tollgate::inline v0 {
 
@@ -3783,7 +3905,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
+
 // <tollgate/model/scope.hpp>
+#ifndef TOLLGATE_MODEL_SCOPE_HPP
+#define TOLLGATE_MODEL_SCOPE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -3917,7 +4043,11 @@ constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexc
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_SCOPE_HPP
+
 // <tollgate/model/grant.hpp>
+#ifndef TOLLGATE_MODEL_GRANT_HPP
+#define TOLLGATE_MODEL_GRANT_HPP
 
 namespace tollgate::inline v0 {
 
@@ -4177,7 +4307,11 @@ struct device_code {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_GRANT_HPP
+
 // <tollgate/model/personal_token.hpp>
+#ifndef TOLLGATE_MODEL_PERSONAL_TOKEN_HPP
+#define TOLLGATE_MODEL_PERSONAL_TOKEN_HPP
 
 namespace tollgate::inline v0 {
 
@@ -4241,7 +4375,11 @@ struct token_credential {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_PERSONAL_TOKEN_HPP
+
 // <tollgate/model/service_catalog.hpp>
+#ifndef TOLLGATE_MODEL_SERVICE_CATALOG_HPP
+#define TOLLGATE_MODEL_SERVICE_CATALOG_HPP
 
 namespace tollgate::inline v0 {
 
@@ -4318,7 +4456,11 @@ inline constexpr std::string_view balance_scope = "user:balance";
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_SERVICE_CATALOG_HPP
+
 // <tollgate/model/detail/caller.hpp>
+#ifndef TOLLGATE_MODEL_DETAIL_CALLER_HPP
+#define TOLLGATE_MODEL_DETAIL_CALLER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -4344,7 +4486,11 @@ struct caller {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_DETAIL_CALLER_HPP
+
 // <tollgate/contract/authenticator.hpp>
+#ifndef TOLLGATE_CONTRACT_AUTHENTICATOR_HPP
+#define TOLLGATE_CONTRACT_AUTHENTICATOR_HPP
 
 namespace tollgate::inline v0 {
 
@@ -4420,7 +4566,11 @@ concept agent_rule = requires(const A& a, std::string_view user_agent) {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_AUTHENTICATOR_HPP
+
 // <tollgate/contract/hook_store.hpp>
+#ifndef TOLLGATE_CONTRACT_HOOK_STORE_HPP
+#define TOLLGATE_CONTRACT_HOOK_STORE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -4457,7 +4607,11 @@ concept hook_store = requires(S& s, const new_hook& created, const hook_change& 
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_HOOK_STORE_HPP
+
 // <tollgate/contract/oauth_store.hpp>
+#ifndef TOLLGATE_CONTRACT_OAUTH_STORE_HPP
+#define TOLLGATE_CONTRACT_OAUTH_STORE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -4563,7 +4717,11 @@ concept oauth_store = application_store<S> && grant_store<S>;
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_OAUTH_STORE_HPP
+
 // <tollgate/model/detail/activity.hpp>
+#ifndef TOLLGATE_MODEL_DETAIL_ACTIVITY_HPP
+#define TOLLGATE_MODEL_DETAIL_ACTIVITY_HPP
 
 namespace tollgate::inline v0 {
 
@@ -4666,7 +4824,11 @@ struct activity {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_DETAIL_ACTIVITY_HPP
+
 // <tollgate/contract/observer.hpp>
+#ifndef TOLLGATE_CONTRACT_OBSERVER_HPP
+#define TOLLGATE_CONTRACT_OBSERVER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -4800,7 +4962,11 @@ void report_activity(const O& observer, const activity& done) noexcept {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_OBSERVER_HPP
+
 // <tollgate/contract/outbox.hpp>
+#ifndef TOLLGATE_CONTRACT_OUTBOX_HPP
+#define TOLLGATE_CONTRACT_OUTBOX_HPP
 
 namespace tollgate::inline v0 {
 
@@ -4901,7 +5067,11 @@ concept backlog_source = outbox<S> && requires(S& s, instant now, std::size_t ro
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_OUTBOX_HPP
+
 // <tollgate/contract/payload_format.hpp>
+#ifndef TOLLGATE_CONTRACT_PAYLOAD_FORMAT_HPP
+#define TOLLGATE_CONTRACT_PAYLOAD_FORMAT_HPP
 
 namespace tollgate::inline v0 {
 
@@ -4929,7 +5099,11 @@ concept payload_format = requires(const F& f, const due_delivery& sent, instant 
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_PAYLOAD_FORMAT_HPP
+
 // <tollgate/contract/rate_limiter.hpp>
+#ifndef TOLLGATE_CONTRACT_RATE_LIMITER_HPP
+#define TOLLGATE_CONTRACT_RATE_LIMITER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5042,7 +5216,11 @@ concept request_limiter = rate_limiter<L> && requires(L& l, const limited_reques
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_RATE_LIMITER_HPP
+
 // <tollgate/contract/router.hpp>
+#ifndef TOLLGATE_CONTRACT_ROUTER_HPP
+#define TOLLGATE_CONTRACT_ROUTER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5113,7 +5291,11 @@ concept router = requires(R& building, const R& built, std::span<const route_pat
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_ROUTER_HPP
+
 // <tollgate/contract/scope_checker.hpp>
+#ifndef TOLLGATE_CONTRACT_SCOPE_CHECKER_HPP
+#define TOLLGATE_CONTRACT_SCOPE_CHECKER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5134,7 +5316,11 @@ concept scope_checker = requires(const C& c, const scope_set& granted, std::stri
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_SCOPE_CHECKER_HPP
+
 // <tollgate/model/detail/session.hpp>
+#ifndef TOLLGATE_MODEL_DETAIL_SESSION_HPP
+#define TOLLGATE_MODEL_DETAIL_SESSION_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5168,7 +5354,11 @@ struct listed_session {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_DETAIL_SESSION_HPP
+
 // <tollgate/contract/session_source.hpp>
+#ifndef TOLLGATE_CONTRACT_SESSION_SOURCE_HPP
+#define TOLLGATE_CONTRACT_SESSION_SOURCE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5400,7 +5590,11 @@ concept session_store = requires(S& s, const stored_session& session, const dige
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_SESSION_SOURCE_HPP
+
 // <tollgate/contract/sources.hpp>
+#ifndef TOLLGATE_CONTRACT_SOURCES_HPP
+#define TOLLGATE_CONTRACT_SOURCES_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5447,7 +5641,11 @@ concept random_source = requires(const R& r, std::span<std::byte> bytes) {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_SOURCES_HPP
+
 // <tollgate/contract/target_rule.hpp>
+#ifndef TOLLGATE_CONTRACT_TARGET_RULE_HPP
+#define TOLLGATE_CONTRACT_TARGET_RULE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5477,7 +5675,11 @@ concept target_rule = requires(const R& r, const http::url& target, const ip_add
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_TARGET_RULE_HPP
+
 // <tollgate/base/detail/lookup.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_LOOKUP_HPP
+#define TOLLGATE_BASE_DETAIL_LOOKUP_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5530,7 +5732,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_LOOKUP_HPP
+
 // <tollgate/contract/token_store.hpp>
+#ifndef TOLLGATE_CONTRACT_TOKEN_STORE_HPP
+#define TOLLGATE_CONTRACT_TOKEN_STORE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5609,7 +5815,11 @@ concept use_recorder = requires(S& s, std::string_view username, const digest& t
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_TOKEN_STORE_HPP
+
 // <tollgate/contract/user_directory.hpp>
+#ifndef TOLLGATE_CONTRACT_USER_DIRECTORY_HPP
+#define TOLLGATE_CONTRACT_USER_DIRECTORY_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5707,7 +5917,11 @@ concept activity_source = user_directory<D> && requires(D& d, user_id user, std:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_CONTRACT_USER_DIRECTORY_HPP
+
 // <tollgate/base/detail/hash.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_HASH_HPP
+#define TOLLGATE_BASE_DETAIL_HASH_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5840,7 +6054,11 @@ template <int compression_rounds = 1, int finalization_rounds = 3>
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_HASH_HPP
+
 // <tollgate/limits/window_limiter.hpp>
+#ifndef TOLLGATE_LIMITS_WINDOW_LIMITER_HPP
+#define TOLLGATE_LIMITS_WINDOW_LIMITER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -5910,7 +6128,11 @@ static_assert(rate_limiter<unlimited>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_LIMITS_WINDOW_LIMITER_HPP
+
 // <tollgate/contract/detail/member_names.hpp>
+#ifndef TOLLGATE_CONTRACT_DETAIL_MEMBER_NAMES_HPP
+#define TOLLGATE_CONTRACT_DETAIL_MEMBER_NAMES_HPP
 
 /// `names_x<T>` for each member by which a class shows that it means to satisfy a contract that is optional for it. If it does not satisfy
 /// it, that is an error: otherwise the member would be ignored silently. A private or privately inherited name counts, too: an error that
@@ -5944,7 +6166,11 @@ TOLLGATE_DEFINE_NAMES(steady_now);
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_CONTRACT_DETAIL_MEMBER_NAMES_HPP
+
 // <tollgate/policy/detail/policy_set.hpp>
+#ifndef TOLLGATE_POLICY_DETAIL_POLICY_SET_HPP
+#define TOLLGATE_POLICY_DETAIL_POLICY_SET_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6136,7 +6362,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_DETAIL_POLICY_SET_HPP
+
 // <tollgate/policy/public_targets.hpp>
+#ifndef TOLLGATE_POLICY_PUBLIC_TARGETS_HPP
+#define TOLLGATE_POLICY_PUBLIC_TARGETS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6169,7 +6399,11 @@ static_assert(target_rule<public_targets>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_PUBLIC_TARGETS_HPP
+
 // <tollgate/policy/detail/segment_router.hpp>
+#ifndef TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_HPP
+#define TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6204,7 +6438,11 @@ static_assert(router<segment_router>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_HPP
+
 // <tollgate/policy/standard_webhook.hpp>
+#ifndef TOLLGATE_POLICY_STANDARD_WEBHOOK_HPP
+#define TOLLGATE_POLICY_STANDARD_WEBHOOK_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6243,7 +6481,11 @@ static_assert(payload_format<standard_webhook>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_STANDARD_WEBHOOK_HPP
+
 // <tollgate/policy/detail/last_used_throttle.hpp>
+#ifndef TOLLGATE_POLICY_DETAIL_LAST_USED_THROTTLE_HPP
+#define TOLLGATE_POLICY_DETAIL_LAST_USED_THROTTLE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6288,7 +6530,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_DETAIL_LAST_USED_THROTTLE_HPP
+
 // <tollgate/policy/token_authenticators.hpp>
+#ifndef TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_HPP
+#define TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6386,7 +6632,11 @@ static_assert(token_authenticator<basic_token> && token_authenticator<bearer_tok
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_HPP
+
 // <tollgate/policy/default_policies.hpp>
+#ifndef TOLLGATE_POLICY_DEFAULT_POLICIES_HPP
+#define TOLLGATE_POLICY_DEFAULT_POLICIES_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6434,7 +6684,11 @@ struct default_policy_set
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_DEFAULT_POLICIES_HPP
+
 // <tollgate/account/issue_hook.hpp>
+#ifndef TOLLGATE_ACCOUNT_ISSUE_HOOK_HPP
+#define TOLLGATE_ACCOUNT_ISSUE_HOOK_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6583,7 +6837,11 @@ template <hook_store Hooks, random_source Random = system_random>
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_ACCOUNT_ISSUE_HOOK_HPP
+
 // <tollgate/account/detail/new_secret.hpp>
+#ifndef TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP
+#define TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6607,7 +6865,11 @@ template <random_source Random>
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP
+
 // <tollgate/account/issue_personal_token.hpp>
+#ifndef TOLLGATE_ACCOUNT_ISSUE_PERSONAL_TOKEN_HPP
+#define TOLLGATE_ACCOUNT_ISSUE_PERSONAL_TOKEN_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6713,7 +6975,11 @@ template <token_store Store, random_source Random = system_random>
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_ACCOUNT_ISSUE_PERSONAL_TOKEN_HPP
+
 // <tollgate/account/register_application.hpp>
+#ifndef TOLLGATE_ACCOUNT_REGISTER_APPLICATION_HPP
+#define TOLLGATE_ACCOUNT_REGISTER_APPLICATION_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6838,7 +7104,11 @@ template <application_store Store>
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_ACCOUNT_REGISTER_APPLICATION_HPP
+
 // <tollgate/pipeline/detail/api_settings.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_SETTINGS_HPP
+#define TOLLGATE_PIPELINE_DETAIL_API_SETTINGS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -6886,7 +7156,11 @@ struct api_settings {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_SETTINGS_HPP
+
 // <tollgate/pipeline/call.hpp>
+#ifndef TOLLGATE_PIPELINE_CALL_HPP
+#define TOLLGATE_PIPELINE_CALL_HPP
 
 namespace tollgate::inline v0 {
 
@@ -7124,7 +7398,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_PIPELINE_CALL_HPP
+
 // <tollgate/pipeline/health.hpp>
+#ifndef TOLLGATE_PIPELINE_HEALTH_HPP
+#define TOLLGATE_PIPELINE_HEALTH_HPP
 
 namespace tollgate::inline v0 {
 
@@ -7202,7 +7480,11 @@ static_assert(http::handler<const health>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_PIPELINE_HEALTH_HPP
+
 // <tollgate/http/detail/client_address.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_HPP
+#define TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -7224,7 +7506,11 @@ namespace detail {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_HPP
+
 // <tollgate/http/detail/cors.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_CORS_HPP
+#define TOLLGATE_HTTP_DETAIL_CORS_HPP
 
 /// Cross-origin requests of browsers (Fetch Standard, section 3.3): which pages may read a response. Credentials of the browser
 /// itself, such as cookies, are never allowed: callers send a token.
@@ -7249,7 +7535,11 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_CORS_HPP
+
 // <tollgate/pipeline/detail/endpoint_caller.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_ENDPOINT_CALLER_HPP
+#define TOLLGATE_PIPELINE_DETAIL_ENDPOINT_CALLER_HPP
 
 /// How a route calls its endpoint. A reader parses one parameter: from the path, `read(capture, service)`, which returns an optional
 /// or a pointer; from the query, `read(query, value, failure)`.
@@ -7359,7 +7649,11 @@ private:
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_ENDPOINT_CALLER_HPP
+
 // <tollgate/pipeline/detail/path_pattern.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_PATH_PATTERN_HPP
+#define TOLLGATE_PIPELINE_DETAIL_PATH_PATTERN_HPP
 
 namespace tollgate::inline v0 {
 
@@ -7504,7 +7798,11 @@ consteval auto query_parameter_name() {
 }  // namespace pipeline
 }  // namespace tollgate
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_PATH_PATTERN_HPP
+
 // <tollgate/pipeline/route_table.hpp>
+#ifndef TOLLGATE_PIPELINE_ROUTE_TABLE_HPP
+#define TOLLGATE_PIPELINE_ROUTE_TABLE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -7911,7 +8209,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_PIPELINE_ROUTE_TABLE_HPP
+
 // <tollgate/pipeline/detail/api_definition.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
 
 namespace tollgate::inline v0::pipeline {
 
@@ -7930,7 +8232,11 @@ struct api_definition {
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+
 // <tollgate/pipeline/detail/authenticate.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP
+#define TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP
 
 /// Who is calling. A stage returns false if it has to wait and must not: it is then called again on a worker, and continues with what
 /// `authentication` holds.
@@ -8164,7 +8470,11 @@ template <class... Authenticators>
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP
+
 // <tollgate/pipeline/detail/decision_age.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
+#define TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
 
 /// A request may wait for its body or for a worker after it was decided who sends it and whether they may. Meanwhile, a session, a
 /// token, a user or an application can end.
@@ -8183,7 +8493,11 @@ inline constexpr int repeated_judgements_max = 2;
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
+
 // <tollgate/http/detail/request_id.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
+#define TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -8294,7 +8608,11 @@ inline unique_id unique_id::make() noexcept {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
+
 // <tollgate/pipeline/detail/error_response.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
+#define TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
 
 /// What all API responses have in common: the Error object, the rate limit fields, `Allow` and `WWW-Authenticate`.
 namespace tollgate::inline v0::pipeline {
@@ -8421,7 +8739,11 @@ void respond_or_error(http::response& response, Respond respond, RespondError re
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
+
 // <tollgate/pipeline/detail/observed_request.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP
+#define TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP
 
 /// What every handler does for the observer: it gives each request an id, and reports its response.
 namespace tollgate::inline v0::pipeline {
@@ -8542,7 +8864,11 @@ template <class Policies>
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP
+
 // <tollgate/pipeline/detail/stages.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_STAGES_HPP
+#define TOLLGATE_PIPELINE_DETAIL_STAGES_HPP
 
 /// The stages of the judgement, one decision each: `judge.hpp` has their order. A stage takes only what it needs, and reads what
 /// the stages before it have found out. Stages do not write responses.
@@ -8802,7 +9128,11 @@ template <scope_checker Checker>
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_STAGES_HPP
+
 // <tollgate/pipeline/detail/write_rejection.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
 
 /// The responses to requests that are not accepted.
 namespace tollgate::inline v0::pipeline {
@@ -8832,7 +9162,11 @@ template <class Policies, class Settings>
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+
 // <tollgate/pipeline/judge.hpp>
+#ifndef TOLLGATE_PIPELINE_JUDGE_HPP
+#define TOLLGATE_PIPELINE_JUDGE_HPP
 
 namespace tollgate::inline v0::pipeline {
 
@@ -9029,7 +9363,11 @@ private:
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_JUDGE_HPP
+
 // <tollgate/base/detail/backend_statistics.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_BACKEND_STATISTICS_HPP
+#define TOLLGATE_BASE_DETAIL_BACKEND_STATISTICS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -9053,7 +9391,11 @@ struct backend_statistics {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_BACKEND_STATISTICS_HPP
+
 // <tollgate/pipeline/metrics.hpp>
+#ifndef TOLLGATE_PIPELINE_METRICS_HPP
+#define TOLLGATE_PIPELINE_METRICS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -9192,7 +9534,11 @@ static_assert(http::handler<const metrics>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_PIPELINE_METRICS_HPP
+
 // <tollgate/model/detail/quota_settings.hpp>
+#ifndef TOLLGATE_MODEL_DETAIL_QUOTA_SETTINGS_HPP
+#define TOLLGATE_MODEL_DETAIL_QUOTA_SETTINGS_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -9213,7 +9559,11 @@ inline void require_windows(const char* whose, std::initializer_list<quota_setti
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_MODEL_DETAIL_QUOTA_SETTINGS_HPP
+
 // <tollgate/web/detail/credential_rules.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_HPP
+#define TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_HPP
 
 /// Rules for logins and passwords that people type: for your own sign-in and registration pages, too.
 namespace tollgate::inline v0 {
@@ -9227,7 +9577,11 @@ namespace tollgate::inline v0 {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_HPP
+
 // <tollgate/limits/detail/window_set.hpp>
+#ifndef TOLLGATE_LIMITS_DETAIL_WINDOW_SET_HPP
+#define TOLLGATE_LIMITS_DETAIL_WINDOW_SET_HPP
 
 /// The counting tables of `window_limiter` and `sign_in_throttle`.
 namespace tollgate::inline v0::detail {
@@ -9301,7 +9655,11 @@ struct bounded_quota {
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_LIMITS_DETAIL_WINDOW_SET_HPP
+
 // <tollgate/web/detail/sign_in_throttle.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_HPP
+#define TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -9452,7 +9810,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_HPP
+
 // <tollgate/web/detail/session_cookies.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_SESSION_COOKIES_HPP
+#define TOLLGATE_WEB_DETAIL_SESSION_COOKIES_HPP
 
 namespace tollgate::inline v0 {
 
@@ -9539,7 +9901,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_DETAIL_SESSION_COOKIES_HPP
+
 // <tollgate/web/cookie_sessions.hpp>
+#ifndef TOLLGATE_WEB_COOKIE_SESSIONS_HPP
+#define TOLLGATE_WEB_COOKIE_SESSIONS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -9805,7 +10171,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_COOKIE_SESSIONS_HPP
+
 // <tollgate/web/detail/html_writer.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_HTML_WRITER_HPP
+#define TOLLGATE_WEB_DETAIL_HTML_WRITER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -9890,7 +10260,11 @@ inline void html_writer::escape(std::string_view text) {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_DETAIL_HTML_WRITER_HPP
+
 // <tollgate/web/detail/consent_texts.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_HPP
+#define TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -10002,7 +10376,11 @@ namespace detail {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_HPP
+
 // <tollgate/web/detail/webhook_texts.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_WEBHOOK_TEXTS_HPP
+#define TOLLGATE_WEB_DETAIL_WEBHOOK_TEXTS_HPP
 
 // The texts of webhooks and their deliveries; texts.hpp has all others.
 namespace tollgate::inline v0 {
@@ -10164,7 +10542,11 @@ struct webhook_texts {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_DETAIL_WEBHOOK_TEXTS_HPP
+
 // <tollgate/web/texts.hpp>
+#ifndef TOLLGATE_WEB_TEXTS_HPP
+#define TOLLGATE_WEB_TEXTS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -10571,7 +10953,11 @@ struct page_texts {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_TEXTS_HPP
+
 // <tollgate/web/page_theme.hpp>
+#ifndef TOLLGATE_WEB_PAGE_THEME_HPP
+#define TOLLGATE_WEB_PAGE_THEME_HPP
 
 namespace tollgate::inline v0 {
 
@@ -10689,7 +11075,11 @@ static_assert(page_theme<plain_theme>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_PAGE_THEME_HPP
+
 // <tollgate/webhooks/publish.hpp>
+#ifndef TOLLGATE_WEBHOOKS_PUBLISH_HPP
+#define TOLLGATE_WEBHOOKS_PUBLISH_HPP
 
 namespace tollgate::inline v0 {
 
@@ -10726,7 +11116,11 @@ template <event_sink Outbox, random_source Random = system_random>
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEBHOOKS_PUBLISH_HPP
+
 // <tollgate/webhooks/verify.hpp>
+#ifndef TOLLGATE_WEBHOOKS_VERIFY_HPP
+#define TOLLGATE_WEBHOOKS_VERIFY_HPP
 
 namespace tollgate::inline v0 {
 
@@ -10762,7 +11156,11 @@ inline constexpr seconds webhook_tolerance{300};
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEBHOOKS_VERIFY_HPP
+
 // <tollgate/base/detail/bounded_time.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_BOUNDED_TIME_HPP
+#define TOLLGATE_BASE_DETAIL_BOUNDED_TIME_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -10811,7 +11209,11 @@ inline void require_bounds(const char* whose, std::initializer_list<bounded_time
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_BASE_DETAIL_BOUNDED_TIME_HPP
+
 // <tollgate/http/detail/cookies.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_COOKIES_HPP
+#define TOLLGATE_HTTP_DETAIL_COOKIES_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -10836,7 +11238,11 @@ struct new_cookie {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_COOKIES_HPP
+
 // <tollgate/http/detail/form_body.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_FORM_BODY_HPP
+#define TOLLGATE_HTTP_DETAIL_FORM_BODY_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -10886,7 +11292,11 @@ private:
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_FORM_BODY_HPP
+
 // <tollgate/oauth/detail/failure.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_FAILURE_HPP
+#define TOLLGATE_OAUTH_DETAIL_FAILURE_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -10962,7 +11372,11 @@ struct failure {
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_FAILURE_HPP
+
 // <tollgate/oauth/detail/parameters.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_PARAMETERS_HPP
+#define TOLLGATE_OAUTH_DETAIL_PARAMETERS_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -11010,7 +11424,11 @@ private:
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_PARAMETERS_HPP
+
 // <tollgate/oauth/detail/authorization_request.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
+#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -11122,7 +11540,11 @@ template <application_store Applications, class IsActive>
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
+
 // <tollgate/pipeline/detail/oauth_settings.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_OAUTH_SETTINGS_HPP
+#define TOLLGATE_PIPELINE_DETAIL_OAUTH_SETTINGS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -11180,7 +11602,11 @@ struct oauth_settings {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_OAUTH_SETTINGS_HPP
+
 // <tollgate/web/detail/language.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_LANGUAGE_HPP
+#define TOLLGATE_WEB_DETAIL_LANGUAGE_HPP
 
 /// Which of the offered languages a reader prefers. Languages are BCP 47 tags, such as `de` and `pt-BR`.
 namespace tollgate::inline v0::web {
@@ -11204,7 +11630,11 @@ namespace tollgate::inline v0::web {
 
 }  // namespace tollgate::web
 
+#endif  // TOLLGATE_WEB_DETAIL_LANGUAGE_HPP
+
 // <tollgate/web/detail/page.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_PAGE_HPP
+#define TOLLGATE_WEB_DETAIL_PAGE_HPP
 
 namespace tollgate::inline v0::web {
 
@@ -11540,7 +11970,11 @@ private:
 
 }  // namespace tollgate::web
 
+#endif  // TOLLGATE_WEB_DETAIL_PAGE_HPP
+
 // <tollgate/oauth/detail/paths.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_PATHS_HPP
+#define TOLLGATE_OAUTH_DETAIL_PATHS_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -11632,7 +12066,11 @@ struct request_state {
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_PATHS_HPP
+
 // <tollgate/web/detail/form.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_FORM_HPP
+#define TOLLGATE_WEB_DETAIL_FORM_HPP
 
 namespace tollgate::inline v0::web {
 
@@ -11828,7 +12266,11 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 
 }  // namespace tollgate::web
 
+#endif  // TOLLGATE_WEB_DETAIL_FORM_HPP
+
 // <tollgate/oauth/detail/consent.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CONSENT_HPP
+#define TOLLGATE_OAUTH_DETAIL_CONSENT_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -11932,7 +12374,11 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_CONSENT_HPP
+
 // <tollgate/oauth/detail/redirect.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP
+#define TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -11980,7 +12426,11 @@ struct redirect_target {
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP
+
 // <tollgate/oauth/detail/token_endpoint.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -12235,7 +12685,11 @@ template <grant_store Grants, random_source Random, scope_checker Checker>
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
+
 // <tollgate/web/detail/sign_in_form.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP
+#define TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP
 
 /// What all pages with a sign-in form share.
 namespace tollgate::inline v0::web {
@@ -12278,7 +12732,11 @@ inline void write_sign_in_fields(html_writer& html, std::string_view login, cons
 
 }  // namespace tollgate::web
 
+#endif  // TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP
+
 // <tollgate/oauth/detail/authorization_page.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP
+#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -12671,7 +13129,11 @@ private:
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP
+
 // <tollgate/oauth/detail/device_codes.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -12713,7 +13175,11 @@ TOLLGATE_DECL void write_device_response(http::response& response, const device_
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP
+
 // <tollgate/oauth/detail/token_response.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -12745,7 +13211,11 @@ TOLLGATE_DECL void write_tokens(http::response& response, const token_response& 
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP
+
 // <tollgate/oauth/detail/client_endpoints.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -13144,7 +13614,11 @@ private:
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP
+
 // <tollgate/base/detail/aes_gcm.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_AES_GCM_HPP
+#define TOLLGATE_BASE_DETAIL_AES_GCM_HPP
 
 /// AES-256-GCM (NIST SP 800-38D): encrypts text and detects any change to it.
 namespace tollgate::inline v0 {
@@ -13164,7 +13638,11 @@ using aes_gcm_nonce = std::array<std::byte, 12>;
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_AES_GCM_HPP
+
 // <tollgate/web/detail/one_time.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
+#define TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
 
 /// Pages that show a secret once.
 namespace tollgate::inline v0::web {
@@ -13211,7 +13689,11 @@ private:
 
 }  // namespace tollgate::web
 
+#endif  // TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
+
 // <tollgate/oauth/detail/device_page.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -13463,7 +13945,11 @@ private:
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
+
 // <tollgate/oauth/detail/metadata.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_METADATA_HPP
+#define TOLLGATE_OAUTH_DETAIL_METADATA_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -13477,7 +13963,11 @@ TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_vi
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_METADATA_HPP
+
 // <tollgate/oauth/authorization_server.hpp>
+#ifndef TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP
+#define TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -13857,7 +14347,11 @@ void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP
+
 // <tollgate/pages/detail/submission.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_SUBMISSION_HPP
+#define TOLLGATE_PAGES_DETAIL_SUBMISSION_HPP
 
 namespace tollgate::inline v0::pages {
 
@@ -13941,7 +14435,11 @@ template <class Find, class Replace, class Make>
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_SUBMISSION_HPP
+
 // <tollgate/pages/detail/page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_PAGE_HPP
 
 namespace tollgate::inline v0::pages {
 
@@ -14287,7 +14785,11 @@ inline bool is_local_target(std::string_view text) noexcept {
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_PAGE_HPP
+
 // <tollgate/pages/detail/activity_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
 
 namespace tollgate::inline v0::pages {
 
@@ -14316,7 +14818,11 @@ template <class Call>
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
+
 // <tollgate/pages/detail/list_parts.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
+#define TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
 
 /// The parts of settings pages: a list, and a form for a new item.
 namespace tollgate::inline v0::pages {
@@ -14467,7 +14973,11 @@ TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const 
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
+
 // <tollgate/pages/detail/applications_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
 
 namespace tollgate::inline v0::pages {
 
@@ -14648,7 +15158,11 @@ template <class Call>
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
+
 // <tollgate/pages/detail/authorizations_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_HPP
 
 namespace tollgate::inline v0::pages {
 
@@ -14681,7 +15195,11 @@ template <class Call>
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_HPP
+
 // <tollgate/pages/detail/overview_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP
 
 /// The first page after signing in.
 namespace tollgate::inline v0::pages {
@@ -14766,7 +15284,11 @@ template <class Call>
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP
+
 // <tollgate/pages/detail/security_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP
 
 /// Where a user is signed in, and their password: each part if the session source has it.
 namespace tollgate::inline v0::pages {
@@ -14858,7 +15380,11 @@ template <class Call>
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP
+
 // <tollgate/pages/detail/sign_in_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP
 
 namespace tollgate::inline v0::pages {
 
@@ -15028,7 +15554,11 @@ template <class Pages>
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP
+
 // <tollgate/pages/detail/tokens_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP
 
 namespace tollgate::inline v0::pages {
 
@@ -15156,7 +15686,11 @@ template <class Call>
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP
+
 // <tollgate/pages/detail/deliveries_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
 
 /// How forms and URLs refer to a hook.
 namespace tollgate::inline v0::pages {
@@ -15385,7 +15919,11 @@ template <class Call>
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
+
 // <tollgate/pages/detail/webhooks_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP
 
 namespace tollgate::inline v0::pages {
 
@@ -15640,7 +16178,11 @@ template <class Call>
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP
+
 // <tollgate/pages/detail/dispatch.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
+#define TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
 
 namespace tollgate::inline v0::pages {
 
@@ -15729,7 +16271,11 @@ template <class Pages>
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
+
 // <tollgate/pages/account_pages.hpp>
+#ifndef TOLLGATE_PAGES_ACCOUNT_PAGES_HPP
+#define TOLLGATE_PAGES_ACCOUNT_PAGES_HPP
 
 namespace tollgate::inline v0 {
 
@@ -16162,7 +16708,11 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_PAGES_ACCOUNT_PAGES_HPP
+
 // <tollgate/manual/documentation.hpp>
+#ifndef TOLLGATE_MANUAL_DOCUMENTATION_HPP
+#define TOLLGATE_MANUAL_DOCUMENTATION_HPP
 
 namespace tollgate::inline v0 {
 
@@ -16219,7 +16769,11 @@ static_assert(http::handler<api_documentation>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MANUAL_DOCUMENTATION_HPP
+
 // <tollgate/api/account_api.hpp>
+#ifndef TOLLGATE_API_ACCOUNT_API_HPP
+#define TOLLGATE_API_ACCOUNT_API_HPP
 
 namespace tollgate::inline v0 {
 
@@ -16445,7 +16999,11 @@ void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, h
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_API_ACCOUNT_API_HPP
+
 // <tollgate/api/routes.hpp>
+#ifndef TOLLGATE_API_ROUTES_HPP
+#define TOLLGATE_API_ROUTES_HPP
 
 namespace tollgate::inline v0 {
 
@@ -16461,7 +17019,11 @@ namespace tollgate::inline v0 {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_API_ROUTES_HPP
+
 // <tollgate/api/account_service.hpp>
+#ifndef TOLLGATE_API_ACCOUNT_SERVICE_HPP
+#define TOLLGATE_API_ACCOUNT_SERVICE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -16800,7 +17362,11 @@ account_service(account_service_settings, Users&, Store&, Sessions&, Policies = 
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_API_ACCOUNT_SERVICE_HPP
+
 // <tollgate/store/detail/memory/dated_digest.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -16826,7 +17392,11 @@ inline void move_in_time(digests_by_time& all, const dated_digest& from, instant
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP
+
 // <tollgate/base/detail/short_mutex.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SHORT_MUTEX_HPP
+#define TOLLGATE_BASE_DETAIL_SHORT_MUTEX_HPP
 
 namespace tollgate::inline v0 {
 
@@ -16856,7 +17426,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_SHORT_MUTEX_HPP
+
 // <tollgate/store/detail/memory/sharded_table.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_SHARDED_TABLE_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_SHARDED_TABLE_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -17008,7 +17582,11 @@ private:
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_SHARDED_TABLE_HPP
+
 // <tollgate/store/detail/memory/stored_credential.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_STORED_CREDENTIAL_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_STORED_CREDENTIAL_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -17033,7 +17611,11 @@ struct stored_credential {
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_STORED_CREDENTIAL_HPP
+
 // <tollgate/store/detail/memory/bounds.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_BOUNDS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_BOUNDS_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -17096,7 +17678,11 @@ private:
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_BOUNDS_HPP
+
 // <tollgate/store/detail/memory/access_tokens.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -17174,7 +17760,11 @@ private:
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_HPP
+
 // <tollgate/store/detail/memory/applications.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -17215,7 +17805,11 @@ private:
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_HPP
+
 // <tollgate/store/detail/errors.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_ERRORS_HPP
+#define TOLLGATE_STORE_DETAIL_ERRORS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -17323,7 +17917,11 @@ template <class Verb>
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_ERRORS_HPP
+
 // <tollgate/store/detail/memory/device_codes.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_DEVICE_CODES_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_DEVICE_CODES_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -17424,7 +18022,11 @@ private:
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_DEVICE_CODES_HPP
+
 // <tollgate/store/detail/memory/grants.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -17527,7 +18129,11 @@ private:
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_HPP
+
 // <tollgate/store/detail/memory/hooks.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -17579,7 +18185,11 @@ private:
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_HPP
+
 // <tollgate/store/detail/memory/outbox.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -17736,7 +18346,11 @@ private:
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_HPP
+
 // <tollgate/store/detail/memory/sessions.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -17767,7 +18381,11 @@ private:
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_HPP
+
 // <tollgate/store/detail/undo.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_UNDO_HPP
+#define TOLLGATE_STORE_DETAIL_UNDO_HPP
 
 namespace tollgate::inline v0 {
 
@@ -17798,7 +18416,11 @@ void keep_all(undo_unless_kept<Undo>&... steps) noexcept {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_UNDO_HPP
+
 // <tollgate/store/detail/memory/personal_tokens.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP
 
 namespace tollgate::inline v0::memory {
 
@@ -17845,7 +18467,11 @@ private:
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP
+
 // <tollgate/store/memory_tokens.hpp>
+#ifndef TOLLGATE_STORE_MEMORY_TOKENS_HPP
+#define TOLLGATE_STORE_MEMORY_TOKENS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -17906,7 +18532,11 @@ static_assert(token_store<memory_token_store> && use_recorder<memory_token_store
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_MEMORY_TOKENS_HPP
+
 // <tollgate/store/memory.hpp>
+#ifndef TOLLGATE_STORE_MEMORY_HPP
+#define TOLLGATE_STORE_MEMORY_HPP
 
 namespace tollgate::inline v0 {
 
@@ -18196,7 +18826,11 @@ static_assert(outbox<memory_store> && backlog_source<memory_store>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_MEMORY_HPP
+
 // <tollgate/base/detail/any_io_executor.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP
+#define TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP
 
 /// Declares `asio::any_io_executor`, for headers that do not include Asio.
 namespace asio {
@@ -18210,7 +18844,11 @@ class any_io_executor;
 
 }  // namespace asio
 
+#endif  // TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP
+
 // <tollgate/server/detail/server_statistics.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_SERVER_STATISTICS_HPP
+#define TOLLGATE_SERVER_DETAIL_SERVER_STATISTICS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -18260,7 +18898,11 @@ struct server_counters {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_SERVER_DETAIL_SERVER_STATISTICS_HPP
+
 // <tollgate/server/server_settings.hpp>
+#ifndef TOLLGATE_SERVER_SERVER_SETTINGS_HPP
+#define TOLLGATE_SERVER_SERVER_SETTINGS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -18366,7 +19008,11 @@ struct server_settings {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_SERVER_SERVER_SETTINGS_HPP
+
 // <tollgate/server/server.hpp>
+#ifndef TOLLGATE_SERVER_SERVER_HPP
+#define TOLLGATE_SERVER_SERVER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -18453,7 +19099,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_SERVER_SERVER_HPP
+
 // <tollgate/server/tls.hpp>
+#ifndef TOLLGATE_SERVER_TLS_HPP
+#define TOLLGATE_SERVER_TLS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -18483,7 +19133,11 @@ struct tls_settings {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_SERVER_TLS_HPP
+
 // <tollgate/base/detail/boot_clock.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
+#define TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
 
 #if defined(__linux__)
 #include <time.h>
@@ -18504,7 +19158,11 @@ namespace tollgate::inline v0::detail {
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
+
 // <tollgate/base/detail/call_combiner.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_CALL_COMBINER_HPP
+#define TOLLGATE_BASE_DETAIL_CALL_COMBINER_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -18620,7 +19278,11 @@ private:
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_BASE_DETAIL_CALL_COMBINER_HPP
+
 // <tollgate/base/detail/openssl_error.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_OPENSSL_ERROR_HPP
+#define TOLLGATE_BASE_DETAIL_OPENSSL_ERROR_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -18635,7 +19297,11 @@ inline std::string take_openssl_error() {
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_BASE_DETAIL_OPENSSL_ERROR_HPP
+
 // <tollgate/base/detail/client_socket.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
+#define TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -18679,7 +19345,11 @@ namespace tollgate::inline v0::detail {
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
+
 // <tollgate/base/detail/start_thread.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+#define TOLLGATE_BASE_DETAIL_START_THREAD_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -18721,7 +19391,11 @@ template <class Body>
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+
 // <tollgate/base/detail/host_lookup.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
+#define TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -18815,7 +19489,11 @@ struct running_host_lookups {
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
+
 // <tollgate/base/detail/thread_mark.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_THREAD_MARK_HPP
+#define TOLLGATE_BASE_DETAIL_THREAD_MARK_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -18841,7 +19519,11 @@ private:
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_BASE_DETAIL_THREAD_MARK_HPP
+
 // <tollgate/base/detail/process_life.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_PROCESS_LIFE_HPP
+#define TOLLGATE_BASE_DETAIL_PROCESS_LIFE_HPP
 
 /// What objects with threads need to know about the life of their process: whether it was forked, and when it ends.
 namespace tollgate::inline v0::detail {
@@ -19009,7 +19691,11 @@ private:
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_BASE_DETAIL_PROCESS_LIFE_HPP
+
 // <tollgate/base/detail/reconnecting_pool.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP
+#define TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP
 
 // The circuit breaker of a pool:
 //
@@ -19351,7 +20037,11 @@ void reconnecting_pool<Connection>::report(bool up, std::string_view reason) noe
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP
+
 // <tollgate/http/detail/chunk_framing.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP
+#define TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP
 
 namespace tollgate::inline v0::http::detail {
 
@@ -19406,7 +20096,11 @@ private:
 
 }  // namespace tollgate::http::detail
 
+#endif  // TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP
+
 // <tollgate/http/detail/chunked_body.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_HPP
+#define TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_HPP
 
 namespace tollgate::inline v0::http::detail {
 
@@ -19459,7 +20153,11 @@ inline void chunked_body::start(std::size_t offset) noexcept {
 
 }  // namespace tollgate::http::detail
 
+#endif  // TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_HPP
+
 // <tollgate/http/detail/request_parser.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_HPP
+#define TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -19609,7 +20307,11 @@ constexpr std::size_t parser_settings::message_bytes_max() const noexcept {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_HPP
+
 // <tollgate/http/detail/response_writer.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_RESPONSE_WRITER_HPP
+#define TOLLGATE_HTTP_DETAIL_RESPONSE_WRITER_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -19708,7 +20410,11 @@ inline char* write_response(const response& sent, const framing& framing, char* 
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_WRITER_HPP
+
 // <tollgate/limits/detail/locked_sets.hpp>
+#ifndef TOLLGATE_LIMITS_DETAIL_LOCKED_SETS_HPP
+#define TOLLGATE_LIMITS_DETAIL_LOCKED_SETS_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -19750,7 +20456,11 @@ private:
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_LIMITS_DETAIL_LOCKED_SETS_HPP
+
 // <tollgate/policy/detail/token_memo.hpp>
+#ifndef TOLLGATE_POLICY_DETAIL_TOKEN_MEMO_HPP
+#define TOLLGATE_POLICY_DETAIL_TOKEN_MEMO_HPP
 
 namespace tollgate::inline v0 {
 
@@ -19845,7 +20555,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_DETAIL_TOKEN_MEMO_HPP
+
 // <tollgate/server/detail/connection_limiter.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_HPP
+#define TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -19917,7 +20631,11 @@ private:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_HPP
+
 // <tollgate/server/detail/connection_states.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_CONNECTION_STATES_HPP
+#define TOLLGATE_SERVER_DETAIL_CONNECTION_STATES_HPP
 
 /// The states of a connection: which event leads from which state to which, and which action follows. `connection`
 /// performs the actions; nothing else decides what happens next.
@@ -20097,7 +20815,11 @@ static_assert(transition_of(connection_state::in_body, connection_event::timed_o
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_CONNECTION_STATES_HPP
+
 // <tollgate/server/detail/deadline_wheel.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_DEADLINE_WHEEL_HPP
+#define TOLLGATE_SERVER_DETAIL_DEADLINE_WHEEL_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -20201,7 +20923,11 @@ inline void deadline_wheel::advance() noexcept {
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_DEADLINE_WHEEL_HPP
+
 // <tollgate/server/detail/socket_calls.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_HPP
+#define TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_HPP
 
 /// The system calls of sockets. None of them waits or raises a signal.
 namespace tollgate::inline v0::server_detail {
@@ -20319,7 +21045,11 @@ TOLLGATE_COLD result<listening_socket> adopt_listening(socket_handle socket);
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_HPP
+
 // <tollgate/server/detail/page_buffer.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP
+#define TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -20363,7 +21093,11 @@ private:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP
+
 // <tollgate/server/detail/tls_stream.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_TLS_STREAM_HPP
+#define TOLLGATE_SERVER_DETAIL_TLS_STREAM_HPP
 
 // What a connection needs of TLS. `tollgate/server/tls.hpp` implements it, for programs that use TLS.
 namespace tollgate::inline v0::server_detail {
@@ -20452,7 +21186,11 @@ public:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_TLS_STREAM_HPP
+
 // <tollgate/server/detail/worker_pool.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_WORKER_POOL_HPP
+#define TOLLGATE_SERVER_DETAIL_WORKER_POOL_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -20581,7 +21319,11 @@ private:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_WORKER_POOL_HPP
+
 // <tollgate/server/detail/server_context.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_SERVER_CONTEXT_HPP
+#define TOLLGATE_SERVER_DETAIL_SERVER_CONTEXT_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -20690,7 +21432,11 @@ using serving_scope = tollgate::detail::thread_mark<server_context>;
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_SERVER_CONTEXT_HPP
+
 // <tollgate/server/detail/http1_session.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_HPP
+#define TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -20803,7 +21549,11 @@ private:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_HPP
+
 // <tollgate/server/detail/workspace.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_WORKSPACE_HPP
+#define TOLLGATE_SERVER_DETAIL_WORKSPACE_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -20863,7 +21613,11 @@ private:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_WORKSPACE_HPP
+
 // <tollgate/server/detail/event_loop.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_EVENT_LOOP_HPP
+#define TOLLGATE_SERVER_DETAIL_EVENT_LOOP_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -21169,7 +21923,11 @@ private:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_EVENT_LOOP_HPP
+
 // <tollgate/server/detail/connection.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_CONNECTION_HPP
+#define TOLLGATE_SERVER_DETAIL_CONNECTION_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -21289,7 +22047,11 @@ private:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_CONNECTION_HPP
+
 // <tollgate/server/detail/event_loop_group.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_EVENT_LOOP_GROUP_HPP
+#define TOLLGATE_SERVER_DETAIL_EVENT_LOOP_GROUP_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -21316,7 +22078,11 @@ public:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_EVENT_LOOP_GROUP_HPP
+
 // <tollgate/server/detail/epoll_loop.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_HPP
+#define TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_HPP
 
 #if defined(__linux__)
 
@@ -21459,7 +22225,11 @@ private:
 
 #endif  // __linux__
 
+#endif  // TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_HPP
+
 // <tollgate/store/detail/row_cache.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_ROW_CACHE_HPP
+#define TOLLGATE_STORE_DETAIL_ROW_CACHE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -21676,7 +22446,11 @@ auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now,
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_ROW_CACHE_HPP
+
 // <tollgate/store/detail/sql/columns.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQL_COLUMNS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_COLUMNS_HPP
 
 namespace tollgate::inline v0::sql {
 
@@ -21890,7 +22664,11 @@ struct optional_column {
 
 }  // namespace tollgate::sql
 
+#endif  // TOLLGATE_STORE_DETAIL_SQL_COLUMNS_HPP
+
 // <tollgate/store/detail/sql/rows.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQL_ROWS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_ROWS_HPP
 
 // Reading the rows of a query, for both databases. `Rows` has `next<Columns...>()`, as `sqlite::statement` and
 // `postgres::rows` do.
@@ -22100,7 +22878,11 @@ template <class MessageId>
 
 }  // namespace tollgate::sql
 
+#endif  // TOLLGATE_STORE_DETAIL_SQL_ROWS_HPP
+
 // <tollgate/store/detail/sql/grants.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQL_GRANTS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_GRANTS_HPP
 
 // What both databases read of codes and refresh tokens before they decide with `judge_redemption` and `judge_refresh`, and what follows.
 
@@ -22170,7 +22952,11 @@ struct found_refresh_token {
 
 }  // namespace tollgate::sql
 
+#endif  // TOLLGATE_STORE_DETAIL_SQL_GRANTS_HPP
+
 // <tollgate/store/detail/sql/history_trim.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQL_HISTORY_TRIM_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_HISTORY_TRIM_HPP
 
 namespace tollgate::inline v0::sql {
 
@@ -22190,7 +22976,11 @@ inline constexpr std::size_t trimmed_rows_max = 256;
 
 }  // namespace tollgate::sql
 
+#endif  // TOLLGATE_STORE_DETAIL_SQL_HISTORY_TRIM_HPP
+
 // <tollgate/store/detail/sql/hook_secrets.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQL_HOOK_SECRETS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_HOOK_SECRETS_HPP
 
 // How both databases encrypt the secrets of hooks.
 
@@ -22265,7 +23055,11 @@ inline void decrypt_all(const secret_keys& keys, std::vector<due_delivery>& leas
 
 }  // namespace tollgate::sql
 
+#endif  // TOLLGATE_STORE_DETAIL_SQL_HOOK_SECRETS_HPP
+
 // <tollgate/store/detail/sql/schema_status.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQL_SCHEMA_STATUS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_SCHEMA_STATUS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -22327,7 +23121,11 @@ template <class Steps, class ScriptOf>
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQL_SCHEMA_STATUS_HPP
+
 // <tollgate/store/detail/sql/statement_text.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQL_STATEMENT_TEXT_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_STATEMENT_TEXT_HPP
 
 namespace tollgate::inline v0::sql {
 
@@ -22369,7 +23167,11 @@ private:
 
 }  // namespace tollgate::sql
 
+#endif  // TOLLGATE_STORE_DETAIL_SQL_STATEMENT_TEXT_HPP
+
 // <tollgate/store/detail/widen_scopes.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
+#define TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
 
 namespace tollgate::inline v0 {
 
@@ -22384,6 +23186,8 @@ namespace tollgate::inline v0 {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
@@ -22408,6 +23212,8 @@ namespace tollgate::inline v0 {
 #include <list>
 
 // <tollgate/base/detail/text.ipp>
+#ifndef TOLLGATE_BASE_DETAIL_TEXT_IPP
+#define TOLLGATE_BASE_DETAIL_TEXT_IPP
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -22527,7 +23333,11 @@ TOLLGATE_DECL std::string make_readable(std::string_view bytes) {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_TEXT_IPP
+
 // <tollgate/base/digest.ipp>
+#ifndef TOLLGATE_BASE_DIGEST_IPP
+#define TOLLGATE_BASE_DIGEST_IPP
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -22587,7 +23397,11 @@ TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DIGEST_IPP
+
 // <tollgate/base/ip_address.ipp>
+#ifndef TOLLGATE_BASE_IP_ADDRESS_IPP
+#define TOLLGATE_BASE_IP_ADDRESS_IPP
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -22734,7 +23548,11 @@ TOLLGATE_DECL std::optional<ip_network> ip_network::parse(std::string_view text)
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_IP_ADDRESS_IPP
+
 // <tollgate/base/secret.ipp>
+#ifndef TOLLGATE_BASE_SECRET_IPP
+#define TOLLGATE_BASE_SECRET_IPP
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -22883,7 +23701,11 @@ TOLLGATE_DECL void secure_wipe(std::string& text) noexcept {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_SECRET_IPP
+
 // <tollgate/base/secret_keys.ipp>
+#ifndef TOLLGATE_BASE_SECRET_KEYS_IPP
+#define TOLLGATE_BASE_SECRET_KEYS_IPP
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -22953,7 +23775,11 @@ TOLLGATE_DECL result<std::string> secret_keys::decrypt(std::string_view stored, 
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_SECRET_KEYS_IPP
+
 // <tollgate/base/system_sources.ipp>
+#ifndef TOLLGATE_BASE_SYSTEM_SOURCES_IPP
+#define TOLLGATE_BASE_SYSTEM_SOURCES_IPP
 
 namespace tollgate::inline v0 {
 
@@ -22964,7 +23790,11 @@ TOLLGATE_DECL bool system_random::fill(std::span<std::byte> bytes) const noexcep
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_SYSTEM_SOURCES_IPP
+
 // <tollgate/http/json_body.ipp>
+#ifndef TOLLGATE_HTTP_JSON_BODY_IPP
+#define TOLLGATE_HTTP_JSON_BODY_IPP
 
 namespace tollgate::inline v0::http {
 
@@ -23072,7 +23902,11 @@ TOLLGATE_DECL result<void> check_json(std::string_view bytes) {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_JSON_BODY_IPP
+
 // <tollgate/http/json_writer.ipp>
+#ifndef TOLLGATE_HTTP_JSON_WRITER_IPP
+#define TOLLGATE_HTTP_JSON_WRITER_IPP
 
 namespace tollgate::inline v0::http {
 
@@ -23173,7 +24007,11 @@ TOLLGATE_DECL json_writer& json_writer::string(std::string_view value) {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_JSON_WRITER_IPP
+
 // <tollgate/base/detail/encoding.ipp>
+#ifndef TOLLGATE_BASE_DETAIL_ENCODING_IPP
+#define TOLLGATE_BASE_DETAIL_ENCODING_IPP
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -23367,7 +24205,11 @@ TOLLGATE_DECL std::optional<std::string> percent_decode(std::string_view text, p
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_ENCODING_IPP
+
 // <tollgate/http/url.ipp>
+#ifndef TOLLGATE_HTTP_URL_IPP
+#define TOLLGATE_HTTP_URL_IPP
 
 namespace tollgate::inline v0::http {
 
@@ -23611,7 +24453,11 @@ TOLLGATE_DECL std::string url::request_target() const { return has_query ? path 
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_URL_IPP
+
 // <tollgate/model/service_catalog.ipp>
+#ifndef TOLLGATE_MODEL_SERVICE_CATALOG_IPP
+#define TOLLGATE_MODEL_SERVICE_CATALOG_IPP
 
 namespace tollgate::inline v0 {
 
@@ -23696,7 +24542,11 @@ TOLLGATE_COLD std::vector<std::string> service_catalog::scopes() const {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MODEL_SERVICE_CATALOG_IPP
+
 // <tollgate/limits/window_limiter.ipp>
+#ifndef TOLLGATE_LIMITS_WINDOW_LIMITER_IPP
+#define TOLLGATE_LIMITS_WINDOW_LIMITER_IPP
 
 namespace tollgate::inline v0 {
 
@@ -23779,7 +24629,11 @@ TOLLGATE_DECL std::size_t window_limiter::memory_bytes() const noexcept {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_LIMITS_WINDOW_LIMITER_IPP
+
 // <tollgate/policy/public_targets.ipp>
+#ifndef TOLLGATE_POLICY_PUBLIC_TARGETS_IPP
+#define TOLLGATE_POLICY_PUBLIC_TARGETS_IPP
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -23874,7 +24728,11 @@ TOLLGATE_DECL bool public_targets::allows(const ip_address& address) const noexc
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_PUBLIC_TARGETS_IPP
+
 // <tollgate/policy/detail/segment_router.ipp>
+#ifndef TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_IPP
+#define TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_IPP
 
 namespace tollgate::inline v0 {
 
@@ -23955,7 +24813,11 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_IPP
+
 // <tollgate/policy/standard_webhook.ipp>
+#ifndef TOLLGATE_POLICY_STANDARD_WEBHOOK_IPP
+#define TOLLGATE_POLICY_STANDARD_WEBHOOK_IPP
 
 namespace tollgate::inline v0 {
 
@@ -24019,7 +24881,11 @@ TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, ins
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_STANDARD_WEBHOOK_IPP
+
 // <tollgate/policy/token_authenticators.ipp>
+#ifndef TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_IPP
+#define TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_IPP
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -24076,7 +24942,11 @@ TOLLGATE_DECL bool bearer_token::read(std::string_view credentials, presented_to
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_IPP
+
 // <tollgate/account/register_application.ipp>
+#ifndef TOLLGATE_ACCOUNT_REGISTER_APPLICATION_IPP
+#define TOLLGATE_ACCOUNT_REGISTER_APPLICATION_IPP
 
 namespace tollgate::inline v0 {
 
@@ -24198,7 +25068,11 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_ACCOUNT_REGISTER_APPLICATION_IPP
+
 // <tollgate/pipeline/health.ipp>
+#ifndef TOLLGATE_PIPELINE_HEALTH_IPP
+#define TOLLGATE_PIPELINE_HEALTH_IPP
 
 namespace tollgate::inline v0 {
 
@@ -24368,7 +25242,11 @@ TOLLGATE_DECL void health::handle(const http::refusal& refused, http::response& 
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_PIPELINE_HEALTH_IPP
+
 // <tollgate/http/detail/client_address.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_IPP
+#define TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_IPP
 
 namespace tollgate::inline v0::http::detail {
 
@@ -24506,7 +25384,11 @@ TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<con
 
 }  // namespace tollgate::http::detail
 
+#endif  // TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_IPP
+
 // <tollgate/http/detail/cors.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_CORS_IPP
+#define TOLLGATE_HTTP_DETAIL_CORS_IPP
 
 namespace tollgate::inline v0::http {
 
@@ -24552,7 +25434,11 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_CORS_IPP
+
 // <tollgate/pipeline/route_table.ipp>
+#ifndef TOLLGATE_PIPELINE_ROUTE_TABLE_IPP
+#define TOLLGATE_PIPELINE_ROUTE_TABLE_IPP
 
 namespace tollgate::inline v0 {
 
@@ -24616,7 +25502,11 @@ TOLLGATE_COLD route make_row(http::method method, std::string_view path, access_
 }  // namespace pipeline
 }  // namespace tollgate
 
+#endif  // TOLLGATE_PIPELINE_ROUTE_TABLE_IPP
+
 // <tollgate/pipeline/detail/api_definition.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
 
 namespace tollgate::inline v0::pipeline {
 
@@ -24653,7 +25543,11 @@ TOLLGATE_COLD api_definition::api_definition(api_settings&& configured, route_ta
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+
 // <tollgate/http/detail/request_id.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP
+#define TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP
 
 namespace tollgate::inline v0::http {
 
@@ -24706,7 +25600,11 @@ TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::strin
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP
+
 // <tollgate/pipeline/detail/error_response.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
+#define TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
 
 namespace tollgate::inline v0::pipeline {
 
@@ -24754,7 +25652,11 @@ TOLLGATE_COLD void add_allow(http::response& response, method_set allowed) {
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
+
 // <tollgate/pipeline/detail/stages.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_STAGES_IPP
+#define TOLLGATE_PIPELINE_DETAIL_STAGES_IPP
 
 namespace tollgate::inline v0::pipeline {
 
@@ -24801,7 +25703,11 @@ TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, 
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_STAGES_IPP
+
 // <tollgate/pipeline/detail/write_rejection.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
 
 namespace tollgate::inline v0::pipeline {
 
@@ -24858,7 +25764,11 @@ TOLLGATE_DECL void replace_with_error(http::response& response, const error& fai
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+
 // <tollgate/pipeline/detail/affected_callers.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_AFFECTED_CALLERS_HPP
+#define TOLLGATE_PIPELINE_DETAIL_AFFECTED_CALLERS_HPP
 
 namespace tollgate::inline v0::pipeline {
 
@@ -24991,7 +25901,11 @@ private:
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_AFFECTED_CALLERS_HPP
+
 // <tollgate/pipeline/detail/oauth_counts.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_OAUTH_COUNTS_HPP
+#define TOLLGATE_PIPELINE_DETAIL_OAUTH_COUNTS_HPP
 
 namespace tollgate::inline v0::pipeline {
 
@@ -25035,7 +25949,11 @@ private:
 
 }  // namespace tollgate::pipeline
 
+#endif  // TOLLGATE_PIPELINE_DETAIL_OAUTH_COUNTS_HPP
+
 // <tollgate/pipeline/metrics.ipp>
+#ifndef TOLLGATE_PIPELINE_METRICS_IPP
+#define TOLLGATE_PIPELINE_METRICS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -25513,7 +26431,11 @@ TOLLGATE_DECL void metrics_writer::write_sample(std::string_view value, std::ini
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_PIPELINE_METRICS_IPP
+
 // <tollgate/web/detail/common_passwords.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
+#define TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -25803,7 +26725,11 @@ inline constexpr std::size_t common_password_bytes_max = 25;
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
+
 // <tollgate/web/detail/credential_rules.ipp>
+#ifndef TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_IPP
+#define TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_IPP
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -25840,7 +26766,11 @@ TOLLGATE_DECL bool is_common_password(std::string_view password, std::string_vie
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_IPP
+
 // <tollgate/web/detail/sign_in_throttle.ipp>
+#ifndef TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_IPP
+#define TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_IPP
 
 namespace tollgate::inline v0 {
 
@@ -25919,7 +26849,11 @@ TOLLGATE_DECL sign_in_throttle::counter_list sign_in_throttle::counters_of(const
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_IPP
+
 // <tollgate/web/detail/session_cookies.ipp>
+#ifndef TOLLGATE_WEB_DETAIL_SESSION_COOKIES_IPP
+#define TOLLGATE_WEB_DETAIL_SESSION_COOKIES_IPP
 
 namespace tollgate::inline v0 {
 
@@ -26025,7 +26959,11 @@ TOLLGATE_DECL void browser_cookie::set(std::span<const std::byte, 16> random, st
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_DETAIL_SESSION_COOKIES_IPP
+
 // <tollgate/web/detail/consent_texts.ipp>
+#ifndef TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_IPP
+#define TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_IPP
 
 namespace tollgate::inline v0::detail {
 
@@ -26107,7 +27045,11 @@ TOLLGATE_DECL device_texts german_device_texts() {
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_IPP
+
 // <tollgate/web/detail/german_attempts.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_GERMAN_ATTEMPTS_HPP
+#define TOLLGATE_WEB_DETAIL_GERMAN_ATTEMPTS_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -26140,7 +27082,11 @@ inline constexpr attempt_texts german_attempts{
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_WEB_DETAIL_GERMAN_ATTEMPTS_HPP
+
 // <tollgate/web/texts.ipp>
+#ifndef TOLLGATE_WEB_TEXTS_IPP
+#define TOLLGATE_WEB_TEXTS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -26588,7 +27534,11 @@ TOLLGATE_DECL page_texts german_texts() {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_TEXTS_IPP
+
 // <tollgate/web/detail/plain_theme_style.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_PLAIN_THEME_STYLE_HPP
+#define TOLLGATE_WEB_DETAIL_PLAIN_THEME_STYLE_HPP
 
 namespace tollgate::inline v0::detail {
 
@@ -26862,7 +27812,11 @@ inline constexpr std::string_view plain_icon =
 
 }  // namespace tollgate::detail
 
+#endif  // TOLLGATE_WEB_DETAIL_PLAIN_THEME_STYLE_HPP
+
 // <tollgate/web/page_theme.ipp>
+#ifndef TOLLGATE_WEB_PAGE_THEME_IPP
+#define TOLLGATE_WEB_PAGE_THEME_IPP
 
 namespace tollgate::inline v0 {
 
@@ -26949,7 +27903,11 @@ TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame& fr
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEB_PAGE_THEME_IPP
+
 // <tollgate/webhooks/publish.ipp>
+#ifndef TOLLGATE_WEBHOOKS_PUBLISH_IPP
+#define TOLLGATE_WEBHOOKS_PUBLISH_IPP
 
 namespace tollgate::inline v0 {
 
@@ -26970,7 +27928,11 @@ TOLLGATE_DECL result<void> check_event(const event& reported, const service_cata
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEBHOOKS_PUBLISH_IPP
+
 // <tollgate/webhooks/verify.ipp>
+#ifndef TOLLGATE_WEBHOOKS_VERIFY_IPP
+#define TOLLGATE_WEBHOOKS_VERIFY_IPP
 
 namespace tollgate::inline v0 {
 
@@ -27070,7 +28032,11 @@ TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEBHOOKS_VERIFY_IPP
+
 // <tollgate/http/detail/cookies.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_COOKIES_IPP
+#define TOLLGATE_HTTP_DETAIL_COOKIES_IPP
 
 namespace tollgate::inline v0::http {
 
@@ -27099,7 +28065,11 @@ TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie) {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_COOKIES_IPP
+
 // <tollgate/http/detail/form_body.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_FORM_BODY_IPP
+#define TOLLGATE_HTTP_DETAIL_FORM_BODY_IPP
 
 namespace tollgate::inline v0::http {
 
@@ -27135,7 +28105,11 @@ TOLLGATE_DECL result<form_fields> parse_form(std::string_view bytes) {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_FORM_BODY_IPP
+
 // <tollgate/oauth/detail/parameters.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_PARAMETERS_IPP
+#define TOLLGATE_OAUTH_DETAIL_PARAMETERS_IPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -27225,7 +28199,11 @@ TOLLGATE_DECL std::optional<scope_set> parse_known_scopes(std::string_view sent,
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_PARAMETERS_IPP
+
 // <tollgate/oauth/detail/pkce.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_PKCE_HPP
+#define TOLLGATE_OAUTH_DETAIL_PKCE_HPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -27252,7 +28230,11 @@ inline constexpr std::string_view challenge_method = "S256";
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_PKCE_HPP
+
 // <tollgate/oauth/detail/authorization_request.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP
+#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -27421,7 +28403,11 @@ TOLLGATE_DECL std::string to_query(const parameters& sent) {
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP
+
 // <tollgate/web/detail/language.ipp>
+#ifndef TOLLGATE_WEB_DETAIL_LANGUAGE_IPP
+#define TOLLGATE_WEB_DETAIL_LANGUAGE_IPP
 
 namespace tollgate::inline v0::web {
 
@@ -27496,7 +28482,11 @@ TOLLGATE_DECL std::optional<std::size_t> ui_language(std::string_view ui_locales
 
 }  // namespace tollgate::web
 
+#endif  // TOLLGATE_WEB_DETAIL_LANGUAGE_IPP
+
 // <tollgate/web/detail/page.ipp>
+#ifndef TOLLGATE_WEB_DETAIL_PAGE_IPP
+#define TOLLGATE_WEB_DETAIL_PAGE_IPP
 
 namespace tollgate::inline v0::web {
 
@@ -27721,7 +28711,11 @@ TOLLGATE_DECL void write_moment(html_writer& html, instant at, const date_texts&
 
 }  // namespace tollgate::web
 
+#endif  // TOLLGATE_WEB_DETAIL_PAGE_IPP
+
 // <tollgate/oauth/detail/paths.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_PATHS_IPP
+#define TOLLGATE_OAUTH_DETAIL_PATHS_IPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -27774,7 +28768,11 @@ TOLLGATE_DECL std::vector<std::string> paths::mounts() const {
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_PATHS_IPP
+
 // <tollgate/web/detail/form.ipp>
+#ifndef TOLLGATE_WEB_DETAIL_FORM_IPP
+#define TOLLGATE_WEB_DETAIL_FORM_IPP
 
 namespace tollgate::inline v0::web {
 
@@ -28014,7 +29012,11 @@ TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http
 
 }  // namespace tollgate::web
 
+#endif  // TOLLGATE_WEB_DETAIL_FORM_IPP
+
 // <tollgate/oauth/detail/consent.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CONSENT_IPP
+#define TOLLGATE_OAUTH_DETAIL_CONSENT_IPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -28138,7 +29140,11 @@ TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_CONSENT_IPP
+
 // <tollgate/oauth/detail/redirect.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP
+#define TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -28225,7 +29231,11 @@ TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& 
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP
+
 // <tollgate/oauth/detail/token_endpoint.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -28333,7 +29343,11 @@ TOLLGATE_DECL failure invalid_refresh_token() {
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP
+
 // <tollgate/oauth/detail/device_codes.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -28390,7 +29404,11 @@ TOLLGATE_DECL void write_device_response(http::response& response, const device_
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP
+
 // <tollgate/oauth/detail/token_response.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -28455,7 +29473,11 @@ TOLLGATE_DECL void write_tokens(http::response& response, const token_response& 
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP
+
 // <tollgate/oauth/detail/client_endpoints.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -28612,7 +29634,11 @@ TOLLGATE_DECL void write_introspection(http::response& response, const oauth_tok
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP
+
 // <tollgate/base/detail/aes_gcm.ipp>
+#ifndef TOLLGATE_BASE_DETAIL_AES_GCM_IPP
+#define TOLLGATE_BASE_DETAIL_AES_GCM_IPP
 
 namespace tollgate::inline v0 {
 
@@ -28674,7 +29700,11 @@ TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_BASE_DETAIL_AES_GCM_IPP
+
 // <tollgate/web/detail/one_time.ipp>
+#ifndef TOLLGATE_WEB_DETAIL_ONE_TIME_IPP
+#define TOLLGATE_WEB_DETAIL_ONE_TIME_IPP
 
 namespace tollgate::inline v0::web {
 
@@ -28713,7 +29743,11 @@ TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std
 
 }  // namespace tollgate::web
 
+#endif  // TOLLGATE_WEB_DETAIL_ONE_TIME_IPP
+
 // <tollgate/oauth/detail/device_page.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -28792,7 +29826,11 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP
+
 // <tollgate/oauth/detail/metadata.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_METADATA_IPP
+#define TOLLGATE_OAUTH_DETAIL_METADATA_IPP
 
 namespace tollgate::inline v0::oauth {
 
@@ -28845,7 +29883,11 @@ TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_vi
 
 }  // namespace tollgate::oauth
 
+#endif  // TOLLGATE_OAUTH_DETAIL_METADATA_IPP
+
 // <tollgate/pages/detail/submission.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
+#define TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
 
 namespace tollgate::inline v0::pages {
 
@@ -28881,7 +29923,11 @@ TOLLGATE_DECL std::string version_of(const digest& secret_digest) { return hex_e
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
+
 // <tollgate/pages/detail/activity_page.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_IPP
 
 namespace tollgate::inline v0::pages {
 
@@ -28960,7 +30006,11 @@ TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, st
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_IPP
+
 // <tollgate/pages/detail/list_parts.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_LIST_PARTS_IPP
+#define TOLLGATE_PAGES_DETAIL_LIST_PARTS_IPP
 
 namespace tollgate::inline v0::pages {
 
@@ -29117,7 +30167,11 @@ TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const 
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_LIST_PARTS_IPP
+
 // <tollgate/pages/detail/applications_page.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_IPP
 
 namespace tollgate::inline v0::pages {
 
@@ -29356,7 +30410,11 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_IPP
+
 // <tollgate/pages/detail/authorizations_page.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_IPP
 
 namespace tollgate::inline v0::pages {
 
@@ -29393,7 +30451,11 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_IPP
+
 // <tollgate/pages/detail/overview_page.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_IPP
 
 namespace tollgate::inline v0::pages {
 
@@ -29460,7 +30522,11 @@ TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, cons
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_IPP
+
 // <tollgate/pages/detail/security_page.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_IPP
 
 namespace tollgate::inline v0::pages {
 
@@ -29593,7 +30659,11 @@ TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, cons
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_IPP
+
 // <tollgate/pages/detail/sign_in_page.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_IPP
 
 namespace tollgate::inline v0::pages {
 
@@ -29634,7 +30704,11 @@ TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) 
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_IPP
+
 // <tollgate/pages/detail/tokens_page.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_IPP
 
 namespace tollgate::inline v0::pages {
 
@@ -29775,7 +30849,11 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_IPP
+
 // <tollgate/pages/detail/deliveries_page.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_IPP
 
 namespace tollgate::inline v0::pages {
 
@@ -30113,7 +31191,11 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_IPP
+
 // <tollgate/pages/detail/webhooks_page.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_IPP
 
 namespace tollgate::inline v0::pages {
 
@@ -30361,7 +31443,11 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
 
 }  // namespace tollgate::pages
 
+#endif  // TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_IPP
+
 // <tollgate/manual/detail/api_pages.hpp>
+#ifndef TOLLGATE_MANUAL_DETAIL_API_PAGES_HPP
+#define TOLLGATE_MANUAL_DETAIL_API_PAGES_HPP
 
 namespace tollgate::inline v0::manual {
 
@@ -30440,7 +31526,11 @@ inline constexpr std::array page_entries = {
 
 }  // namespace tollgate::manual
 
+#endif  // TOLLGATE_MANUAL_DETAIL_API_PAGES_HPP
+
 // <tollgate/manual/detail/style.hpp>
+#ifndef TOLLGATE_MANUAL_DETAIL_STYLE_HPP
+#define TOLLGATE_MANUAL_DETAIL_STYLE_HPP
 
 namespace tollgate::inline v0::manual {
 
@@ -30549,7 +31639,11 @@ ul.cards span { color: var(--quiet); font-size: .925rem; }
 
 }  // namespace tollgate::manual
 
+#endif  // TOLLGATE_MANUAL_DETAIL_STYLE_HPP
+
 // <tollgate/manual/documentation.ipp>
+#ifndef TOLLGATE_MANUAL_DOCUMENTATION_IPP
+#define TOLLGATE_MANUAL_DOCUMENTATION_IPP
 
 namespace tollgate::inline v0 {
 
@@ -30659,7 +31753,11 @@ TOLLGATE_DECL void api_documentation::respond(const http::request& request, http
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_MANUAL_DOCUMENTATION_IPP
+
 // <tollgate/api/detail/shapes.hpp>
+#ifndef TOLLGATE_API_DETAIL_SHAPES_HPP
+#define TOLLGATE_API_DETAIL_SHAPES_HPP
 
 /// What the account API sends and takes.
 namespace tollgate::inline v0::shapes {
@@ -30714,7 +31812,11 @@ inline constexpr json_shape any_object{R"({"type":"object"})"};
 
 }  // namespace tollgate::shapes
 
+#endif  // TOLLGATE_API_DETAIL_SHAPES_HPP
+
 // <tollgate/api/account_api.ipp>
+#ifndef TOLLGATE_API_ACCOUNT_API_IPP
+#define TOLLGATE_API_ACCOUNT_API_IPP
 
 namespace tollgate::inline v0 {
 
@@ -30800,7 +31902,11 @@ TOLLGATE_COLD route_table account_list_routes() {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_API_ACCOUNT_API_IPP
+
 // <tollgate/api/detail/openapi.hpp>
+#ifndef TOLLGATE_API_DETAIL_OPENAPI_HPP
+#define TOLLGATE_API_DETAIL_OPENAPI_HPP
 
 namespace tollgate::inline v0 {
 
@@ -30810,7 +31916,11 @@ namespace tollgate::inline v0 {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_API_DETAIL_OPENAPI_HPP
+
 // <tollgate/api/routes.ipp>
+#ifndef TOLLGATE_API_ROUTES_IPP
+#define TOLLGATE_API_ROUTES_IPP
 
 namespace tollgate::inline v0 {
 
@@ -30997,7 +32107,11 @@ TOLLGATE_COLD route_table account_routes() {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_API_ROUTES_IPP
+
 // <tollgate/store/detail/memory/access_tokens.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_IPP
 
 namespace tollgate::inline v0::memory {
 
@@ -31104,7 +32218,11 @@ TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest tok
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_IPP
+
 // <tollgate/store/detail/memory/applications.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_IPP
 
 namespace tollgate::inline v0::memory {
 
@@ -31199,7 +32317,11 @@ TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexce
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_IPP
+
 // <tollgate/store/detail/memory/grants.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_IPP
 
 namespace tollgate::inline v0::memory {
 
@@ -31506,7 +32628,11 @@ TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, con
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_IPP
+
 // <tollgate/store/detail/memory/hooks.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_IPP
 
 namespace tollgate::inline v0::memory {
 
@@ -31615,7 +32741,11 @@ TOLLGATE_DECL std::size_t hooks::count_of_event(const std::vector<hook_id>& amon
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_IPP
+
 // <tollgate/store/detail/memory/completions.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_COMPLETIONS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_COMPLETIONS_IPP
 
 namespace tollgate::inline v0::memory {
 
@@ -31708,7 +32838,11 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_COMPLETIONS_IPP
+
 // <tollgate/store/detail/memory/delivery_history.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_DELIVERY_HISTORY_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_DELIVERY_HISTORY_IPP
 
 namespace tollgate::inline v0::memory {
 
@@ -31827,7 +32961,11 @@ TOLLGATE_DECL std::size_t outbox::sweep(instant ended_before, std::size_t rows_m
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_DELIVERY_HISTORY_IPP
+
 // <tollgate/store/detail/memory/leases.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_LEASES_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_LEASES_IPP
 
 namespace tollgate::inline v0::memory {
 
@@ -31908,7 +33046,11 @@ TOLLGATE_DECL due_delivery outbox::describe(const row& which, const stored_hook&
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_LEASES_IPP
+
 // <tollgate/store/detail/memory/outbox.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_IPP
 
 namespace tollgate::inline v0::memory {
 
@@ -32209,7 +33351,11 @@ TOLLGATE_DECL bool outbox::make_space(std::size_t bytes) noexcept {
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_IPP
+
 // <tollgate/store/detail/memory/sessions.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_IPP
 
 namespace tollgate::inline v0::memory {
 
@@ -32310,7 +33456,11 @@ TOLLGATE_DECL void sessions::remove(digest cookie) noexcept {
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_IPP
+
 // <tollgate/store/detail/memory/personal_tokens.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_IPP
 
 namespace tollgate::inline v0::memory {
 
@@ -32389,7 +33539,11 @@ TOLLGATE_COLD bool personal_tokens::revoke(token_id id) {
 
 }  // namespace tollgate::memory
 
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_IPP
+
 // <tollgate/store/memory_tokens.ipp>
+#ifndef TOLLGATE_STORE_MEMORY_TOKENS_IPP
+#define TOLLGATE_STORE_MEMORY_TOKENS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -32427,7 +33581,11 @@ TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_p
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_MEMORY_TOKENS_IPP
+
 // <tollgate/store/memory.ipp>
+#ifndef TOLLGATE_STORE_MEMORY_IPP
+#define TOLLGATE_STORE_MEMORY_IPP
 
 namespace tollgate::inline v0 {
 
@@ -32445,7 +33603,11 @@ TOLLGATE_DECL memory_store::~memory_store() = default;
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_MEMORY_IPP
+
 // <tollgate/server/server.ipp>
+#ifndef TOLLGATE_SERVER_SERVER_IPP
+#define TOLLGATE_SERVER_SERVER_IPP
 
 namespace tollgate::inline v0 {
 
@@ -32768,7 +33930,11 @@ TOLLGATE_COLD std::vector<listen_address> server::core::endpoints() const {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_SERVER_SERVER_IPP
+
 // <tollgate/server/detail/ticket_keys.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_TICKET_KEYS_HPP
+#define TOLLGATE_SERVER_DETAIL_TICKET_KEYS_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -32867,7 +34033,11 @@ private:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_TICKET_KEYS_HPP
+
 // <tollgate/server/tls.ipp>
+#ifndef TOLLGATE_SERVER_TLS_IPP
+#define TOLLGATE_SERVER_TLS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -33231,7 +34401,11 @@ TOLLGATE_COLD result<void> check_tls(const tls_settings& settings) {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_SERVER_TLS_IPP
+
 // <tollgate/http/detail/chunk_framing.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP
+#define TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP
 
 namespace tollgate::inline v0::http::detail {
 
@@ -33315,7 +34489,11 @@ TOLLGATE_DECL chunk_part chunk_framing::refuse(std::string_view reason) noexcept
 
 }  // namespace tollgate::http::detail
 
+#endif  // TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP
+
 // <tollgate/http/detail/chunked_body.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_IPP
+#define TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_IPP
 
 namespace tollgate::inline v0::http::detail {
 
@@ -33373,7 +34551,11 @@ TOLLGATE_DECL chunk_step chunked_body::refuse(status code, std::string_view reas
 
 }  // namespace tollgate::http::detail
 
+#endif  // TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_IPP
+
 // <tollgate/http/detail/request_parser.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_IPP
+#define TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_IPP
 
 namespace tollgate::inline v0::http {
 
@@ -33758,7 +34940,11 @@ TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexc
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_IPP
+
 // <tollgate/server/detail/connection_limiter.ipp>
+#ifndef TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_IPP
+#define TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_IPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -33839,7 +35025,11 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_IPP
+
 // <tollgate/server/detail/socket_calls.ipp>
+#ifndef TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_IPP
+#define TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_IPP
 
 #if defined(__linux__)
 #include <linux/sockios.h>
@@ -34133,7 +35323,11 @@ TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint,
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_IPP
+
 // <tollgate/server/detail/worker_pool.ipp>
+#ifndef TOLLGATE_SERVER_DETAIL_WORKER_POOL_IPP
+#define TOLLGATE_SERVER_DETAIL_WORKER_POOL_IPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -34292,7 +35486,11 @@ TOLLGATE_COLD void worker_pool::abandon() noexcept {
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_WORKER_POOL_IPP
+
 // <tollgate/server/detail/http1_session.ipp>
+#ifndef TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_IPP
+#define TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_IPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -34462,7 +35660,11 @@ TOLLGATE_DECL void http1_session::shrink() noexcept {
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_IPP
+
 // <tollgate/server/detail/connection.ipp>
+#ifndef TOLLGATE_SERVER_DETAIL_CONNECTION_IPP
+#define TOLLGATE_SERVER_DETAIL_CONNECTION_IPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -34867,7 +36069,11 @@ TOLLGATE_DECL void connection::arm_linger() noexcept {
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_CONNECTION_IPP
+
 // <tollgate/server/detail/event_loop.ipp>
+#ifndef TOLLGATE_SERVER_DETAIL_EVENT_LOOP_IPP
+#define TOLLGATE_SERVER_DETAIL_EVENT_LOOP_IPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -35154,7 +36360,11 @@ TOLLGATE_DECL void listener::distribute(const accept_result& accepted) noexcept 
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_EVENT_LOOP_IPP
+
 // <tollgate/server/detail/epoll_loop.ipp>
+#ifndef TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
+#define TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
 
 #if defined(__linux__)
 
@@ -35359,7 +36569,11 @@ TOLLGATE_COLD void epoll_loop_group::abandon() noexcept {
 
 #endif  // __linux__
 
+#endif  // TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
+
 // <tollgate/manual/detail/writer.hpp>
+#ifndef TOLLGATE_MANUAL_DETAIL_WRITER_HPP
+#define TOLLGATE_MANUAL_DETAIL_WRITER_HPP
 
 namespace tollgate::inline v0::manual {
 
@@ -35443,7 +36657,11 @@ namespace tollgate::inline v0::manual {
 
 }  // namespace tollgate::manual
 
+#endif  // TOLLGATE_MANUAL_DETAIL_WRITER_HPP
+
 // <tollgate/manual/detail/api_pages.ipp>
+#ifndef TOLLGATE_MANUAL_DETAIL_API_PAGES_IPP
+#define TOLLGATE_MANUAL_DETAIL_API_PAGES_IPP
 
 namespace tollgate::inline v0::manual {
 
@@ -35913,7 +37131,11 @@ TOLLGATE_DECL void page_writer::write_example(const route& route) {
 
 }  // namespace tollgate::manual
 
+#endif  // TOLLGATE_MANUAL_DETAIL_API_PAGES_IPP
+
 // <tollgate/manual/detail/oauth_page.ipp>
+#ifndef TOLLGATE_MANUAL_DETAIL_OAUTH_PAGE_IPP
+#define TOLLGATE_MANUAL_DETAIL_OAUTH_PAGE_IPP
 
 namespace tollgate::inline v0::manual {
 
@@ -36130,7 +37352,11 @@ secret, the old one stays valid until you remove it.</p>
 
 }  // namespace tollgate::manual
 
+#endif  // TOLLGATE_MANUAL_DETAIL_OAUTH_PAGE_IPP
+
 // <tollgate/api/detail/openapi.ipp>
+#ifndef TOLLGATE_API_DETAIL_OPENAPI_IPP
+#define TOLLGATE_API_DETAIL_OPENAPI_IPP
 
 namespace tollgate::inline v0 {
 namespace openapi {
@@ -36492,6 +37718,8 @@ TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_API_DETAIL_OPENAPI_IPP
+
 #endif  // bodies
 
 #if defined(TOLLGATE_WITH_ASIO)
@@ -36500,8 +37728,12 @@ TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route
 #include <asio/io_context.hpp>
 
 // <tollgate/server/asio_server.hpp>
+#ifndef TOLLGATE_SERVER_ASIO_SERVER_HPP
+#define TOLLGATE_SERVER_ASIO_SERVER_HPP
 
 /// Defines the constructor of `server` that takes an Asio executor.
+
+#endif  // TOLLGATE_SERVER_ASIO_SERVER_HPP
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
@@ -36515,6 +37747,8 @@ TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route
 #include <typeinfo>
 
 // <tollgate/server/detail/asio_loop.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_ASIO_LOOP_HPP
+#define TOLLGATE_SERVER_DETAIL_ASIO_LOOP_HPP
 
 /// Event loops on an Asio executor. Asio is used only to learn when a socket is ready or a tick is over, and to post
 /// tasks.
@@ -36842,7 +38076,11 @@ private:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_ASIO_LOOP_HPP
+
 // <tollgate/server/detail/asio_loop_group.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_ASIO_LOOP_GROUP_HPP
+#define TOLLGATE_SERVER_DETAIL_ASIO_LOOP_GROUP_HPP
 
 namespace tollgate::inline v0::server_detail {
 
@@ -36984,7 +38222,11 @@ private:
 
 }  // namespace tollgate::server_detail
 
+#endif  // TOLLGATE_SERVER_DETAIL_ASIO_LOOP_GROUP_HPP
+
 // <tollgate/server/asio_server.ipp>
+#ifndef TOLLGATE_SERVER_ASIO_SERVER_IPP
+#define TOLLGATE_SERVER_ASIO_SERVER_IPP
 
 namespace tollgate::inline v0 {
 
@@ -37010,6 +38252,8 @@ TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_SERVER_ASIO_SERVER_IPP
+
 #endif  // bodies
 
 #endif  // TOLLGATE_WITH_ASIO
@@ -37019,6 +38263,8 @@ TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings
 #include <iosfwd>
 
 // <tollgate/webhooks/detail/delivery_trace.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_TRACE_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_TRACE_HPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -37043,7 +38289,11 @@ struct delivery_trace {
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_TRACE_HPP
+
 // <tollgate/http/detail/response_parser.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
+#define TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -37169,7 +38419,11 @@ private:
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
+
 // <tollgate/webhooks/detail/name_lookup.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
 
 namespace tollgate::inline v0 {
 
@@ -37243,7 +38497,11 @@ private:
 }  // namespace webhooks
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
+
 // <tollgate/webhooks/detail/retry_schedule.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -37280,7 +38538,11 @@ struct attempt_report {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_HPP
+
 // <tollgate/webhooks/detail/dispatcher_settings.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DISPATCHER_SETTINGS_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DISPATCHER_SETTINGS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -37358,7 +38620,11 @@ struct hook_dispatch_settings {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DISPATCHER_SETTINGS_HPP
+
 // <tollgate/webhooks/detail/delivery_worker.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_HPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -37415,7 +38681,11 @@ private:
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_HPP
+
 // <tollgate/webhooks/hook_dispatcher.hpp>
+#ifndef TOLLGATE_WEBHOOKS_HOOK_DISPATCHER_HPP
+#define TOLLGATE_WEBHOOKS_HOOK_DISPATCHER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -37596,6 +38866,8 @@ hook_dispatcher(const asio::any_io_executor&, Service&, hook_dispatch_settings =
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEBHOOKS_HOOK_DISPATCHER_HPP
+
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 #include <asio/any_io_executor.hpp>
@@ -37615,6 +38887,8 @@ hook_dispatcher(const asio::any_io_executor&, Service&, hook_dispatch_settings =
 #include <istream>
 
 // <tollgate/http/detail/response_parser.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
+#define TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
 
 namespace tollgate::inline v0::http {
 
@@ -37862,7 +39136,11 @@ TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
+
 // <tollgate/webhooks/detail/name_lookup.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
 
 namespace tollgate::inline v0 {
 
@@ -38181,7 +39459,11 @@ TOLLGATE_DECL bool lookup_pool::withdraw(const std::string& host, std::uint64_t 
 }  // namespace webhooks
 }  // namespace tollgate::inline v0
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
+
 // <tollgate/http/detail/retry_after.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP
+#define TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP
 
 namespace tollgate::inline v0::http {
 
@@ -38195,7 +39477,11 @@ namespace tollgate::inline v0::http {
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP
+
 // <tollgate/webhooks/detail/retry_schedule.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_IPP
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -38253,7 +39539,11 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_IPP
+
 // <tollgate/webhooks/detail/delivery_scheduler.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_HPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -38527,7 +39817,11 @@ private:
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_HPP
+
 // <tollgate/webhooks/detail/connection.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_HPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -38616,7 +39910,11 @@ protected:
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_HPP
+
 // <tollgate/webhooks/detail/address_order.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -38665,7 +39963,11 @@ private:
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
+
 // <tollgate/webhooks/detail/connection_pool.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_HPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -38712,7 +40014,11 @@ private:
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_HPP
+
 // <tollgate/webhooks/detail/hook_client.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_HPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -38781,7 +40087,11 @@ private:
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_HPP
+
 // <tollgate/webhooks/detail/delivery_worker.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_IPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -39238,7 +40548,11 @@ TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_IPP
+
 // <tollgate/http/detail/retry_after.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP
+#define TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP
 
 namespace tollgate::inline v0::http {
 namespace detail {
@@ -39367,7 +40681,11 @@ TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view tex
 
 }  // namespace tollgate::http
 
+#endif  // TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP
+
 // <tollgate/webhooks/detail/delivery_choice.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_CHOICE_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_CHOICE_IPP
 
 // Which of the due hooks are served now: the part of the scheduler that chooses.
 namespace tollgate::inline v0::webhooks {
@@ -39550,7 +40868,11 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_CHOICE_IPP
+
 // <tollgate/webhooks/detail/delivery_scheduler.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_IPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -39906,7 +41228,11 @@ TOLLGATE_DECL void delivery_scheduler::forget_idle_hosts() noexcept {
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_IPP
+
 // <tollgate/webhooks/detail/connection.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_IPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -39974,7 +41300,11 @@ TOLLGATE_DECL void hook_connection::close() noexcept {
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_IPP
+
 // <tollgate/webhooks/detail/connection_pool.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_IPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -40034,7 +41364,11 @@ TOLLGATE_DECL void connection_pool::close() {
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_IPP
+
 // <tollgate/webhooks/detail/attempt_run.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_HPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -40117,7 +41451,11 @@ private:
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_HPP
+
 // <tollgate/webhooks/detail/hook_client.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_IPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -40222,7 +41560,11 @@ TOLLGATE_DECL void hook_client::report_ended() noexcept {
 
 }  // namespace tollgate::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_IPP
+
 // <tollgate/webhooks/detail/attempt_run.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_IPP
 
 namespace tollgate::inline v0::webhooks {
 
@@ -40544,6 +41886,8 @@ TOLLGATE_DECL void attempt_run::end() noexcept {
 
 }  // namespace tollgate::inline v0::webhooks
 
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_IPP
+
 #endif  // bodies
 
 #endif  // TOLLGATE_WITH_DISPATCHER
@@ -40551,6 +41895,8 @@ TOLLGATE_DECL void attempt_run::end() noexcept {
 #if defined(TOLLGATE_WITH_SQLITE)
 
 // <tollgate/store/sqlite.hpp>
+#ifndef TOLLGATE_STORE_SQLITE_HPP
+#define TOLLGATE_STORE_SQLITE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -40734,7 +42080,11 @@ static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store> && backlog_sou
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_SQLITE_HPP
+
 // <tollgate/store/detail/sqlite/statement.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_HPP
 
 struct sqlite3_stmt;
 
@@ -40865,7 +42215,11 @@ result<std::optional<std::tuple<Columns...>>> statement::next() {
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_HPP
+
 // <tollgate/store/detail/sqlite/database.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_HPP
 
 struct sqlite3;
 
@@ -40993,7 +42347,11 @@ private:
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_HPP
+
 // <tollgate/store/detail/sqlite/opened_file.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_HPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -41040,7 +42398,11 @@ private:
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_HPP
+
 // <tollgate/store/detail/sqlite/change_stamp.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_HPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -41134,7 +42496,11 @@ private:
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_HPP
+
 // <tollgate/store/detail/sqlite/own_transaction.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_HPP
 
 struct sqlite3;
 
@@ -41184,7 +42550,11 @@ static_assert(event_sink<sqlite_own_transaction>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_HPP
+
 // <tollgate/store/sqlite_database.hpp>
+#ifndef TOLLGATE_STORE_SQLITE_DATABASE_HPP
+#define TOLLGATE_STORE_SQLITE_DATABASE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -41322,12 +42692,16 @@ using sqlite_row_cache = row_cache<Key, Row, sqlite::change_stamp>;
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_SQLITE_DATABASE_HPP
+
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 #include <sqlite3.h>
 #include <filesystem>
 
 // <tollgate/store/detail/sqlite/store_impl.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_STORE_IMPL_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_STORE_IMPL_IPP
 
 namespace tollgate::inline v0 {
 
@@ -41411,7 +42785,11 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_STORE_IMPL_IPP
+
 // <tollgate/store/detail/sqlite/access_tokens.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_ACCESS_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_ACCESS_TOKENS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -41485,7 +42863,11 @@ TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& t
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_ACCESS_TOKENS_IPP
+
 // <tollgate/store/detail/sqlite/applications.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_APPLICATIONS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_APPLICATIONS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -41571,7 +42953,11 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, appli
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_APPLICATIONS_IPP
+
 // <tollgate/store/detail/sqlite/append_event.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_HPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -41591,7 +42977,11 @@ namespace tollgate::inline v0::sqlite {
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_HPP
+
 // <tollgate/store/detail/sqlite/delivery_columns.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_COLUMNS_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_COLUMNS_HPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -41631,7 +43021,11 @@ struct column<delivery_state> : named_column<delivery_state, delivery_state_name
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_COLUMNS_HPP
+
 // <tollgate/store/detail/sqlite/remove_deliveries.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_HPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -41658,7 +43052,11 @@ TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_HPP
+
 // <tollgate/store/detail/sqlite/completions.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_COMPLETIONS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_COMPLETIONS_IPP
 
 namespace tollgate::inline v0::sqlite::detail {
 
@@ -41768,7 +43166,11 @@ TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<c
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_COMPLETIONS_IPP
+
 // <tollgate/store/detail/sqlite/delivery_history.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP
 
 namespace tollgate::inline v0 {
 
@@ -41954,7 +43356,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_b
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP
+
 // <tollgate/store/detail/sqlite/device_codes.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_DEVICE_CODES_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_DEVICE_CODES_IPP
 
 namespace tollgate::inline v0 {
 
@@ -42007,7 +43413,11 @@ TOLLGATE_DECL result<std::optional<device_answer>> sqlite_store::answer_device_c
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_DEVICE_CODES_IPP
+
 // <tollgate/store/detail/sqlite/grants.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_GRANTS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_GRANTS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -42249,7 +43659,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_GRANTS_IPP
+
 // <tollgate/store/detail/sqlite/hooks.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_HOOKS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_HOOKS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -42385,7 +43799,11 @@ TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_HOOKS_IPP
+
 // <tollgate/store/detail/sqlite/leases.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_LEASES_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_LEASES_IPP
 
 namespace tollgate::inline v0::sqlite::detail {
 
@@ -42556,7 +43974,11 @@ TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<co
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_LEASES_IPP
+
 // <tollgate/store/detail/sqlite/outbox.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OUTBOX_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_OUTBOX_IPP
 
 namespace tollgate::inline v0 {
 
@@ -42631,7 +44053,11 @@ TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const no
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OUTBOX_IPP
+
 // <tollgate/store/detail/sqlite/personal_tokens.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_PERSONAL_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_PERSONAL_TOKENS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -42717,7 +44143,11 @@ TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_v
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_PERSONAL_TOKENS_IPP
+
 // <tollgate/store/detail/sqlite/sessions.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -42787,7 +44217,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
+
 // <tollgate/store/detail/sqlite/schema.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_SCHEMA_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_SCHEMA_HPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -43094,7 +44528,11 @@ inline constexpr std::array<std::string_view, 41> store_objects{
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_SCHEMA_HPP
+
 // <tollgate/store/sqlite.ipp>
+#ifndef TOLLGATE_STORE_SQLITE_IPP
+#define TOLLGATE_STORE_SQLITE_IPP
 
 namespace tollgate::inline v0 {
 
@@ -43158,7 +44596,11 @@ TOLLGATE_DECL backend_statistics sqlite_store::statistics() const noexcept {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_SQLITE_IPP
+
 // <tollgate/store/detail/sqlite/failure.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_FAILURE_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_FAILURE_HPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -43217,7 +44659,11 @@ namespace detail {
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_FAILURE_HPP
+
 // <tollgate/store/detail/sqlite/statement.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_IPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -43305,7 +44751,11 @@ TOLLGATE_DECL void statement::give_back() noexcept {
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_IPP
+
 // <tollgate/store/detail/sqlite/database.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_IPP
 
 #if !defined(_WIN32)
 #include <stdlib.h>
@@ -43480,7 +44930,11 @@ TOLLGATE_DECL result<void> transaction::commit() {
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_IPP
+
 // <tollgate/store/detail/sqlite/opened_file.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_IPP
 
 #if !defined(_WIN32)
 #include <sys/stat.h>
@@ -43535,7 +44989,11 @@ TOLLGATE_DECL std::optional<opened_file::identity> opened_file::identity_of([[ma
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_IPP
+
 // <tollgate/store/detail/sqlite/change_stamp.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_IPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -43584,7 +45042,11 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_IPP
+
 // <tollgate/store/detail/sqlite/migrations.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -43609,7 +45071,11 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
+
 // <tollgate/store/detail/sqlite/own_transaction.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP
 
 namespace tollgate::inline v0 {
 
@@ -43636,7 +45102,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP
+
 // <tollgate/store/sqlite_database.ipp>
+#ifndef TOLLGATE_STORE_SQLITE_DATABASE_IPP
+#define TOLLGATE_STORE_SQLITE_DATABASE_IPP
 
 namespace tollgate::inline v0 {
 
@@ -43748,7 +45218,11 @@ TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexc
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_SQLITE_DATABASE_IPP
+
 // <tollgate/store/detail/sqlite/append_event.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_IPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -43798,7 +45272,11 @@ TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<hook_
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_IPP
+
 // <tollgate/store/detail/sqlite/remove_deliveries.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_IPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -43864,7 +45342,11 @@ TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_IPP
+
 // <tollgate/store/detail/sqlite/migrations.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_IPP
 
 namespace tollgate::inline v0::sqlite {
 
@@ -43954,6 +45436,8 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
 
 }  // namespace tollgate::sqlite
 
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_IPP
+
 #endif  // bodies
 
 #endif  // TOLLGATE_WITH_SQLITE
@@ -43961,6 +45445,8 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
 #if defined(TOLLGATE_WITH_POSTGRES)
 
 // <tollgate/store/detail/cache_invalidation_feed.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP
+#define TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP
 
 namespace tollgate::inline v0 {
 
@@ -44075,7 +45561,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP
+
 // <tollgate/store/detail/postgres/server_clock.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_HPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -44132,7 +45622,11 @@ private:
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_HPP
+
 // <tollgate/store/postgres.hpp>
+#ifndef TOLLGATE_STORE_POSTGRES_HPP
+#define TOLLGATE_STORE_POSTGRES_HPP
 
 namespace tollgate::inline v0 {
 
@@ -44377,7 +45871,11 @@ static_assert(outbox<postgres_store> && shared_outbox<postgres_store> && backlog
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_POSTGRES_HPP
+
 // <tollgate/store/detail/postgres/statement.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_HPP
 
 struct pg_result;
 
@@ -44519,7 +46017,11 @@ private:
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_HPP
+
 // <tollgate/store/detail/postgres/batch.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_HPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -44700,7 +46202,11 @@ using results = std::vector<rows>;
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_HPP
+
 // <tollgate/store/detail/postgres/failure.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_HPP
 
 struct pg_conn;
 struct pg_result;
@@ -44736,7 +46242,11 @@ struct run_failure {
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_HPP
+
 // <tollgate/store/detail/postgres/server_list.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_HPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -44779,7 +46289,11 @@ inline constexpr std::size_t server_addresses_max = 4;
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_HPP
+
 // <tollgate/store/detail/postgres/connection.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_HPP
 
 struct pg_conn;
 
@@ -44903,7 +46417,11 @@ private:
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_HPP
+
 // <tollgate/store/detail/postgres/migrations.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_HPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -44938,7 +46456,11 @@ struct schema_step {
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_HPP
+
 // <tollgate/store/detail/postgres/own_transaction.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_HPP
 
 struct pg_conn;
 
@@ -44987,7 +46509,11 @@ static_assert(event_sink<postgres_own_transaction>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_HPP
+
 // <tollgate/store/postgres_database.hpp>
+#ifndef TOLLGATE_STORE_POSTGRES_DATABASE_HPP
+#define TOLLGATE_STORE_POSTGRES_DATABASE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -45263,9 +46789,13 @@ using postgres_row_cache = row_cache<Key, Row, cache_invalidation_feed>;
 
 // Includes the store, whose bodies use what is declared above.
 
+#endif  // TOLLGATE_STORE_POSTGRES_DATABASE_HPP
+
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 // <tollgate/store/detail/postgres/server_clock.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_IPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -45319,7 +46849,11 @@ TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_IPP
+
 // <tollgate/store/detail/postgres/credential_lookup.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_HPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -45355,7 +46889,11 @@ private:
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_HPP
+
 // <tollgate/store/detail/postgres/listener.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -45429,7 +46967,11 @@ private:
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_HPP
+
 // <tollgate/store/detail/postgres/store_impl.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_STORE_IMPL_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_STORE_IMPL_IPP
 
 namespace tollgate::inline v0 {
 
@@ -45556,7 +47098,11 @@ TOLLGATE_DECL std::size_t add_room_query(batch& to, user_id user, application_id
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_STORE_IMPL_IPP
+
 // <tollgate/store/detail/postgres/access_tokens.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_ACCESS_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_ACCESS_TOKENS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -45679,7 +47225,11 @@ TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest&
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_ACCESS_TOKENS_IPP
+
 // <tollgate/store/detail/postgres/applications.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -45802,7 +47352,11 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP
+
 // <tollgate/store/detail/postgres/delivery_columns.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -45845,7 +47399,11 @@ struct column<message_seed> {
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP
+
 // <tollgate/store/detail/postgres/remove_deliveries.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_HPP
 
 namespace tollgate::inline v0 {
 
@@ -45878,7 +47436,11 @@ TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id>
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_HPP
+
 // <tollgate/store/detail/postgres/completions.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_COMPLETIONS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_COMPLETIONS_IPP
 
 namespace tollgate::inline v0::postgres::detail {
 
@@ -46099,7 +47661,11 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_COMPLETIONS_IPP
+
 // <tollgate/store/detail/postgres/append_event.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_APPEND_EVENT_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_APPEND_EVENT_HPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -46126,7 +47692,11 @@ inline void append_event(batch& to, const event& reported, const message_seed& s
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_APPEND_EVENT_HPP
+
 // <tollgate/store/detail/postgres/delivery_history.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_HISTORY_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_HISTORY_IPP
 
 namespace tollgate::inline v0 {
 
@@ -46310,7 +47880,11 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_HISTORY_IPP
+
 // <tollgate/store/detail/postgres/device_codes.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DEVICE_CODES_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_DEVICE_CODES_IPP
 
 namespace tollgate::inline v0 {
 
@@ -46381,7 +47955,11 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_DEVICE_CODES_IPP
+
 // <tollgate/store/detail/postgres/grants.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_GRANTS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_GRANTS_IPP
 
 // A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
 // the lock of its code). For one user and one application these verbs are thus serialized, and each statement after the lock sees what
@@ -46691,7 +48269,11 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_GRANTS_IPP
+
 // <tollgate/store/detail/postgres/hooks.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_HOOKS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_HOOKS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -46891,7 +48473,11 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_HOOKS_IPP
+
 // <tollgate/store/detail/postgres/leases.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_LEASES_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_LEASES_IPP
 
 namespace tollgate::inline v0 {
 
@@ -47015,7 +48601,11 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_LEASES_IPP
+
 // <tollgate/store/detail/postgres/outbox.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_OUTBOX_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_OUTBOX_IPP
 
 namespace tollgate::inline v0::postgres::detail {
 
@@ -47161,7 +48751,11 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_OUTBOX_IPP
+
 // <tollgate/store/detail/postgres/personal_tokens.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_PERSONAL_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_PERSONAL_TOKENS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -47255,7 +48849,11 @@ TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_PERSONAL_TOKENS_IPP
+
 // <tollgate/store/detail/postgres/sessions.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
 
 namespace tollgate::inline v0 {
 
@@ -47325,7 +48923,11 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
+
 // <tollgate/store/detail/postgres/schema.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SCHEMA_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SCHEMA_HPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -47737,7 +49339,11 @@ inline constexpr std::array<std::string_view, 46> store_objects{
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SCHEMA_HPP
+
 // <tollgate/store/postgres.ipp>
+#ifndef TOLLGATE_STORE_POSTGRES_IPP
+#define TOLLGATE_STORE_POSTGRES_IPP
 
 namespace tollgate::inline v0 {
 
@@ -47818,7 +49424,11 @@ TOLLGATE_DECL backend_statistics postgres_store::statistics() const noexcept {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_POSTGRES_IPP
+
 // <tollgate/store/detail/postgres/libpq.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_LIBPQ_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_LIBPQ_HPP
 
 // Debian installs it in its own directory, which only pkg-config and CMake know.
 #if __has_include(<libpq-fe.h>)
@@ -47827,7 +49437,11 @@ TOLLGATE_DECL backend_statistics postgres_store::statistics() const noexcept {
 #include <postgresql/libpq-fe.h>
 #endif
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_LIBPQ_HPP
+
 // <tollgate/store/detail/postgres/statement.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_IPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -47922,7 +49536,11 @@ TOLLGATE_DECL std::optional<std::string_view> cell::blob() const noexcept { retu
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_IPP
+
 // <tollgate/store/detail/postgres/batch.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_IPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -47962,7 +49580,11 @@ TOLLGATE_DECL error rows::no_row() const {
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_IPP
+
 // <tollgate/store/detail/postgres/failure.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_IPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -48067,7 +49689,11 @@ TOLLGATE_DECL run_failure connection_failure(pg_conn* connection, std::string_vi
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_IPP
+
 // <tollgate/store/detail/postgres/server_list.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_IPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -48308,7 +49934,11 @@ TOLLGATE_DECL std::vector<server_parameters> server_at_each(const server_paramet
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_IPP
+
 // <tollgate/store/detail/postgres/connection.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_IPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -48670,7 +50300,11 @@ TOLLGATE_DECL std::optional<notification> connection::take_notification() {
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_IPP
+
 // <tollgate/store/detail/postgres/migrations.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_IPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -48779,7 +50413,11 @@ TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::stri
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_IPP
+
 // <tollgate/store/detail/postgres/own_transaction.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
 
 namespace tollgate::inline v0 {
 
@@ -48884,7 +50522,11 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
+
 // <tollgate/store/postgres_database.ipp>
+#ifndef TOLLGATE_STORE_POSTGRES_DATABASE_IPP
+#define TOLLGATE_STORE_POSTGRES_DATABASE_IPP
 
 namespace tollgate::inline v0 {
 
@@ -49180,7 +50822,11 @@ TOLLGATE_DECL result<results> transaction::commit(batch last) {
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_STORE_POSTGRES_DATABASE_IPP
+
 // <tollgate/store/detail/postgres/credential_lookup.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_IPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -49257,7 +50903,11 @@ TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::op
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_IPP
+
 // <tollgate/store/detail/postgres/listener.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_IPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -49396,7 +51046,11 @@ TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_IPP
+
 // <tollgate/store/detail/postgres/remove_deliveries.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_IPP
 
 namespace tollgate::inline v0::postgres {
 
@@ -49511,6 +51165,8 @@ TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id>
 
 }  // namespace tollgate::postgres
 
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_IPP
+
 #endif  // bodies
 
 #endif  // TOLLGATE_WITH_POSTGRES
@@ -49518,6 +51174,8 @@ TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id>
 #if defined(TOLLGATE_WITH_REDIS)
 
 // <tollgate/limits/redis_limiter.hpp>
+#ifndef TOLLGATE_LIMITS_REDIS_LIMITER_HPP
+#define TOLLGATE_LIMITS_REDIS_LIMITER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -49624,11 +51282,15 @@ static_assert(rate_limiter<redis_limiter>);
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_LIMITS_REDIS_LIMITER_HPP
+
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 #include <hiredis/hiredis.h>
 
 // <tollgate/limits/detail/redis/server_address.hpp>
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_HPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_HPP
 
 namespace tollgate::inline v0::redis {
 
@@ -49654,7 +51316,11 @@ struct server_address {
 
 }  // namespace tollgate::redis
 
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_HPP
+
 // <tollgate/limits/detail/redis/connection.hpp>
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_HPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_HPP
 
 struct redisReader;
 struct ssl_st;
@@ -49761,7 +51427,11 @@ private:
 
 }  // namespace tollgate::redis
 
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_HPP
+
 // <tollgate/limits/detail/redis/window_script.hpp>
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_HPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_HPP
 
 namespace tollgate::inline v0::redis {
 
@@ -49820,7 +51490,11 @@ private:
 
 }  // namespace tollgate::redis
 
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_HPP
+
 // <tollgate/limits/detail/redis/client.hpp>
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_HPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_HPP
 
 namespace tollgate::inline v0::redis {
 
@@ -49872,7 +51546,11 @@ private:
 
 }  // namespace tollgate::redis
 
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_HPP
+
 // <tollgate/limits/detail/redis/leases.hpp>
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_HPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_HPP
 
 namespace tollgate::inline v0::redis {
 
@@ -49942,7 +51620,11 @@ private:
 
 }  // namespace tollgate::redis
 
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_HPP
+
 // <tollgate/limits/redis_limiter.ipp>
+#ifndef TOLLGATE_LIMITS_REDIS_LIMITER_IPP
+#define TOLLGATE_LIMITS_REDIS_LIMITER_IPP
 
 namespace tollgate::inline v0 {
 
@@ -50109,7 +51791,11 @@ TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->client
 
 }  // namespace tollgate
 
+#endif  // TOLLGATE_LIMITS_REDIS_LIMITER_IPP
+
 // <tollgate/limits/detail/redis/server_address.ipp>
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_IPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_IPP
 
 namespace tollgate::inline v0::redis {
 
@@ -50193,7 +51879,11 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
 
 }  // namespace tollgate::redis
 
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_IPP
+
 // <tollgate/limits/detail/redis/connection.ipp>
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_IPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_IPP
 
 namespace tollgate::inline v0::redis {
 
@@ -50487,7 +52177,11 @@ TOLLGATE_DECL result<void> connection::wait(short events, steady::time_point end
 
 }  // namespace tollgate::redis
 
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_IPP
+
 // <tollgate/limits/detail/redis/window_script.ipp>
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_IPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_IPP
 
 namespace tollgate::inline v0::redis {
 
@@ -50606,7 +52300,11 @@ TOLLGATE_DECL window_result window_script::read(const window_request& request, c
 
 }  // namespace tollgate::redis
 
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_IPP
+
 // <tollgate/limits/detail/redis/client.ipp>
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_IPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_IPP
 
 namespace tollgate::inline v0::redis {
 
@@ -50782,7 +52480,11 @@ TOLLGATE_DECL bool client::is_up() const noexcept { return state_->shared.is_up(
 
 }  // namespace tollgate::redis
 
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_IPP
+
 // <tollgate/limits/detail/redis/leases.ipp>
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_IPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_IPP
 
 namespace tollgate::inline v0::redis {
 
@@ -51039,6 +52741,8 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t boot_ti
 TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->sets.memory_bytes(); }
 
 }  // namespace tollgate::redis
+
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_IPP
 
 #endif  // bodies
 

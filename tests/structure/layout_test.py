@@ -8,7 +8,8 @@ import sources
 TOP_LEVEL = {"CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md", "LICENSE", "README.md",
              "docs", "examples", "include", "single_include", "tests"}
 DOT_FILES = {".clang-format", ".clang-tidy", ".git", ".gitignore"}  # folders that start with a dot may be of an editor
-LINES_MAX = 500
+LINES_MAX = 500  # without the include guard
+GUARD_LINES = 4
 CODE = (".hpp", ".ipp", ".cpp", ".py")
 COLUMNS_MAX = 140  # 120 is the aim; tests have no limit, because of their tables
 
@@ -51,7 +52,7 @@ def check_headers(base):
     for path in sources.files(base / "include", ".hpp", ".ipp"):
         text = sources.read(path)
         name = path.relative_to(base)
-        lines = text.count("\n")
+        lines = text.count("\n") - GUARD_LINES
         if lines > LINES_MAX:
             yield f"{name}: {lines} lines, {LINES_MAX} at most"
         if "#pragma once" not in text:

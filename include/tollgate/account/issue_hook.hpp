@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_ACCOUNT_ISSUE_HOOK_HPP
+#define TOLLGATE_ACCOUNT_ISSUE_HOOK_HPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
@@ -168,3 +170,5 @@ template <hook_store Hooks, random_source Random = system_random>
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_ACCOUNT_ISSUE_HOOK_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_ACCOUNT_ISSUE_PERSONAL_TOKEN_HPP
+#define TOLLGATE_ACCOUNT_ISSUE_PERSONAL_TOKEN_HPP
 
 #include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -118,3 +120,5 @@ template <token_store Store, random_source Random = system_random>
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_ACCOUNT_ISSUE_PERSONAL_TOKEN_HPP

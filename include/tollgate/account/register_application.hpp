@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_ACCOUNT_REGISTER_APPLICATION_HPP
+#define TOLLGATE_ACCOUNT_REGISTER_APPLICATION_HPP
 
 #include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/config.hpp>
@@ -142,3 +144,5 @@ template <application_store Store>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/account/register_application.ipp>
 #endif
+
+#endif  // TOLLGATE_ACCOUNT_REGISTER_APPLICATION_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_ACCOUNT_REGISTER_APPLICATION_IPP
+#define TOLLGATE_ACCOUNT_REGISTER_APPLICATION_IPP
 
 #include <tollgate/account/register_application.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -131,3 +133,5 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_ACCOUNT_REGISTER_APPLICATION_IPP

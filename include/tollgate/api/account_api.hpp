@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_API_ACCOUNT_API_HPP
+#define TOLLGATE_API_ACCOUNT_API_HPP
 
 #include <tollgate/pipeline/detail/api_definition.hpp>
 #include <tollgate/pipeline/detail/api_settings.hpp>
@@ -245,3 +247,5 @@ void account_api<Users, Store, Policies>::handle(const http::refusal& refusal, h
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/api/account_api.ipp>
 #endif
+
+#endif  // TOLLGATE_API_ACCOUNT_API_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_API_ACCOUNT_API_IPP
+#define TOLLGATE_API_ACCOUNT_API_IPP
 
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/detail/shapes.hpp>
@@ -91,3 +93,5 @@ TOLLGATE_COLD route_table account_list_routes() {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_API_ACCOUNT_API_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_API_ACCOUNT_SERVICE_HPP
+#define TOLLGATE_API_ACCOUNT_SERVICE_HPP
 
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
@@ -358,3 +360,5 @@ account_service(account_service_settings, Users&, Store&, Sessions&, Policies = 
                 Theme = {}) -> account_service<Users, Store, Sessions, Policies, Theme>;
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_API_ACCOUNT_SERVICE_HPP

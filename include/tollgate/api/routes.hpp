@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_API_ROUTES_HPP
+#define TOLLGATE_API_ROUTES_HPP
 
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/base/config.hpp>
@@ -21,3 +23,5 @@ namespace tollgate::inline v0 {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/api/routes.ipp>
 #endif
+
+#endif  // TOLLGATE_API_ROUTES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_API_ROUTES_IPP
+#define TOLLGATE_API_ROUTES_IPP
 
 #include <tollgate/account/issue_hook.hpp>
 #include <tollgate/api/detail/openapi.hpp>
@@ -200,3 +202,5 @@ TOLLGATE_COLD route_table account_routes() {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_API_ROUTES_IPP

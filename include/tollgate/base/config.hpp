@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_CONFIG_HPP
+#define TOLLGATE_BASE_CONFIG_HPP
 
 /// Build configuration macros.
 ///
@@ -34,3 +36,5 @@
 // The same, for what runs when something is set up, created or ended, or fails, and not for each request: compiled for size, which
 // takes less time and keeps it apart from the code of requests.
 #define TOLLGATE_COLD __attribute__((cold)) TOLLGATE_DECL
+
+#endif  // TOLLGATE_BASE_CONFIG_HPP

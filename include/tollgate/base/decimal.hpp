@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DECIMAL_HPP
+#define TOLLGATE_BASE_DECIMAL_HPP
 
 #include <tollgate/base/detail/inline_text.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -94,3 +96,5 @@ constexpr decimal decimal::from_minor_units(std::int64_t amount, unsigned digits
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DECIMAL_HPP

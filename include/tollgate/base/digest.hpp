@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DIGEST_HPP
+#define TOLLGATE_BASE_DIGEST_HPP
 
 #include <tollgate/base/config.hpp>
 
@@ -87,3 +89,5 @@ struct std::hash<tollgate::digest> {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/base/digest.ipp>
 #endif
+
+#endif  // TOLLGATE_BASE_DIGEST_HPP

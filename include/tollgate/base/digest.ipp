@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DIGEST_IPP
+#define TOLLGATE_BASE_DIGEST_IPP
 
 #include <tollgate/base/digest.hpp>
 
@@ -69,3 +71,5 @@ TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DIGEST_IPP

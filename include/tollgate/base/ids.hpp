@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_IDS_HPP
+#define TOLLGATE_BASE_IDS_HPP
 
 #include <tollgate/base/detail/text.hpp>
 
@@ -57,3 +59,5 @@ struct std::hash<tollgate::id<Tag>> {
         return std::hash<std::int64_t>{}(key.value());
     }
 };
+
+#endif  // TOLLGATE_BASE_IDS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_IP_ADDRESS_HPP
+#define TOLLGATE_BASE_IP_ADDRESS_HPP
 
 #include <tollgate/base/config.hpp>
 
@@ -118,3 +120,5 @@ enum class forwarding_field : std::uint8_t {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/base/ip_address.ipp>
 #endif
+
+#endif  // TOLLGATE_BASE_IP_ADDRESS_HPP

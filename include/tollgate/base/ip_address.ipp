@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_IP_ADDRESS_IPP
+#define TOLLGATE_BASE_IP_ADDRESS_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -151,3 +153,5 @@ TOLLGATE_DECL std::optional<ip_network> ip_network::parse(std::string_view text)
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_IP_ADDRESS_IPP

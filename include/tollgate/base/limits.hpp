@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_LIMITS_HPP
+#define TOLLGATE_BASE_LIMITS_HPP
 
 #include <cstddef>
 #include <string_view>
@@ -75,3 +77,5 @@ inline constexpr std::size_t application_description_bytes_max = 255;  // a line
 }
 
 }  // namespace tollgate::limits
+
+#endif  // TOLLGATE_BASE_LIMITS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_RESULT_HPP
+#define TOLLGATE_BASE_RESULT_HPP
 
 #include <tollgate/base/time.hpp>
 
@@ -409,3 +411,5 @@ template <class T>
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_RESULT_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_SECRET_HPP
+#define TOLLGATE_BASE_SECRET_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/inline_text.hpp>
@@ -69,3 +71,5 @@ TOLLGATE_DECL void secure_wipe(std::string& text) noexcept;
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/base/secret.ipp>
 #endif
+
+#endif  // TOLLGATE_BASE_SECRET_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_SECRET_IPP
+#define TOLLGATE_BASE_SECRET_IPP
 
 #include <tollgate/base/detail/hash.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -154,3 +156,5 @@ TOLLGATE_DECL void secure_wipe(std::string& text) noexcept {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_SECRET_IPP

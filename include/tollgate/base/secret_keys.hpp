@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_SECRET_KEYS_HPP
+#define TOLLGATE_BASE_SECRET_KEYS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
@@ -55,3 +57,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/base/secret_keys.ipp>
 #endif
+
+#endif  // TOLLGATE_BASE_SECRET_KEYS_HPP

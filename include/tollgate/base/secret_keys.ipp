@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_SECRET_KEYS_IPP
+#define TOLLGATE_BASE_SECRET_KEYS_IPP
 
 #include <tollgate/base/detail/aes_gcm.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -79,3 +81,5 @@ TOLLGATE_DECL result<std::string> secret_keys::decrypt(std::string_view stored, 
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_SECRET_KEYS_IPP

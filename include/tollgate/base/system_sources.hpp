@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_SYSTEM_SOURCES_HPP
+#define TOLLGATE_BASE_SYSTEM_SOURCES_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/time.hpp>
@@ -28,3 +30,5 @@ struct system_random {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/base/system_sources.ipp>
 #endif
+
+#endif  // TOLLGATE_BASE_SYSTEM_SOURCES_HPP

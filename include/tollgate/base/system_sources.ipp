@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_SYSTEM_SOURCES_IPP
+#define TOLLGATE_BASE_SYSTEM_SOURCES_IPP
 
 #include <tollgate/base/system_sources.hpp>
 
@@ -14,3 +16,5 @@ TOLLGATE_DECL bool system_random::fill(std::span<std::byte> bytes) const noexcep
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_SYSTEM_SOURCES_IPP

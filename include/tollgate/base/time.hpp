@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_TIME_HPP
+#define TOLLGATE_BASE_TIME_HPP
 
 #include <array>
 #include <chrono>
@@ -109,3 +111,5 @@ constexpr http_date_text to_http_date(instant at) noexcept {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_TIME_HPP

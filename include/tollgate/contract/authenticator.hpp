@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_AUTHENTICATOR_HPP
+#define TOLLGATE_CONTRACT_AUTHENTICATOR_HPP
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/result.hpp>
@@ -83,3 +85,5 @@ concept agent_rule = requires(const A& a, std::string_view user_agent) {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_AUTHENTICATOR_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_HOOK_STORE_HPP
+#define TOLLGATE_CONTRACT_HOOK_STORE_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/hook.hpp>
@@ -43,3 +45,5 @@ concept hook_store = requires(S& s, const new_hook& created, const hook_change& 
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_HOOK_STORE_HPP

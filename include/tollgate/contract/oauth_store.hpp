@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_OAUTH_STORE_HPP
+#define TOLLGATE_CONTRACT_OAUTH_STORE_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/application.hpp>
@@ -114,3 +116,5 @@ template <class S>
 concept oauth_store = application_store<S> && grant_store<S>;
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_OAUTH_STORE_HPP

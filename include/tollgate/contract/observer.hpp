@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_OBSERVER_HPP
+#define TOLLGATE_CONTRACT_OBSERVER_HPP
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/result.hpp>
@@ -144,3 +146,5 @@ void report_activity(const O& observer, const activity& done) noexcept {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_OBSERVER_HPP

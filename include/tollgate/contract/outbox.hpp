@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_OUTBOX_HPP
+#define TOLLGATE_CONTRACT_OUTBOX_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/delivery.hpp>
@@ -108,3 +110,5 @@ concept backlog_source = outbox<S> && requires(S& s, instant now, std::size_t ro
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_OUTBOX_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_PAYLOAD_FORMAT_HPP
+#define TOLLGATE_CONTRACT_PAYLOAD_FORMAT_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/http/detail/fields.hpp>
@@ -32,3 +34,5 @@ concept payload_format = requires(const F& f, const due_delivery& sent, instant 
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_PAYLOAD_FORMAT_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_RATE_LIMITER_HPP
+#define TOLLGATE_CONTRACT_RATE_LIMITER_HPP
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/time.hpp>
@@ -120,3 +122,5 @@ concept request_limiter = rate_limiter<L> && requires(L& l, const limited_reques
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_RATE_LIMITER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_ROUTER_HPP
+#define TOLLGATE_CONTRACT_ROUTER_HPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/request.hpp>
@@ -78,3 +80,5 @@ concept router = requires(R& building, const R& built, std::span<const route_pat
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_ROUTER_HPP

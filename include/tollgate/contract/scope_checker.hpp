@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_SCOPE_CHECKER_HPP
+#define TOLLGATE_CONTRACT_SCOPE_CHECKER_HPP
 
 #include <tollgate/model/scope.hpp>
 
@@ -23,3 +25,5 @@ concept scope_checker = requires(const C& c, const scope_set& granted, std::stri
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_SCOPE_CHECKER_HPP

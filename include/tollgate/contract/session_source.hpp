@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_SESSION_SOURCE_HPP
+#define TOLLGATE_CONTRACT_SESSION_SOURCE_HPP
 
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -245,3 +247,5 @@ concept session_store = requires(S& s, const stored_session& session, const dige
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_SESSION_SOURCE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_SOURCES_HPP
+#define TOLLGATE_CONTRACT_SOURCES_HPP
 
 #include <tollgate/base/time.hpp>
 
@@ -51,3 +53,5 @@ concept random_source = requires(const R& r, std::span<std::byte> bytes) {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_SOURCES_HPP

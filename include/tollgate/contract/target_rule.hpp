@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_TARGET_RULE_HPP
+#define TOLLGATE_CONTRACT_TARGET_RULE_HPP
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/result.hpp>
@@ -33,3 +35,5 @@ concept target_rule = requires(const R& r, const http::url& target, const ip_add
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_TARGET_RULE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_TOKEN_STORE_HPP
+#define TOLLGATE_CONTRACT_TOKEN_STORE_HPP
 
 #include <tollgate/base/detail/lookup.hpp>
 #include <tollgate/base/result.hpp>
@@ -86,3 +88,5 @@ concept use_recorder = requires(S& s, std::string_view username, const digest& t
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_TOKEN_STORE_HPP

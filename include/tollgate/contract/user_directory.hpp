@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_USER_DIRECTORY_HPP
+#define TOLLGATE_CONTRACT_USER_DIRECTORY_HPP
 
 #include <tollgate/base/detail/lookup.hpp>
 #include <tollgate/base/result.hpp>
@@ -107,3 +109,5 @@ concept activity_source = user_directory<D> && requires(D& d, user_id user, std:
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_USER_DIRECTORY_HPP

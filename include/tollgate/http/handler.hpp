@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_HANDLER_HPP
+#define TOLLGATE_HTTP_HANDLER_HPP
 
 #include <tollgate/base/detail/member_name.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -286,3 +288,5 @@ private:
 static_assert(resumable_handler<handler_ref>);
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_HANDLER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_JSON_BODY_HPP
+#define TOLLGATE_HTTP_JSON_BODY_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -61,3 +63,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/json_body.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_JSON_BODY_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_JSON_BODY_IPP
+#define TOLLGATE_HTTP_JSON_BODY_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/json_body.hpp>
@@ -117,3 +119,5 @@ TOLLGATE_DECL result<void> check_json(std::string_view bytes) {
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_JSON_BODY_IPP

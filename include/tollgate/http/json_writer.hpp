@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_JSON_WRITER_HPP
+#define TOLLGATE_HTTP_JSON_WRITER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -177,3 +179,5 @@ inline json_writer& json_writer::integer(std::integral auto value)
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/json_writer.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_JSON_WRITER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_JSON_WRITER_IPP
+#define TOLLGATE_HTTP_JSON_WRITER_IPP
 
 #include <tollgate/http/json_writer.hpp>
 
@@ -100,3 +102,5 @@ TOLLGATE_DECL json_writer& json_writer::string(std::string_view value) {
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_JSON_WRITER_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_REQUEST_HPP
+#define TOLLGATE_HTTP_REQUEST_HPP
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/http/detail/fields.hpp>
@@ -157,3 +159,5 @@ struct request {
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_REQUEST_HPP

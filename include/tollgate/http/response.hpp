@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_RESPONSE_HPP
+#define TOLLGATE_HTTP_RESPONSE_HPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/time.hpp>
@@ -227,3 +229,5 @@ inline void add_retry_after(response& response, milliseconds wait) {
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_RESPONSE_HPP

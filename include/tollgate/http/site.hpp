@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_SITE_HPP
+#define TOLLGATE_HTTP_SITE_HPP
 
 #include <tollgate/http/handler.hpp>
 
@@ -148,3 +150,5 @@ private:
 };
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_SITE_HPP

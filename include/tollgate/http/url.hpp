@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_URL_HPP
+#define TOLLGATE_HTTP_URL_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -74,3 +76,5 @@ struct url {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/url.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_URL_HPP

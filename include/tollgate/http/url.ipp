@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_URL_IPP
+#define TOLLGATE_HTTP_URL_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -251,3 +253,5 @@ TOLLGATE_DECL std::string url::origin() const {
 TOLLGATE_DECL std::string url::request_target() const { return has_query ? path + "?" + query : path; }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_URL_IPP

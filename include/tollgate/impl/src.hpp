@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_IMPL_SRC_HPP
+#define TOLLGATE_IMPL_SRC_HPP
 
 /// Every body of the library. Include it in exactly one translation unit of a program whose translation
 /// units all define `TOLLGATE_SEPARATE_COMPILATION`.
@@ -122,3 +124,5 @@
 #if defined(TOLLGATE_WITH_REDIS)
 #include <tollgate/impl/detail/src_redis.hpp>
 #endif
+
+#endif  // TOLLGATE_IMPL_SRC_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_REDIS_LIMITER_HPP
+#define TOLLGATE_LIMITS_REDIS_LIMITER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/backend_statistics.hpp>
@@ -122,3 +124,5 @@ static_assert(rate_limiter<redis_limiter>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/limits/redis_limiter.ipp>
 #endif
+
+#endif  // TOLLGATE_LIMITS_REDIS_LIMITER_HPP

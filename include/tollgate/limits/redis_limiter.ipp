@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_REDIS_LIMITER_IPP
+#define TOLLGATE_LIMITS_REDIS_LIMITER_IPP
 
 #include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/base/detail/bounded_time.hpp>
@@ -185,3 +187,5 @@ TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept {
 TOLLGATE_DECL bool redis_limiter::is_up() const noexcept { return state_->client.is_up(); }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_LIMITS_REDIS_LIMITER_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_WINDOW_LIMITER_HPP
+#define TOLLGATE_LIMITS_WINDOW_LIMITER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/hash.hpp>
@@ -79,3 +81,5 @@ static_assert(rate_limiter<unlimited>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/limits/window_limiter.ipp>
 #endif
+
+#endif  // TOLLGATE_LIMITS_WINDOW_LIMITER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_WINDOW_LIMITER_IPP
+#define TOLLGATE_LIMITS_WINDOW_LIMITER_IPP
 
 #include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/limits/detail/locked_sets.hpp>
@@ -87,3 +89,5 @@ TOLLGATE_DECL std::size_t window_limiter::memory_bytes() const noexcept {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_LIMITS_WINDOW_LIMITER_IPP

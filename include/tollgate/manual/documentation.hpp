@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MANUAL_DOCUMENTATION_HPP
+#define TOLLGATE_MANUAL_DOCUMENTATION_HPP
 
 #include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/pipeline/detail/oauth_settings.hpp>
@@ -69,3 +71,5 @@ static_assert(http::handler<api_documentation>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/manual/documentation.ipp>
 #endif
+
+#endif  // TOLLGATE_MANUAL_DOCUMENTATION_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MANUAL_DOCUMENTATION_IPP
+#define TOLLGATE_MANUAL_DOCUMENTATION_IPP
 
 #include <tollgate/manual/detail/api_pages.hpp>
 #include <tollgate/manual/detail/style.hpp>
@@ -116,3 +118,5 @@ TOLLGATE_DECL void api_documentation::respond(const http::request& request, http
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MANUAL_DOCUMENTATION_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_ACCOUNT_HPP
+#define TOLLGATE_MODEL_ACCOUNT_HPP
 
 #include <tollgate/base/decimal.hpp>
 #include <tollgate/base/detail/inline_text.hpp>
@@ -51,3 +53,5 @@ struct known_user {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_ACCOUNT_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_APPLICATION_HPP
+#define TOLLGATE_MODEL_APPLICATION_HPP
 
 #include <tollgate/base/detail/inline_text.hpp>
 #include <tollgate/base/digest.hpp>
@@ -86,3 +88,5 @@ struct new_application {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_APPLICATION_HPP

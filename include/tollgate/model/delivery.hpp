@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_DELIVERY_HPP
+#define TOLLGATE_MODEL_DELIVERY_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
@@ -312,3 +314,5 @@ inline public_id message_id_of(const message_seed& seed, hook_id to) {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_DELIVERY_HPP

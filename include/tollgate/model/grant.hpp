@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_GRANT_HPP
+#define TOLLGATE_MODEL_GRANT_HPP
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
@@ -270,3 +272,5 @@ struct device_code {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_GRANT_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_HOOK_HPP
+#define TOLLGATE_MODEL_HOOK_HPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/digest.hpp>
@@ -109,3 +111,5 @@ inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Web
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_HOOK_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_PERSONAL_TOKEN_HPP
+#define TOLLGATE_MODEL_PERSONAL_TOKEN_HPP
 
 #include <tollgate/base/detail/inline_text.hpp>
 #include <tollgate/base/digest.hpp>
@@ -72,3 +74,5 @@ struct token_credential {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_PERSONAL_TOKEN_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_QUOTA_HPP
+#define TOLLGATE_MODEL_QUOTA_HPP
 
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -108,3 +110,5 @@ struct std::hash<tollgate::limit_key> {
         return std::hash<std::uint64_t>{}(key.value()) ^ (key.kind() == tollgate::limit_kind::user ? 0 : 0x9e3779b9U);
     }
 };
+
+#endif  // TOLLGATE_MODEL_QUOTA_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_SCOPE_HPP
+#define TOLLGATE_MODEL_SCOPE_HPP
 
 #include <tollgate/base/detail/inline_text.hpp>
 #include <tollgate/base/detail/keyed_hash.hpp>
@@ -143,3 +145,5 @@ constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexc
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_SCOPE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_SERVICE_CATALOG_HPP
+#define TOLLGATE_MODEL_SERVICE_CATALOG_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -88,3 +90,5 @@ inline constexpr std::string_view balance_scope = "user:balance";
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/model/service_catalog.ipp>
 #endif
+
+#endif  // TOLLGATE_MODEL_SERVICE_CATALOG_HPP

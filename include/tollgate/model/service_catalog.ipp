@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_SERVICE_CATALOG_IPP
+#define TOLLGATE_MODEL_SERVICE_CATALOG_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
@@ -91,3 +93,5 @@ TOLLGATE_COLD std::vector<std::string> service_catalog::scopes() const {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_SERVICE_CATALOG_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP
+#define TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP
 
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -407,3 +409,5 @@ void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_ACCOUNT_PAGES_HPP
+#define TOLLGATE_PAGES_ACCOUNT_PAGES_HPP
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
@@ -464,3 +466,5 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_PAGES_ACCOUNT_PAGES_HPP

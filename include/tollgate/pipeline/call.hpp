@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_CALL_HPP
+#define TOLLGATE_PIPELINE_CALL_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
@@ -261,3 +263,5 @@ private:
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_PIPELINE_CALL_HPP

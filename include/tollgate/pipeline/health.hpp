@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_HEALTH_HPP
+#define TOLLGATE_PIPELINE_HEALTH_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -91,3 +93,5 @@ static_assert(http::handler<const health>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pipeline/health.ipp>
 #endif
+
+#endif  // TOLLGATE_PIPELINE_HEALTH_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_HEALTH_IPP
+#define TOLLGATE_PIPELINE_HEALTH_IPP
 
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/process_life.hpp>
@@ -183,3 +185,5 @@ TOLLGATE_DECL void health::handle(const http::refusal& refused, http::response& 
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_PIPELINE_HEALTH_IPP

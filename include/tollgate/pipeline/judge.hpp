@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_JUDGE_HPP
+#define TOLLGATE_PIPELINE_JUDGE_HPP
 
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/detail/cors.hpp>
@@ -210,3 +212,5 @@ private:
 };
 
 }  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_JUDGE_HPP

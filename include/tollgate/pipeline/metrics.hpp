@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_METRICS_HPP
+#define TOLLGATE_PIPELINE_METRICS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/backend_statistics.hpp>
@@ -153,3 +155,5 @@ static_assert(http::handler<const metrics>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pipeline/metrics.ipp>
 #endif
+
+#endif  // TOLLGATE_PIPELINE_METRICS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_METRICS_IPP
+#define TOLLGATE_PIPELINE_METRICS_IPP
 
 #include <tollgate/pipeline/metrics.hpp>
 
@@ -497,3 +499,5 @@ TOLLGATE_DECL void metrics_writer::write_sample(std::string_view value, std::ini
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_PIPELINE_METRICS_IPP

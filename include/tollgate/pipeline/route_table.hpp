@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_ROUTE_TABLE_HPP
+#define TOLLGATE_PIPELINE_ROUTE_TABLE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -433,3 +435,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pipeline/route_table.ipp>
 #endif
+
+#endif  // TOLLGATE_PIPELINE_ROUTE_TABLE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_ROUTE_TABLE_IPP
+#define TOLLGATE_PIPELINE_ROUTE_TABLE_IPP
 
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/pipeline/route_table.hpp>
@@ -64,3 +66,5 @@ TOLLGATE_COLD route make_row(http::method method, std::string_view path, access_
 
 }  // namespace pipeline
 }  // namespace tollgate
+
+#endif  // TOLLGATE_PIPELINE_ROUTE_TABLE_IPP

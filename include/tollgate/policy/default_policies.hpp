@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_DEFAULT_POLICIES_HPP
+#define TOLLGATE_POLICY_DEFAULT_POLICIES_HPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/contract/authenticator.hpp>
@@ -60,3 +62,5 @@ struct default_policy_set
 [[nodiscard]] inline default_policy_set default_policies() { return {}; }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_POLICY_DEFAULT_POLICIES_HPP

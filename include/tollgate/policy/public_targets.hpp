@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_PUBLIC_TARGETS_HPP
+#define TOLLGATE_POLICY_PUBLIC_TARGETS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/target_rule.hpp>
@@ -39,3 +41,5 @@ static_assert(target_rule<public_targets>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/policy/public_targets.ipp>
 #endif
+
+#endif  // TOLLGATE_POLICY_PUBLIC_TARGETS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_PUBLIC_TARGETS_IPP
+#define TOLLGATE_POLICY_PUBLIC_TARGETS_IPP
 
 #include <tollgate/policy/public_targets.hpp>
 
@@ -99,3 +101,5 @@ TOLLGATE_DECL bool public_targets::allows(const ip_address& address) const noexc
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_POLICY_PUBLIC_TARGETS_IPP

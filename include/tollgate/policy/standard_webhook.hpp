@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_STANDARD_WEBHOOK_HPP
+#define TOLLGATE_POLICY_STANDARD_WEBHOOK_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -48,3 +50,5 @@ static_assert(payload_format<standard_webhook>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/policy/standard_webhook.ipp>
 #endif
+
+#endif  // TOLLGATE_POLICY_STANDARD_WEBHOOK_HPP

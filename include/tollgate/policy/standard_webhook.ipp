@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_STANDARD_WEBHOOK_IPP
+#define TOLLGATE_POLICY_STANDARD_WEBHOOK_IPP
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -70,3 +72,5 @@ TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, ins
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_POLICY_STANDARD_WEBHOOK_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_HPP
+#define TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -109,3 +111,5 @@ static_assert(token_authenticator<basic_token> && token_authenticator<bearer_tok
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/policy/token_authenticators.ipp>
 #endif
+
+#endif  // TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_IPP
+#define TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/system_sources.hpp>
@@ -65,3 +67,5 @@ TOLLGATE_DECL bool bearer_token::read(std::string_view credentials, presented_to
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_POLICY_TOKEN_AUTHENTICATORS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_ASIO_SERVER_HPP
+#define TOLLGATE_SERVER_ASIO_SERVER_HPP
 
 #include <tollgate/server/server.hpp>
 
@@ -10,3 +12,5 @@
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/asio_server.ipp>
 #endif
+
+#endif  // TOLLGATE_SERVER_ASIO_SERVER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_ASIO_SERVER_IPP
+#define TOLLGATE_SERVER_ASIO_SERVER_IPP
 
 #include <tollgate/server/asio_server.hpp>
 #include <tollgate/server/detail/asio_loop_group.hpp>
@@ -31,3 +33,5 @@ TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings
 #endif
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_ASIO_SERVER_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_SERVER_HPP
+#define TOLLGATE_SERVER_SERVER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/any_io_executor.hpp>
@@ -102,3 +104,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/server.ipp>
 #endif
+
+#endif  // TOLLGATE_SERVER_SERVER_HPP

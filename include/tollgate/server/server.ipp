@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_SERVER_IPP
+#define TOLLGATE_SERVER_SERVER_IPP
 
 #include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/server/detail/epoll_loop.hpp>
@@ -334,3 +336,5 @@ TOLLGATE_COLD std::vector<listen_address> server::core::endpoints() const {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_SERVER_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_SERVER_SETTINGS_HPP
+#define TOLLGATE_SERVER_SERVER_SETTINGS_HPP
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
@@ -117,3 +119,5 @@ struct server_settings {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_SERVER_SETTINGS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_TLS_HPP
+#define TOLLGATE_SERVER_TLS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -37,3 +39,5 @@ struct tls_settings {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/tls.ipp>
 #endif
+
+#endif  // TOLLGATE_SERVER_TLS_HPP

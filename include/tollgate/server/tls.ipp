@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_TLS_IPP
+#define TOLLGATE_SERVER_TLS_IPP
 
 #include <tollgate/base/detail/openssl_error.hpp>
 #include <tollgate/base/secret.hpp>
@@ -391,3 +393,5 @@ TOLLGATE_COLD result<void> check_tls(const tls_settings& settings) {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_TLS_IPP

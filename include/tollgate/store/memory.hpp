@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_MEMORY_HPP
+#define TOLLGATE_STORE_MEMORY_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/hook_store.hpp>
@@ -315,3 +317,5 @@ static_assert(outbox<memory_store> && backlog_source<memory_store>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/memory.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_MEMORY_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_MEMORY_IPP
+#define TOLLGATE_STORE_MEMORY_IPP
 
 #include <tollgate/store/memory.hpp>
 
@@ -17,3 +19,5 @@ TOLLGATE_DECL memory_store::memory_store(const memory_settings& settings)
 TOLLGATE_DECL memory_store::~memory_store() = default;
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_MEMORY_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_MEMORY_TOKENS_HPP
+#define TOLLGATE_STORE_MEMORY_TOKENS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/token_store.hpp>
@@ -72,3 +74,5 @@ static_assert(token_store<memory_token_store> && use_recorder<memory_token_store
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/memory_tokens.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_MEMORY_TOKENS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_MEMORY_TOKENS_IPP
+#define TOLLGATE_STORE_MEMORY_TOKENS_IPP
 
 #include <tollgate/store/memory_tokens.hpp>
 
@@ -37,3 +39,5 @@ TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_p
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_MEMORY_TOKENS_IPP

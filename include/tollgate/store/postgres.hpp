@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_POSTGRES_HPP
+#define TOLLGATE_STORE_POSTGRES_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/backend_statistics.hpp>
@@ -281,3 +283,5 @@ static_assert(outbox<postgres_store> && shared_outbox<postgres_store> && backlog
 #include <tollgate/store/detail/postgres/sessions.ipp>
 #include <tollgate/store/postgres.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_POSTGRES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_POSTGRES_IPP
+#define TOLLGATE_STORE_POSTGRES_IPP
 
 #include <tollgate/store/detail/postgres/schema.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
@@ -87,3 +89,5 @@ TOLLGATE_DECL backend_statistics postgres_store::statistics() const noexcept {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_POSTGRES_IPP

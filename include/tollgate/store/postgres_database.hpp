@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_POSTGRES_DATABASE_HPP
+#define TOLLGATE_STORE_POSTGRES_DATABASE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/backend_statistics.hpp>
@@ -301,3 +303,5 @@ using postgres_row_cache = row_cache<Key, Row, cache_invalidation_feed>;
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/postgres_database.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_POSTGRES_DATABASE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_POSTGRES_DATABASE_IPP
+#define TOLLGATE_STORE_POSTGRES_DATABASE_IPP
 
 #include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/base/detail/bounded_time.hpp>
@@ -307,3 +309,5 @@ TOLLGATE_DECL result<results> transaction::commit(batch last) {
 }  // namespace postgres
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_POSTGRES_DATABASE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_SQLITE_HPP
+#define TOLLGATE_STORE_SQLITE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/backend_statistics.hpp>
@@ -217,3 +219,5 @@ static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store> && backlog_sou
 #include <tollgate/store/detail/sqlite/sessions.ipp>
 #include <tollgate/store/sqlite.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_SQLITE_HPP

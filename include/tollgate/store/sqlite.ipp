@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_SQLITE_IPP
+#define TOLLGATE_STORE_SQLITE_IPP
 
 #include <tollgate/store/detail/sqlite/schema.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
@@ -68,3 +70,5 @@ TOLLGATE_DECL backend_statistics sqlite_store::statistics() const noexcept {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_SQLITE_IPP

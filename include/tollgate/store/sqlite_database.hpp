@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_SQLITE_DATABASE_HPP
+#define TOLLGATE_STORE_SQLITE_DATABASE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/reconnecting_pool.hpp>
@@ -160,3 +162,5 @@ using sqlite_row_cache = row_cache<Key, Row, sqlite::change_stamp>;
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/sqlite_database.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_SQLITE_DATABASE_HPP

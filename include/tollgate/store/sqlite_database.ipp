@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_SQLITE_DATABASE_IPP
+#define TOLLGATE_STORE_SQLITE_DATABASE_IPP
 
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/store/detail/sqlite/migrations.hpp>
@@ -120,3 +122,5 @@ TOLLGATE_DECL backend_statistics sqlite_database::statistics() const noexcept {
 TOLLGATE_DECL const sqlite::change_stamp& sqlite_database::changes() const noexcept { return state_->changes; }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_SQLITE_DATABASE_IPP

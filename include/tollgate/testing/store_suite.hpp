@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_STORE_SUITE_HPP
+#define TOLLGATE_TESTING_STORE_SUITE_HPP
 
 #include <tollgate/testing/detail/access_tokens.hpp>
 #include <tollgate/testing/detail/applications.hpp>
@@ -97,3 +99,5 @@ bool run(Make make, Report report) {
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_STORE_SUITE_HPP

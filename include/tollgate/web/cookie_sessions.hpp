@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_COOKIE_SESSIONS_HPP
+#define TOLLGATE_WEB_COOKIE_SESSIONS_HPP
 
 #include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/config.hpp>
@@ -291,3 +293,5 @@ private:
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEB_COOKIE_SESSIONS_HPP

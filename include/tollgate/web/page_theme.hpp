@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_PAGE_THEME_HPP
+#define TOLLGATE_WEB_PAGE_THEME_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/model/service_catalog.hpp>
@@ -131,3 +133,5 @@ static_assert(page_theme<plain_theme>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/page_theme.ipp>
 #endif
+
+#endif  // TOLLGATE_WEB_PAGE_THEME_HPP

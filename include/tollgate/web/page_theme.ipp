@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_PAGE_THEME_IPP
+#define TOLLGATE_WEB_PAGE_THEME_IPP
 
 #include <tollgate/web/detail/plain_theme_style.hpp>
 #include <tollgate/web/page_theme.hpp>
@@ -87,3 +89,5 @@ TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame& fr
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEB_PAGE_THEME_IPP

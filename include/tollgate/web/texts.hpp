@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_TEXTS_HPP
+#define TOLLGATE_WEB_TEXTS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/web/detail/consent_texts.hpp>
@@ -416,3 +418,5 @@ struct page_texts {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/texts.ipp>
 #endif
+
+#endif  // TOLLGATE_WEB_TEXTS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_TEXTS_IPP
+#define TOLLGATE_WEB_TEXTS_IPP
 
 #include <tollgate/web/detail/german_attempts.hpp>
 #include <tollgate/web/texts.hpp>
@@ -448,3 +450,5 @@ TOLLGATE_DECL page_texts german_texts() {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEB_TEXTS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_HOOK_DISPATCHER_HPP
+#define TOLLGATE_WEBHOOKS_HOOK_DISPATCHER_HPP
 
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/observer.hpp>
@@ -199,3 +201,5 @@ hook_dispatcher(const asio::any_io_executor&, Service&, hook_dispatch_settings =
                        decltype(std::declval<Service&>().policies().by_reference())>;
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEBHOOKS_HOOK_DISPATCHER_HPP

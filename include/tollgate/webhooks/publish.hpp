@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_PUBLISH_HPP
+#define TOLLGATE_WEBHOOKS_PUBLISH_HPP
 
 #include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/config.hpp>
@@ -51,3 +53,5 @@ template <event_sink Outbox, random_source Random = system_random>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/webhooks/publish.ipp>
 #endif
+
+#endif  // TOLLGATE_WEBHOOKS_PUBLISH_HPP

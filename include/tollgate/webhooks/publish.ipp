@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_PUBLISH_IPP
+#define TOLLGATE_WEBHOOKS_PUBLISH_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/json_body.hpp>
@@ -25,3 +27,5 @@ TOLLGATE_DECL result<void> check_event(const event& reported, const service_cata
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEBHOOKS_PUBLISH_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_VERIFY_HPP
+#define TOLLGATE_WEBHOOKS_VERIFY_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -45,3 +47,5 @@ inline constexpr seconds webhook_tolerance{300};
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/webhooks/verify.ipp>
 #endif
+
+#endif  // TOLLGATE_WEBHOOKS_VERIFY_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_VERIFY_IPP
+#define TOLLGATE_WEBHOOKS_VERIFY_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
@@ -110,3 +112,5 @@ TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEBHOOKS_VERIFY_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP
+#define TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP
 
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/sources.hpp>
@@ -28,3 +30,5 @@ template <random_source Random>
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_API_DETAIL_OPENAPI_HPP
+#define TOLLGATE_API_DETAIL_OPENAPI_HPP
 
 #include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
@@ -17,3 +19,5 @@ namespace tollgate::inline v0 {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/api/detail/openapi.ipp>
 #endif
+
+#endif  // TOLLGATE_API_DETAIL_OPENAPI_HPP

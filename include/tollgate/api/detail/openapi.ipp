@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_API_DETAIL_OPENAPI_IPP
+#define TOLLGATE_API_DETAIL_OPENAPI_IPP
 
 #include <tollgate/api/detail/openapi.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -371,3 +373,5 @@ TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_API_DETAIL_OPENAPI_IPP

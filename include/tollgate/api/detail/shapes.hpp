@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_API_DETAIL_SHAPES_HPP
+#define TOLLGATE_API_DETAIL_SHAPES_HPP
 
 #include <tollgate/pipeline/route_table.hpp>
 
@@ -56,3 +58,5 @@ inline constexpr json_shape greeting_of_caller{string_list_schema, R"(["hello", 
 inline constexpr json_shape any_object{R"({"type":"object"})"};
 
 }  // namespace tollgate::shapes
+
+#endif  // TOLLGATE_API_DETAIL_SHAPES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_AES_GCM_HPP
+#define TOLLGATE_BASE_DETAIL_AES_GCM_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
@@ -30,3 +32,5 @@ using aes_gcm_nonce = std::array<std::byte, 12>;
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/base/detail/aes_gcm.ipp>
 #endif
+
+#endif  // TOLLGATE_BASE_DETAIL_AES_GCM_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_AES_GCM_IPP
+#define TOLLGATE_BASE_DETAIL_AES_GCM_IPP
 
 #include <tollgate/base/detail/aes_gcm.hpp>
 
@@ -65,3 +67,5 @@ TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std:
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DETAIL_AES_GCM_IPP

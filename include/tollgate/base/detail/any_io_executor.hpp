@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP
+#define TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP
 
 /// Declares `asio::any_io_executor`, for headers that do not include Asio.
 namespace asio {
@@ -11,3 +13,5 @@ class any_io_executor;
 #endif
 
 }  // namespace asio
+
+#endif  // TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_BACKEND_STATISTICS_HPP
+#define TOLLGATE_BASE_DETAIL_BACKEND_STATISTICS_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -24,3 +26,5 @@ struct backend_statistics {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DETAIL_BACKEND_STATISTICS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
+#define TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
 
 #include <chrono>
 
@@ -20,3 +22,5 @@ namespace tollgate::inline v0::detail {
 }
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP

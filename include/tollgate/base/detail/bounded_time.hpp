@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_BOUNDED_TIME_HPP
+#define TOLLGATE_BASE_DETAIL_BOUNDED_TIME_HPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/result.hpp>
@@ -55,3 +57,5 @@ inline void require_bounds(const char* whose, std::initializer_list<bounded_time
 }
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_BOUNDED_TIME_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_CALL_COMBINER_HPP
+#define TOLLGATE_BASE_DETAIL_CALL_COMBINER_HPP
 
 #include <array>
 #include <condition_variable>
@@ -122,3 +124,5 @@ private:
 };
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_CALL_COMBINER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
+#define TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
 
 #include <tollgate/base/detail/openssl_error.hpp>
 
@@ -53,3 +55,5 @@ namespace tollgate::inline v0::detail {
 }
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP

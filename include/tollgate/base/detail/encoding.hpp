@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_ENCODING_HPP
+#define TOLLGATE_BASE_DETAIL_ENCODING_HPP
 
 #include <tollgate/base/config.hpp>
 
@@ -57,3 +59,5 @@ enum class plus_sign : std::uint8_t { literal, space };
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/base/detail/encoding.ipp>
 #endif
+
+#endif  // TOLLGATE_BASE_DETAIL_ENCODING_HPP

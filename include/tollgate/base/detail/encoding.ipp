@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_ENCODING_IPP
+#define TOLLGATE_BASE_DETAIL_ENCODING_IPP
 
 #include <tollgate/base/detail/hash.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -199,3 +201,5 @@ TOLLGATE_DECL std::optional<std::string> percent_decode(std::string_view text, p
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DETAIL_ENCODING_IPP

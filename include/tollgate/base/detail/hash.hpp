@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_HASH_HPP
+#define TOLLGATE_BASE_DETAIL_HASH_HPP
 
 #include <array>
 #include <bit>
@@ -137,3 +139,5 @@ template <int compression_rounds = 1, int finalization_rounds = 3>
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DETAIL_HASH_HPP

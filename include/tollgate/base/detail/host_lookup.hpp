@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
+#define TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/start_thread.hpp>
@@ -110,3 +112,5 @@ struct running_host_lookups {
 }
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_INLINE_TEXT_HPP
+#define TOLLGATE_BASE_DETAIL_INLINE_TEXT_HPP
 
 #include <array>
 #include <compare>
@@ -81,3 +83,5 @@ private:
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DETAIL_INLINE_TEXT_HPP

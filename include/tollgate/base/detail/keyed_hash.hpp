@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
+#define TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
 
 #include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/base/digest.hpp>
@@ -88,3 +90,5 @@ private:
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP

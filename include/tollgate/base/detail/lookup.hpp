@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_LOOKUP_HPP
+#define TOLLGATE_BASE_DETAIL_LOOKUP_HPP
 
 #include <cassert>
 #include <cstdint>
@@ -55,3 +57,5 @@ private:
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DETAIL_LOOKUP_HPP

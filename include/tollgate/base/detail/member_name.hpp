@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_MEMBER_NAME_HPP
+#define TOLLGATE_BASE_DETAIL_MEMBER_NAME_HPP
 
 #include <type_traits>
 
@@ -15,3 +17,5 @@
     struct beside_##NAME<T, false> : with_##NAME {};                                                                    \
     template <class T>                                                                                                  \
     concept names_##NAME = !requires { beside_##NAME<T>::NAME; } || requires { &T::NAME; } || requires { T::NAME; }
+
+#endif  // TOLLGATE_BASE_DETAIL_MEMBER_NAME_HPP

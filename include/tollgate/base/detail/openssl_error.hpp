@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_OPENSSL_ERROR_HPP
+#define TOLLGATE_BASE_DETAIL_OPENSSL_ERROR_HPP
 
 #include <openssl/err.h>
 
@@ -17,3 +19,5 @@ inline std::string take_openssl_error() {
 }
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_OPENSSL_ERROR_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_PROCESS_LIFE_HPP
+#define TOLLGATE_BASE_DETAIL_PROCESS_LIFE_HPP
 
 #include <tollgate/base/detail/thread_mark.hpp>
 
@@ -180,3 +182,5 @@ private:
 };
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_PROCESS_LIFE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
+#define TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
 
 #include <tollgate/base/system_sources.hpp>
 
@@ -18,3 +20,5 @@ template <class Key>
 }
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP

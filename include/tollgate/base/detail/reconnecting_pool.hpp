@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP
+#define TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP
 
 #include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/detail/bounded_time.hpp>
@@ -360,3 +362,5 @@ void reconnecting_pool<Connection>::report(bool up, std::string_view reason) noe
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_SHORT_MUTEX_HPP
+#define TOLLGATE_BASE_DETAIL_SHORT_MUTEX_HPP
 
 #include <atomic>
 #include <cstdint>
@@ -30,3 +32,5 @@ private:
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DETAIL_SHORT_MUTEX_HPP

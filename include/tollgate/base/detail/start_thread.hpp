@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+#define TOLLGATE_BASE_DETAIL_START_THREAD_HPP
 
 #include <pthread.h>
 #include <signal.h>
@@ -46,3 +48,5 @@ template <class Body>
 }
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_START_THREAD_HPP

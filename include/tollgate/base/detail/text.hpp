@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_TEXT_HPP
+#define TOLLGATE_BASE_DETAIL_TEXT_HPP
 
 #include <tollgate/base/config.hpp>
 
@@ -227,3 +229,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/base/detail/text.ipp>
 #endif
+
+#endif  // TOLLGATE_BASE_DETAIL_TEXT_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_TEXT_IPP
+#define TOLLGATE_BASE_DETAIL_TEXT_IPP
 
 #include <tollgate/base/detail/text.hpp>
 
@@ -123,3 +125,5 @@ TOLLGATE_DECL std::string make_readable(std::string_view bytes) {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DETAIL_TEXT_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_BASE_DETAIL_THREAD_MARK_HPP
+#define TOLLGATE_BASE_DETAIL_THREAD_MARK_HPP
 
 #include <utility>
 
@@ -25,3 +27,5 @@ private:
 };
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_THREAD_MARK_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_CONTRACT_DETAIL_MEMBER_NAMES_HPP
+#define TOLLGATE_CONTRACT_DETAIL_MEMBER_NAMES_HPP
 
 #include <tollgate/base/detail/member_name.hpp>
 
@@ -33,3 +35,5 @@ TOLLGATE_DEFINE_NAMES(field);
 TOLLGATE_DEFINE_NAMES(steady_now);
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_CONTRACT_DETAIL_MEMBER_NAMES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP
+#define TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP
 
 #include <tollgate/base/config.hpp>
 
@@ -62,3 +64,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/detail/chunk_framing.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP
+#define TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
@@ -87,3 +89,5 @@ TOLLGATE_DECL chunk_part chunk_framing::refuse(std::string_view reason) noexcept
 }
 
 }  // namespace tollgate::http::detail
+
+#endif  // TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_HPP
+#define TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/detail/chunk_framing.hpp>
@@ -64,3 +66,5 @@ inline void chunked_body::start(std::size_t offset) noexcept {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/detail/chunked_body.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_HPP

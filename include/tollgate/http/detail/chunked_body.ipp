@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_IPP
+#define TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/detail/chunked_body.hpp>
@@ -61,3 +63,5 @@ TOLLGATE_DECL chunk_step chunked_body::refuse(status code, std::string_view reas
 }
 
 }  // namespace tollgate::http::detail
+
+#endif  // TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_HPP
+#define TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -29,3 +31,5 @@ namespace detail {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/detail/client_address.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_HPP

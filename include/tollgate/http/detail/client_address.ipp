@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_IPP
+#define TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/detail/client_address.hpp>
@@ -144,3 +146,5 @@ TOLLGATE_DECL ip_address forwarded_address(const request& request, std::span<con
 }
 
 }  // namespace tollgate::http::detail
+
+#endif  // TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_COOKIES_HPP
+#define TOLLGATE_HTTP_DETAIL_COOKIES_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/time.hpp>
@@ -34,3 +36,5 @@ struct new_cookie {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/detail/cookies.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_DETAIL_COOKIES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_COOKIES_IPP
+#define TOLLGATE_HTTP_DETAIL_COOKIES_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/detail/cookies.hpp>
@@ -32,3 +34,5 @@ TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie) {
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_COOKIES_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_CORS_HPP
+#define TOLLGATE_HTTP_DETAIL_CORS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/handler.hpp>
@@ -35,3 +37,5 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/detail/cors.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_DETAIL_CORS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_CORS_IPP
+#define TOLLGATE_HTTP_DETAIL_CORS_IPP
 
 #include <tollgate/http/detail/cors.hpp>
 
@@ -47,3 +49,5 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_CORS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_FIELDS_HPP
+#define TOLLGATE_HTTP_DETAIL_FIELDS_HPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
@@ -357,3 +359,5 @@ private:
 };
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_FIELDS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_FORM_BODY_HPP
+#define TOLLGATE_HTTP_DETAIL_FORM_BODY_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -60,3 +62,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/detail/form_body.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_DETAIL_FORM_BODY_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_FORM_BODY_IPP
+#define TOLLGATE_HTTP_DETAIL_FORM_BODY_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -41,3 +43,5 @@ TOLLGATE_DECL result<form_fields> parse_form(std::string_view bytes) {
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_FORM_BODY_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
+#define TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/request.hpp>
@@ -125,3 +127,5 @@ inline unique_id unique_id::make() noexcept {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/detail/request_id.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP

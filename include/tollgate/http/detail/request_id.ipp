@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP
+#define TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/system_sources.hpp>
@@ -58,3 +60,5 @@ TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::strin
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_HPP
+#define TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/inline_text.hpp>
@@ -165,3 +167,5 @@ constexpr std::size_t parser_settings::message_bytes_max() const noexcept {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/detail/request_parser.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_HPP

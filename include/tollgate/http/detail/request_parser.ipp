@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_IPP
+#define TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/detail/request_parser.hpp>
@@ -391,3 +393,5 @@ TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexc
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_IPP

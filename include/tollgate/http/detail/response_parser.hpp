@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
+#define TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/inline_text.hpp>
@@ -137,3 +139,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/detail/response_parser.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
+#define TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/detail/response_parser.hpp>
@@ -252,3 +254,5 @@ TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_RESPONSE_WRITER_HPP
+#define TOLLGATE_HTTP_DETAIL_RESPONSE_WRITER_HPP
 
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/request.hpp>
@@ -107,3 +109,5 @@ inline char* write_response(const response& sent, const framing& framing, char* 
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_WRITER_HPP

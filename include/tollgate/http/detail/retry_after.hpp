@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP
+#define TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/time.hpp>
@@ -21,3 +23,5 @@ namespace tollgate::inline v0::http {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/http/detail/retry_after.ipp>
 #endif
+
+#endif  // TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP

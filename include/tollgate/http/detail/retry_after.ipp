@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP
+#define TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/detail/retry_after.hpp>
@@ -133,3 +135,5 @@ TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view tex
 }
 
 }  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP

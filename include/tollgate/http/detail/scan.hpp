@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_HTTP_DETAIL_SCAN_HPP
+#define TOLLGATE_HTTP_DETAIL_SCAN_HPP
 
 #include <tollgate/base/detail/text.hpp>
 
@@ -181,3 +183,5 @@ inline const char* find_target_end(const char* at, const char* end) noexcept {
 }
 
 }  // namespace tollgate::http::detail
+
+#endif  // TOLLGATE_HTTP_DETAIL_SCAN_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_LOCKED_SETS_HPP
+#define TOLLGATE_LIMITS_DETAIL_LOCKED_SETS_HPP
 
 #include <tollgate/base/detail/short_mutex.hpp>
 
@@ -50,3 +52,5 @@ private:
 };
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_LIMITS_DETAIL_LOCKED_SETS_HPP

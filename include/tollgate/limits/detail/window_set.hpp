@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_WINDOW_SET_HPP
+#define TOLLGATE_LIMITS_DETAIL_WINDOW_SET_HPP
 
 #include <tollgate/base/detail/hash.hpp>
 #include <tollgate/model/quota.hpp>
@@ -80,3 +82,5 @@ struct bounded_quota {
 };
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_LIMITS_DETAIL_WINDOW_SET_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MANUAL_DETAIL_API_PAGES_HPP
+#define TOLLGATE_MANUAL_DETAIL_API_PAGES_HPP
 
 #include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/pipeline/detail/oauth_settings.hpp>
@@ -91,3 +93,5 @@ inline constexpr std::array page_entries = {
 #include <tollgate/manual/detail/api_pages.ipp>
 #include <tollgate/manual/detail/oauth_page.ipp>
 #endif
+
+#endif  // TOLLGATE_MANUAL_DETAIL_API_PAGES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MANUAL_DETAIL_API_PAGES_IPP
+#define TOLLGATE_MANUAL_DETAIL_API_PAGES_IPP
 
 #include <tollgate/account/issue_hook.hpp>
 #include <tollgate/base/limits.hpp>
@@ -479,3 +481,5 @@ TOLLGATE_DECL void page_writer::write_example(const route& route) {
 }
 
 }  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_API_PAGES_IPP

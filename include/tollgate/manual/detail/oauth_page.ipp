@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MANUAL_DETAIL_OAUTH_PAGE_IPP
+#define TOLLGATE_MANUAL_DETAIL_OAUTH_PAGE_IPP
 
 #include <tollgate/manual/detail/api_pages.hpp>
 #include <tollgate/manual/detail/writer.hpp>
@@ -219,3 +221,5 @@ secret, the old one stays valid until you remove it.</p>
 }
 
 }  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_OAUTH_PAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MANUAL_DETAIL_STYLE_HPP
+#define TOLLGATE_MANUAL_DETAIL_STYLE_HPP
 
 #include <string_view>
 
@@ -108,3 +110,5 @@ ul.cards span { color: var(--quiet); font-size: .925rem; }
 )";
 
 }  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_STYLE_HPP

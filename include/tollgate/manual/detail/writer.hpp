@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MANUAL_DETAIL_WRITER_HPP
+#define TOLLGATE_MANUAL_DETAIL_WRITER_HPP
 
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -95,3 +97,5 @@ namespace tollgate::inline v0::manual {
 }
 
 }  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_WRITER_HPP

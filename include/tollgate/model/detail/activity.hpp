@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_DETAIL_ACTIVITY_HPP
+#define TOLLGATE_MODEL_DETAIL_ACTIVITY_HPP
 
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -109,3 +111,5 @@ struct activity {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_DETAIL_ACTIVITY_HPP

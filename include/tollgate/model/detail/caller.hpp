@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_DETAIL_CALLER_HPP
+#define TOLLGATE_MODEL_DETAIL_CALLER_HPP
 
 #include <tollgate/base/ids.hpp>
 #include <tollgate/model/account.hpp>
@@ -30,3 +32,5 @@ struct caller {
 [[nodiscard]] inline caller caller_on_page(user_id user) { return {user, {}, credential_kind::other, {}}; }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_DETAIL_CALLER_HPP

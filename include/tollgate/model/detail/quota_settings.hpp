@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_DETAIL_QUOTA_SETTINGS_HPP
+#define TOLLGATE_MODEL_DETAIL_QUOTA_SETTINGS_HPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/model/quota.hpp>
@@ -24,3 +26,5 @@ inline void require_windows(const char* whose, std::initializer_list<quota_setti
 }
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_MODEL_DETAIL_QUOTA_SETTINGS_HPP

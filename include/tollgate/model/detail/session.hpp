@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_MODEL_DETAIL_SESSION_HPP
+#define TOLLGATE_MODEL_DETAIL_SESSION_HPP
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
@@ -37,3 +39,5 @@ struct listed_session {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_DETAIL_SESSION_HPP

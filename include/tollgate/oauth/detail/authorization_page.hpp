@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP
+#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
@@ -414,3 +416,5 @@ private:
 };
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP

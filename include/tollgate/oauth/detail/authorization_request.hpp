@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
+#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -128,3 +130,5 @@ template <application_store Applications, class IsActive>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/authorization_request.ipp>
 #endif
+
+#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP

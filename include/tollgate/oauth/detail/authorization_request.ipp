@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP
+#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -175,3 +177,5 @@ TOLLGATE_DECL std::string to_query(const parameters& sent) {
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -424,3 +426,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/client_endpoints.ipp>
 #endif
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP

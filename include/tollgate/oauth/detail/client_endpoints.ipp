@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/limits.hpp>
@@ -165,3 +167,5 @@ TOLLGATE_DECL void write_introspection(http::response& response, const oauth_tok
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP

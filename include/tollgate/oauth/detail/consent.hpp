@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_CONSENT_HPP
+#define TOLLGATE_OAUTH_DETAIL_CONSENT_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ids.hpp>
@@ -130,3 +132,5 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/consent.ipp>
 #endif
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CONSENT_HPP

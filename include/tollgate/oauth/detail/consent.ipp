@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_CONSENT_IPP
+#define TOLLGATE_OAUTH_DETAIL_CONSENT_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -133,3 +135,5 @@ TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CONSENT_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
@@ -63,3 +65,5 @@ TOLLGATE_DECL void write_device_response(http::response& response, const device_
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/device_codes.ipp>
 #endif
+
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP

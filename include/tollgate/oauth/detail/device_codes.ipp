@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/json_writer.hpp>
@@ -62,3 +64,5 @@ TOLLGATE_DECL void write_device_response(http::response& response, const device_
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
 
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/oauth/detail/consent.hpp>
@@ -271,3 +273,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/device_page.ipp>
 #endif
+
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP

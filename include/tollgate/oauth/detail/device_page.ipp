@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP
 
 #include <tollgate/oauth/detail/device_page.hpp>
 
@@ -80,3 +82,5 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_FAILURE_HPP
+#define TOLLGATE_OAUTH_DETAIL_FAILURE_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/http/response.hpp>
@@ -80,3 +82,5 @@ struct failure {
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_FAILURE_HPP

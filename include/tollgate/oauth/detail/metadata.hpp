@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_METADATA_HPP
+#define TOLLGATE_OAUTH_DETAIL_METADATA_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/request.hpp>
@@ -24,3 +26,5 @@ TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_vi
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/metadata.ipp>
 #endif
+
+#endif  // TOLLGATE_OAUTH_DETAIL_METADATA_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_METADATA_IPP
+#define TOLLGATE_OAUTH_DETAIL_METADATA_IPP
 
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/oauth/detail/metadata.hpp>
@@ -61,3 +63,5 @@ TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_vi
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_METADATA_IPP

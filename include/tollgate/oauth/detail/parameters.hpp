@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_PARAMETERS_HPP
+#define TOLLGATE_OAUTH_DETAIL_PARAMETERS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/detail/form_body.hpp>
@@ -64,3 +66,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/parameters.ipp>
 #endif
+
+#endif  // TOLLGATE_OAUTH_DETAIL_PARAMETERS_HPP

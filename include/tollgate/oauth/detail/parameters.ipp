@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_PARAMETERS_IPP
+#define TOLLGATE_OAUTH_DETAIL_PARAMETERS_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
@@ -92,3 +94,5 @@ TOLLGATE_DECL std::optional<scope_set> parse_known_scopes(std::string_view sent,
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_PARAMETERS_IPP

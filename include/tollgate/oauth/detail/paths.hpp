@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_PATHS_HPP
+#define TOLLGATE_OAUTH_DETAIL_PATHS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -112,3 +114,5 @@ struct request_state {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/paths.ipp>
 #endif
+
+#endif  // TOLLGATE_OAUTH_DETAIL_PATHS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_PATHS_IPP
+#define TOLLGATE_OAUTH_DETAIL_PATHS_IPP
 
 #include <tollgate/oauth/detail/paths.hpp>
 
@@ -52,3 +54,5 @@ TOLLGATE_DECL std::vector<std::string> paths::mounts() const {
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_PATHS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_PKCE_HPP
+#define TOLLGATE_OAUTH_DETAIL_PKCE_HPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -31,3 +33,5 @@ inline constexpr std::string_view challenge_method = "S256";
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_PKCE_HPP

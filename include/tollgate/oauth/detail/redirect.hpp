@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP
+#define TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/model/application.hpp>
@@ -58,3 +60,5 @@ struct redirect_target {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/redirect.ipp>
 #endif
+
+#endif  // TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP
+#define TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP
 
 #include <tollgate/account/register_application.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -93,3 +95,5 @@ TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& 
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
 
 #include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/config.hpp>
@@ -280,3 +282,5 @@ template <grant_store Grants, random_source Random, scope_checker Checker>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/token_endpoint.ipp>
 #endif
+
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP
 
 #include <tollgate/base/secret.hpp>
 #include <tollgate/oauth/detail/pkce.hpp>
@@ -110,3 +112,5 @@ TOLLGATE_DECL failure invalid_refresh_token() {
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/request.hpp>
@@ -43,3 +45,5 @@ TOLLGATE_DECL void write_tokens(http::response& response, const token_response& 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/oauth/detail/token_response.ipp>
 #endif
+
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP
 
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>
@@ -68,3 +70,5 @@ TOLLGATE_DECL void write_tokens(http::response& response, const token_response& 
 }
 
 }  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/user_directory.hpp>
@@ -41,3 +43,5 @@ template <class Call>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/activity_page.ipp>
 #endif
+
+#endif  // TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_IPP
 
 #include <tollgate/pages/detail/activity_page.hpp>
 #include <tollgate/pages/detail/list_parts.hpp>
@@ -81,3 +83,5 @@ TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, st
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
 
 #include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/account/register_application.hpp>
@@ -197,3 +199,5 @@ template <class Call>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/applications_page.ipp>
 #endif
+
+#endif  // TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/pages/detail/applications_page.hpp>
@@ -244,3 +246,5 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_IPP
 
 #include <tollgate/pages/detail/authorizations_page.hpp>
 #include <tollgate/pages/detail/list_parts.hpp>
@@ -37,3 +39,5 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
 
 #include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/account/issue_hook.hpp>
@@ -252,3 +254,5 @@ template <class Call>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/deliveries_page.ipp>
 #endif
+
+#endif  // TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -345,3 +347,5 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
+#define TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
 
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/pages/detail/activity_page.hpp>
@@ -101,3 +103,5 @@ template <class Pages>
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_DISPATCH_HPP

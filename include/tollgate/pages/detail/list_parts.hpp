@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
+#define TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/model/scope.hpp>
@@ -165,3 +167,5 @@ TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/list_parts.ipp>
 #endif
+
+#endif  // TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_LIST_PARTS_IPP
+#define TOLLGATE_PAGES_DETAIL_LIST_PARTS_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/url.hpp>
@@ -161,3 +163,5 @@ TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const 
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_LIST_PARTS_IPP

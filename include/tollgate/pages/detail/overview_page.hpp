@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/oauth_store.hpp>
@@ -102,3 +104,5 @@ template <class Call>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/overview_page.ipp>
 #endif
+
+#endif  // TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/pages/detail/deliveries_page.hpp>
@@ -69,3 +71,5 @@ TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, cons
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_PAGE_HPP
 
 #include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -377,3 +379,5 @@ inline bool is_local_target(std::string_view text) noexcept {
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_PAGE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/limits.hpp>
@@ -107,3 +109,5 @@ template <class Call>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/security_page.ipp>
 #endif
+
+#endif  // TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_IPP
 
 #include <tollgate/pages/detail/security_page.hpp>
 #include <tollgate/web/detail/credential_rules.hpp>
@@ -135,3 +137,5 @@ TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, cons
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -191,3 +193,5 @@ template <class Pages>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/sign_in_page.ipp>
 #endif
+
+#endif  // TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP

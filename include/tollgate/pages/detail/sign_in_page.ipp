@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_IPP
 
 #include <tollgate/pages/detail/sign_in_page.hpp>
 
@@ -40,3 +42,5 @@ TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) 
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_SUBMISSION_HPP
+#define TOLLGATE_PAGES_DETAIL_SUBMISSION_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
@@ -103,3 +105,5 @@ template <class Find, class Replace, class Make>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/submission.ipp>
 #endif
+
+#endif  // TOLLGATE_PAGES_DETAIL_SUBMISSION_HPP

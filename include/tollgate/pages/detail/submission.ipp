@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
+#define TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/pages/detail/submission.hpp>
@@ -38,3 +40,5 @@ TOLLGATE_DECL form_submission::secret_bytes form_submission::bytes_of(std::int64
 TOLLGATE_DECL std::string version_of(const digest& secret_digest) { return hex_encode(sha256(secret_digest.raw()).raw().substr(0, 12)); }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP

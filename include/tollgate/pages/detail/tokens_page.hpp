@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP
 
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/base/config.hpp>
@@ -147,3 +149,5 @@ template <class Call>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/tokens_page.ipp>
 #endif
+
+#endif  // TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/pages/detail/list_parts.hpp>
@@ -147,3 +149,5 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP
 
 #include <tollgate/account/issue_hook.hpp>
 #include <tollgate/base/config.hpp>
@@ -275,3 +277,5 @@ template <class Call>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pages/detail/webhooks_page.ipp>
 #endif
+
+#endif  // TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP

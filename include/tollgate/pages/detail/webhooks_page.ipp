@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_IPP
+#define TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_IPP
 
 #include <tollgate/pages/detail/list_parts.hpp>
 #include <tollgate/pages/detail/webhooks_page.hpp>
@@ -251,3 +253,5 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
 }
 
 }  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_IPP

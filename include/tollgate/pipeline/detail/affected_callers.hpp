@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_AFFECTED_CALLERS_HPP
+#define TOLLGATE_PIPELINE_DETAIL_AFFECTED_CALLERS_HPP
 
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -142,3 +144,5 @@ private:
 };
 
 }  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_AFFECTED_CALLERS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/router.hpp>
@@ -28,3 +30,5 @@ struct api_definition {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pipeline/detail/api_definition.ipp>
 #endif
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP

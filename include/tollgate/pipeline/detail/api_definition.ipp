@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/url.hpp>
@@ -42,3 +44,5 @@ TOLLGATE_COLD api_definition::api_definition(api_settings&& configured, route_ta
 }
 
 }  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_SETTINGS_HPP
+#define TOLLGATE_PIPELINE_DETAIL_API_SETTINGS_HPP
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
@@ -54,3 +56,5 @@ struct api_settings {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_SETTINGS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP
+#define TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP
 
 #include <tollgate/base/detail/lookup.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -254,3 +256,5 @@ template <class... Authenticators>
 }
 
 }  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP

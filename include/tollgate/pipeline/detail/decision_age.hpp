@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
+#define TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
 
 #include <tollgate/base/time.hpp>
 
@@ -18,3 +20,5 @@ inline constexpr seconds decision_lifetime{1};  // longer than most bodies take 
 inline constexpr int repeated_judgements_max = 2;
 
 }  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_ENDPOINT_CALLER_HPP
+#define TOLLGATE_PIPELINE_DETAIL_ENDPOINT_CALLER_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/router.hpp>
@@ -121,3 +123,5 @@ private:
 };
 
 }  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_ENDPOINT_CALLER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
+#define TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -141,3 +143,5 @@ void respond_or_error(http::response& response, Respond respond, RespondError re
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pipeline/detail/error_response.ipp>
 #endif
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP

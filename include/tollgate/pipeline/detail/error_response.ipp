@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
+#define TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
 
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
@@ -51,3 +53,5 @@ TOLLGATE_COLD void add_allow(http::response& response, method_set allowed) {
 }
 
 }  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP

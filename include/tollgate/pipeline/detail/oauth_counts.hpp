@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_OAUTH_COUNTS_HPP
+#define TOLLGATE_PIPELINE_DETAIL_OAUTH_COUNTS_HPP
 
 #include <atomic>
 #include <cstddef>
@@ -50,3 +52,5 @@ private:
 };
 
 }  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_OAUTH_COUNTS_HPP

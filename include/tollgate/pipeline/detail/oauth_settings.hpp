@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_OAUTH_SETTINGS_HPP
+#define TOLLGATE_PIPELINE_DETAIL_OAUTH_SETTINGS_HPP
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/time.hpp>
@@ -63,3 +65,5 @@ struct oauth_settings {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_OAUTH_SETTINGS_HPP

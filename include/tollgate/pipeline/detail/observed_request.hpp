@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP
+#define TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/result.hpp>
@@ -137,3 +139,5 @@ template <class Policies>
 }
 
 }  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP

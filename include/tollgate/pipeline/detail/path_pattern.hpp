@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_PATH_PATTERN_HPP
+#define TOLLGATE_PIPELINE_DETAIL_PATH_PATTERN_HPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
@@ -153,3 +155,5 @@ consteval auto query_parameter_name() {
 
 }  // namespace pipeline
 }  // namespace tollgate
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_PATH_PATTERN_HPP

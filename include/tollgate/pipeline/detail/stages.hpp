@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_STAGES_HPP
+#define TOLLGATE_PIPELINE_DETAIL_STAGES_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -288,3 +290,5 @@ template <scope_checker Checker>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pipeline/detail/stages.ipp>
 #endif
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_STAGES_HPP

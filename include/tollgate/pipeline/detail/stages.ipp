@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_STAGES_IPP
+#define TOLLGATE_PIPELINE_DETAIL_STAGES_IPP
 
 #include <tollgate/pipeline/detail/stages.hpp>
 
@@ -49,3 +51,5 @@ TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, 
 }
 
 }  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_STAGES_IPP

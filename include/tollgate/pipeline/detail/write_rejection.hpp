@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -46,3 +48,5 @@ template <class Policies, class Settings>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/pipeline/detail/write_rejection.ipp>
 #endif
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
 
 #include <tollgate/pipeline/detail/write_rejection.hpp>
 
@@ -58,3 +60,5 @@ TOLLGATE_DECL void replace_with_error(http::response& response, const error& fai
 }
 
 }  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP

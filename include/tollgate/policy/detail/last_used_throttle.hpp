@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_DETAIL_LAST_USED_THROTTLE_HPP
+#define TOLLGATE_POLICY_DETAIL_LAST_USED_THROTTLE_HPP
 
 #include <tollgate/base/time.hpp>
 
@@ -49,3 +51,5 @@ private:
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_POLICY_DETAIL_LAST_USED_THROTTLE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_DETAIL_POLICY_SET_HPP
+#define TOLLGATE_POLICY_DETAIL_POLICY_SET_HPP
 
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/detail/member_names.hpp>
@@ -207,3 +209,5 @@ private:
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_POLICY_DETAIL_POLICY_SET_HPP

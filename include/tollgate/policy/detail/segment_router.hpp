@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_HPP
+#define TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/limits.hpp>
@@ -47,3 +49,5 @@ static_assert(router<segment_router>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/policy/detail/segment_router.ipp>
 #endif
+
+#endif  // TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_HPP

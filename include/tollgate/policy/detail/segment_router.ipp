@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_IPP
+#define TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_IPP
 
 #include <tollgate/policy/detail/segment_router.hpp>
 
@@ -80,3 +82,5 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_POLICY_DETAIL_TOKEN_MEMO_HPP
+#define TOLLGATE_POLICY_DETAIL_TOKEN_MEMO_HPP
 
 #include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/secret.hpp>
@@ -104,3 +106,5 @@ private:
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_POLICY_DETAIL_TOKEN_MEMO_HPP

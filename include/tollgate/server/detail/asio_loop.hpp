@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_ASIO_LOOP_HPP
+#define TOLLGATE_SERVER_DETAIL_ASIO_LOOP_HPP
 
 #include <tollgate/server/detail/connection.hpp>
 #include <tollgate/server/detail/event_loop.hpp>
@@ -346,3 +348,5 @@ private:
 };
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_ASIO_LOOP_HPP

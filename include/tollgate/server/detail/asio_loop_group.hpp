@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_ASIO_LOOP_GROUP_HPP
+#define TOLLGATE_SERVER_DETAIL_ASIO_LOOP_GROUP_HPP
 
 #include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/base/detail/start_thread.hpp>
@@ -159,3 +161,5 @@ private:
 };
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_ASIO_LOOP_GROUP_HPP

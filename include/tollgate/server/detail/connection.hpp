@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_CONNECTION_HPP
+#define TOLLGATE_SERVER_DETAIL_CONNECTION_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -140,3 +142,5 @@ private:
 #include <tollgate/server/detail/connection.ipp>
 #include <tollgate/server/detail/event_loop.ipp>
 #endif
+
+#endif  // TOLLGATE_SERVER_DETAIL_CONNECTION_HPP

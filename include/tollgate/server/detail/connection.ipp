@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_CONNECTION_IPP
+#define TOLLGATE_SERVER_DETAIL_CONNECTION_IPP
 
 #include <tollgate/server/detail/connection.hpp>
 #include <tollgate/server/detail/event_loop.hpp>
@@ -409,3 +411,5 @@ TOLLGATE_DECL void connection::arm_linger() noexcept {
 }
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_CONNECTION_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_HPP
+#define TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/keyed_hash.hpp>
@@ -86,3 +88,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/detail/connection_limiter.ipp>
 #endif
+
+#endif  // TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_IPP
+#define TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_IPP
 
 #include <tollgate/server/detail/connection_limiter.hpp>
 
@@ -84,3 +86,5 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
 }
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_CONNECTION_STATES_HPP
+#define TOLLGATE_SERVER_DETAIL_CONNECTION_STATES_HPP
 
 #include <array>
 #include <cstddef>
@@ -181,3 +183,5 @@ static_assert(transition_of(connection_state::idle, connection_event::broken).ac
 static_assert(transition_of(connection_state::in_body, connection_event::timed_out).to == connection_state::in_body);
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_CONNECTION_STATES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_DEADLINE_WHEEL_HPP
+#define TOLLGATE_SERVER_DETAIL_DEADLINE_WHEEL_HPP
 
 #include <array>
 #include <cstddef>
@@ -105,3 +107,5 @@ inline void deadline_wheel::advance() noexcept {
 }
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_DEADLINE_WHEEL_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_HPP
+#define TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/process_life.hpp>
@@ -158,3 +160,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/detail/epoll_loop.ipp>
 #endif
+
+#endif  // TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_HPP

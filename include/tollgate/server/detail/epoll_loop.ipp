@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
+#define TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
 
 #include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/server/detail/epoll_loop.hpp>
@@ -205,3 +207,5 @@ TOLLGATE_COLD void epoll_loop_group::abandon() noexcept {
 }  // namespace tollgate::server_detail
 
 #endif  // __linux__
+
+#endif  // TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP

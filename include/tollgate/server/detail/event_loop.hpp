@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_EVENT_LOOP_HPP
+#define TOLLGATE_SERVER_DETAIL_EVENT_LOOP_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/time.hpp>
@@ -323,3 +325,5 @@ private:
 };
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_EVENT_LOOP_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_EVENT_LOOP_IPP
+#define TOLLGATE_SERVER_DETAIL_EVENT_LOOP_IPP
 
 #include <tollgate/server/detail/connection.hpp>
 #include <tollgate/server/detail/event_loop.hpp>
@@ -292,3 +294,5 @@ TOLLGATE_DECL void listener::distribute(const accept_result& accepted) noexcept 
 }
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_EVENT_LOOP_IPP

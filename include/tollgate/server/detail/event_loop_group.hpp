@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_EVENT_LOOP_GROUP_HPP
+#define TOLLGATE_SERVER_DETAIL_EVENT_LOOP_GROUP_HPP
 
 #include <tollgate/base/time.hpp>
 #include <tollgate/server/detail/event_loop.hpp>
@@ -30,3 +32,5 @@ public:
 };
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_EVENT_LOOP_GROUP_HPP

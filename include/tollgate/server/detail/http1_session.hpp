@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_HPP
+#define TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -128,3 +130,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/detail/http1_session.ipp>
 #endif
+
+#endif  // TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_IPP
+#define TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_IPP
 
 #include <tollgate/server/detail/http1_session.hpp>
 
@@ -172,3 +174,5 @@ TOLLGATE_DECL void http1_session::shrink() noexcept {
 }
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_IPP

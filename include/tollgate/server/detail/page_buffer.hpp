@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP
+#define TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP
 
 #include <tollgate/base/config.hpp>
 
@@ -49,3 +51,5 @@ private:
 };
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP

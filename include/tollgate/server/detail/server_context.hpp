@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_SERVER_CONTEXT_HPP
+#define TOLLGATE_SERVER_DETAIL_SERVER_CONTEXT_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/process_life.hpp>
@@ -125,3 +127,5 @@ inline constexpr milliseconds for_ever = std::chrono::hours{24 * 365};
 using serving_scope = tollgate::detail::thread_mark<server_context>;
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_SERVER_CONTEXT_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_SERVER_STATISTICS_HPP
+#define TOLLGATE_SERVER_DETAIL_SERVER_STATISTICS_HPP
 
 #include <atomic>
 #include <chrono>
@@ -52,3 +54,5 @@ struct server_counters {
 }  // namespace server_detail
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_DETAIL_SERVER_STATISTICS_HPP

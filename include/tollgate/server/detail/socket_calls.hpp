@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_HPP
+#define TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -130,3 +132,5 @@ TOLLGATE_COLD result<listening_socket> adopt_listening(socket_handle socket);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/detail/socket_calls.ipp>
 #endif
+
+#endif  // TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_HPP

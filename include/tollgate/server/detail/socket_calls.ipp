@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_IPP
+#define TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_IPP
 
 #include <tollgate/server/detail/socket_calls.hpp>
 
@@ -312,3 +314,5 @@ TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint,
 }
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_IPP

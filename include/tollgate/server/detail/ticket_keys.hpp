@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_TICKET_KEYS_HPP
+#define TOLLGATE_SERVER_DETAIL_TICKET_KEYS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -115,3 +117,5 @@ private:
 };
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_TICKET_KEYS_HPP

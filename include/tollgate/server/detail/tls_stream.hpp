@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_TLS_STREAM_HPP
+#define TOLLGATE_SERVER_DETAIL_TLS_STREAM_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/server/detail/page_buffer.hpp>
@@ -96,3 +98,5 @@ public:
 };
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_TLS_STREAM_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_WORKER_POOL_HPP
+#define TOLLGATE_SERVER_DETAIL_WORKER_POOL_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/process_life.hpp>
@@ -143,3 +145,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/detail/worker_pool.ipp>
 #endif
+
+#endif  // TOLLGATE_SERVER_DETAIL_WORKER_POOL_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_WORKER_POOL_IPP
+#define TOLLGATE_SERVER_DETAIL_WORKER_POOL_IPP
 
 #include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/server/detail/worker_pool.hpp>
@@ -161,3 +163,5 @@ TOLLGATE_COLD void worker_pool::abandon() noexcept {
 }
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_WORKER_POOL_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_SERVER_DETAIL_WORKSPACE_HPP
+#define TOLLGATE_SERVER_DETAIL_WORKSPACE_HPP
 
 #include <tollgate/base/time.hpp>
 #include <tollgate/server/detail/http1_session.hpp>
@@ -69,3 +71,5 @@ private:
 };
 
 }  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_WORKSPACE_HPP

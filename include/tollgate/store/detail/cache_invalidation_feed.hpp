@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP
+#define TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP
 
 #include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/base/config.hpp>
@@ -125,3 +127,5 @@ private:
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_ERRORS_HPP
+#define TOLLGATE_STORE_DETAIL_ERRORS_HPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
@@ -115,3 +117,5 @@ template <class Verb>
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_ERRORS_HPP

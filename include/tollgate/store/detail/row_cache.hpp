@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_ROW_CACHE_HPP
+#define TOLLGATE_STORE_DETAIL_ROW_CACHE_HPP
 
 #include <tollgate/base/detail/lookup.hpp>
 #include <tollgate/base/result.hpp>
@@ -232,3 +234,5 @@ auto row_cache<Key, Value, Changes>::slot_for(std::size_t hash, const mark& now,
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_ROW_CACHE_HPP

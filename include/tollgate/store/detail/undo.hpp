@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_UNDO_HPP
+#define TOLLGATE_STORE_DETAIL_UNDO_HPP
 
 #include <utility>
 
@@ -30,3 +32,5 @@ void keep_all(undo_unless_kept<Undo>&... steps) noexcept {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_UNDO_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
+#define TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/grant.hpp>
@@ -21,3 +23,5 @@ namespace tollgate::inline v0 {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_ACCESS_TOKENS_HPP
+#define TOLLGATE_TESTING_DETAIL_ACCESS_TOKENS_HPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/testing/detail/credentials.hpp>
@@ -177,3 +179,5 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_ACCESS_TOKENS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_APPLICATIONS_HPP
+#define TOLLGATE_TESTING_DETAIL_APPLICATIONS_HPP
 
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
@@ -303,3 +305,5 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_APPLICATIONS_HPP

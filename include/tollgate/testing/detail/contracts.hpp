@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_CONTRACTS_HPP
+#define TOLLGATE_TESTING_DETAIL_CONTRACTS_HPP
 
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
@@ -209,3 +211,5 @@ void add_contract_cases(std::vector<test_case>& to) {
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_CONTRACTS_HPP

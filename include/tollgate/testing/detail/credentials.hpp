@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_CREDENTIALS_HPP
+#define TOLLGATE_TESTING_DETAIL_CREDENTIALS_HPP
 
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/testing/detail/expect.hpp>
@@ -63,3 +65,5 @@ void expect_token_found(Store& store, const new_access_token& token,
 }
 
 }  // namespace tollgate::testing::detail
+
+#endif  // TOLLGATE_TESTING_DETAIL_CREDENTIALS_HPP

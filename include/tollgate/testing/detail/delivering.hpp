@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_DELIVERING_HPP
+#define TOLLGATE_TESTING_DETAIL_DELIVERING_HPP
 
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/model/delivery.hpp>
@@ -206,3 +208,5 @@ hook listed_hook(Store& store, const account_ref& account, hook_id id,
 }
 
 }  // namespace tollgate::testing::detail
+
+#endif  // TOLLGATE_TESTING_DETAIL_DELIVERING_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_DEVICE_CODES_HPP
+#define TOLLGATE_TESTING_DETAIL_DEVICE_CODES_HPP
 
 #include <tollgate/testing/detail/granting.hpp>
 #include <tollgate/testing/detail/samples.hpp>
@@ -244,3 +246,5 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_DEVICE_CODES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_EXPECT_HPP
+#define TOLLGATE_TESTING_DETAIL_EXPECT_HPP
 
 #include <tollgate/base/result.hpp>
 
@@ -105,3 +107,5 @@ template <class T>
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_EXPECT_HPP

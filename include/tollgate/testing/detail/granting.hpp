@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_GRANTING_HPP
+#define TOLLGATE_TESTING_DETAIL_GRANTING_HPP
 
 #include <tollgate/testing/detail/credentials.hpp>
 #include <tollgate/testing/detail/samples.hpp>
@@ -83,3 +85,5 @@ void authorize(Store& store, std::uint64_t seed, application_id application, use
 }
 
 }  // namespace tollgate::testing::detail
+
+#endif  // TOLLGATE_TESTING_DETAIL_GRANTING_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_GRANTS_HPP
+#define TOLLGATE_TESTING_DETAIL_GRANTS_HPP
 
 #include <tollgate/testing/detail/codes.hpp>
 #include <tollgate/testing/detail/granting.hpp>
@@ -431,3 +433,5 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_GRANTS_HPP

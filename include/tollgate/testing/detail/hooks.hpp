@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_HOOKS_HPP
+#define TOLLGATE_TESTING_DETAIL_HOOKS_HPP
 
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
@@ -366,3 +368,5 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_HOOKS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_OUTBOX_HPP
+#define TOLLGATE_TESTING_DETAIL_OUTBOX_HPP
 
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/outbox_disabling.hpp>
@@ -388,3 +390,5 @@ void add_outbox_cases(std::vector<test_case>& to, const std::shared_ptr<const st
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_OUTBOX_HPP

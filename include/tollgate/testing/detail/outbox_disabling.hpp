@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_OUTBOX_DISABLING_HPP
+#define TOLLGATE_TESTING_DETAIL_OUTBOX_DISABLING_HPP
 
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
@@ -243,3 +245,5 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_OUTBOX_DISABLING_HPP

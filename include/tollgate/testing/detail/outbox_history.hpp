@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_OUTBOX_HISTORY_HPP
+#define TOLLGATE_TESTING_DETAIL_OUTBOX_HISTORY_HPP
 
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
@@ -323,3 +325,5 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_OUTBOX_HISTORY_HPP

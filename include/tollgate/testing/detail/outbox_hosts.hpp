@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_OUTBOX_HOSTS_HPP
+#define TOLLGATE_TESTING_DETAIL_OUTBOX_HOSTS_HPP
 
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
@@ -275,3 +277,5 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_OUTBOX_HOSTS_HPP

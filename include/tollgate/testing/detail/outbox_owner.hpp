@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_OUTBOX_OWNER_HPP
+#define TOLLGATE_TESTING_DETAIL_OUTBOX_OWNER_HPP
 
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/samples.hpp>
@@ -181,3 +183,5 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_OUTBOX_OWNER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_PERSONAL_TOKENS_HPP
+#define TOLLGATE_TESTING_DETAIL_PERSONAL_TOKENS_HPP
 
 #include <tollgate/testing/detail/credentials.hpp>
 #include <tollgate/testing/detail/samples.hpp>
@@ -371,3 +373,5 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_PERSONAL_TOKENS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_REFRESH_TOKENS_HPP
+#define TOLLGATE_TESTING_DETAIL_REFRESH_TOKENS_HPP
 
 #include <tollgate/testing/detail/granting.hpp>
 #include <tollgate/testing/detail/samples.hpp>
@@ -382,3 +384,5 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_REFRESH_TOKENS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_SAMPLES_HPP
+#define TOLLGATE_TESTING_DETAIL_SAMPLES_HPP
 
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/grant.hpp>
@@ -193,3 +195,5 @@ inline constexpr std::size_t tokens_max = limits::personal_tokens_per_user_max;
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_SAMPLES_HPP

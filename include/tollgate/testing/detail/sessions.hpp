@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_SESSIONS_HPP
+#define TOLLGATE_TESTING_DETAIL_SESSIONS_HPP
 
 #include <tollgate/testing/detail/samples.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
@@ -237,3 +239,5 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_SESSIONS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_TESTING_DETAIL_TEST_CASE_HPP
+#define TOLLGATE_TESTING_DETAIL_TEST_CASE_HPP
 
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
@@ -171,3 +173,5 @@ std::size_t expect_one_winner(const Wins& wins, std::string_view message,
 }
 
 }  // namespace tollgate::testing
+
+#endif  // TOLLGATE_TESTING_DETAIL_TEST_CASE_HPP

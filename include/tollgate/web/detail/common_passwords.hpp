@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
+#define TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
 
 #include <cstddef>
 #include <string_view>
@@ -290,3 +292,5 @@ inline constexpr std::string_view common_passwords[] = {
 inline constexpr std::size_t common_password_bytes_max = 25;
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_HPP
+#define TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_HPP
 
 #include <tollgate/base/config.hpp>
 
@@ -118,3 +120,5 @@ namespace detail {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/consent_texts.ipp>
 #endif
+
+#endif  // TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_HPP

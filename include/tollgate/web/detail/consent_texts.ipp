@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_IPP
+#define TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_IPP
 
 #include <tollgate/web/detail/consent_texts.hpp>
 
@@ -81,3 +83,5 @@ TOLLGATE_DECL device_texts german_device_texts() {
 }
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_IPP

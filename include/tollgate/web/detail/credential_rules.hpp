@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_HPP
+#define TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_HPP
 
 #include <tollgate/base/config.hpp>
 
@@ -19,3 +21,5 @@ namespace tollgate::inline v0 {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/credential_rules.ipp>
 #endif
+
+#endif  // TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_IPP
+#define TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/web/detail/credential_rules.hpp>
@@ -42,3 +44,5 @@ TOLLGATE_DECL bool is_common_password(std::string_view password, std::string_vie
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_IPP

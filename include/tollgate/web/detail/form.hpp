@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_FORM_HPP
+#define TOLLGATE_WEB_DETAIL_FORM_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -218,3 +220,5 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/form.ipp>
 #endif
+
+#endif  // TOLLGATE_WEB_DETAIL_FORM_HPP

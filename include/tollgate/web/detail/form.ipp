@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_FORM_IPP
+#define TOLLGATE_WEB_DETAIL_FORM_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -248,3 +250,5 @@ TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http
 }
 
 }  // namespace tollgate::web
+
+#endif  // TOLLGATE_WEB_DETAIL_FORM_IPP

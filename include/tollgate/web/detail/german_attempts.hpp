@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_GERMAN_ATTEMPTS_HPP
+#define TOLLGATE_WEB_DETAIL_GERMAN_ATTEMPTS_HPP
 
 #include <tollgate/web/detail/webhook_texts.hpp>
 
@@ -32,3 +34,5 @@ inline constexpr attempt_texts german_attempts{
     .certificate_invalid = "TLS-Handshake fehlgeschlagen: Das Zertifikat ist ungültig"};
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_WEB_DETAIL_GERMAN_ATTEMPTS_HPP

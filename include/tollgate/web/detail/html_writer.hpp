@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_HTML_WRITER_HPP
+#define TOLLGATE_WEB_DETAIL_HTML_WRITER_HPP
 
 #include <charconv>
 #include <concepts>
@@ -89,3 +91,5 @@ inline void html_writer::escape(std::string_view text) {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEB_DETAIL_HTML_WRITER_HPP

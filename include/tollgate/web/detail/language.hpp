@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_LANGUAGE_HPP
+#define TOLLGATE_WEB_DETAIL_LANGUAGE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -34,3 +36,5 @@ namespace tollgate::inline v0::web {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/language.ipp>
 #endif
+
+#endif  // TOLLGATE_WEB_DETAIL_LANGUAGE_HPP

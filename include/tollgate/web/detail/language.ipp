@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_LANGUAGE_IPP
+#define TOLLGATE_WEB_DETAIL_LANGUAGE_IPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/web/detail/language.hpp>
@@ -77,3 +79,5 @@ TOLLGATE_DECL std::optional<std::size_t> ui_language(std::string_view ui_locales
 }
 
 }  // namespace tollgate::web
+
+#endif  // TOLLGATE_WEB_DETAIL_LANGUAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
+#define TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/aes_gcm.hpp>
@@ -64,3 +66,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/one_time.ipp>
 #endif
+
+#endif  // TOLLGATE_WEB_DETAIL_ONE_TIME_HPP

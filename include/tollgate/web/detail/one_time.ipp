@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_ONE_TIME_IPP
+#define TOLLGATE_WEB_DETAIL_ONE_TIME_IPP
 
 #include <tollgate/base/detail/aes_gcm.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -44,3 +46,5 @@ TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std
 }
 
 }  // namespace tollgate::web
+
+#endif  // TOLLGATE_WEB_DETAIL_ONE_TIME_IPP

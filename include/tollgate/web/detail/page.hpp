@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_PAGE_HPP
+#define TOLLGATE_WEB_DETAIL_PAGE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -364,3 +366,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/page.ipp>
 #endif
+
+#endif  // TOLLGATE_WEB_DETAIL_PAGE_HPP

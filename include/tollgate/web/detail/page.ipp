@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_PAGE_IPP
+#define TOLLGATE_WEB_DETAIL_PAGE_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/digest.hpp>
@@ -233,3 +235,5 @@ TOLLGATE_DECL void write_moment(html_writer& html, instant at, const date_texts&
 }
 
 }  // namespace tollgate::web
+
+#endif  // TOLLGATE_WEB_DETAIL_PAGE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_PLAIN_THEME_STYLE_HPP
+#define TOLLGATE_WEB_DETAIL_PLAIN_THEME_STYLE_HPP
 
 #include <string_view>
 
@@ -273,3 +275,5 @@ inline constexpr std::string_view plain_icon =
     "<path d='M4 4h8v2H9v6H7V6H4z' fill='#fff'/></svg>";
 
 }  // namespace tollgate::detail
+
+#endif  // TOLLGATE_WEB_DETAIL_PLAIN_THEME_STYLE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_SESSION_COOKIES_HPP
+#define TOLLGATE_WEB_DETAIL_SESSION_COOKIES_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
@@ -102,3 +104,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/session_cookies.ipp>
 #endif
+
+#endif  // TOLLGATE_WEB_DETAIL_SESSION_COOKIES_HPP

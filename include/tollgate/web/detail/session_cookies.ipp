@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_SESSION_COOKIES_IPP
+#define TOLLGATE_WEB_DETAIL_SESSION_COOKIES_IPP
 
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -120,3 +122,5 @@ TOLLGATE_DECL void browser_cookie::set(std::span<const std::byte, 16> random, st
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEB_DETAIL_SESSION_COOKIES_IPP

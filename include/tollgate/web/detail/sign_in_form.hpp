@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP
+#define TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/session_source.hpp>
@@ -50,3 +52,5 @@ inline void write_sign_in_fields(html_writer& html, std::string_view login, cons
 }
 
 }  // namespace tollgate::web
+
+#endif  // TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP

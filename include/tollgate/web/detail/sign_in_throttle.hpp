@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_HPP
+#define TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/hash.hpp>
@@ -170,3 +172,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/web/detail/sign_in_throttle.ipp>
 #endif
+
+#endif  // TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_HPP

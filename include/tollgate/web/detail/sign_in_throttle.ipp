@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_IPP
+#define TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_IPP
 
 #include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -86,3 +88,5 @@ TOLLGATE_DECL sign_in_throttle::counter_list sign_in_throttle::counters_of(const
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_IPP

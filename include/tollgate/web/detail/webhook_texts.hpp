@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEB_DETAIL_WEBHOOK_TEXTS_HPP
+#define TOLLGATE_WEB_DETAIL_WEBHOOK_TEXTS_HPP
 
 #include <string_view>
 
@@ -161,3 +163,5 @@ struct webhook_texts {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEB_DETAIL_WEBHOOK_TEXTS_HPP

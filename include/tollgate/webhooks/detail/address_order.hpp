@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
 
 #include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -57,3 +59,5 @@ private:
 };
 
 }  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP

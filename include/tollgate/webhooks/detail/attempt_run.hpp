@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/detail/response_parser.hpp>
@@ -102,3 +104,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/webhooks/detail/attempt_run.ipp>
 #endif
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_HPP

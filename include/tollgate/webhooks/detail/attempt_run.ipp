@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/webhooks/detail/attempt_run.hpp>
@@ -331,3 +333,5 @@ TOLLGATE_DECL void attempt_run::end() noexcept {
 }
 
 }  // namespace tollgate::inline v0::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -114,3 +116,5 @@ protected:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/webhooks/detail/connection.ipp>
 #endif
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_IPP
 
 #include <tollgate/base/detail/client_socket.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
@@ -75,3 +77,5 @@ TOLLGATE_DECL void hook_connection::close() noexcept {
 }
 
 }  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_IPP

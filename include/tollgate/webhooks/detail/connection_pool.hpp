@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/keyed_hash.hpp>
@@ -61,3 +63,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/webhooks/detail/connection_pool.ipp>
 #endif
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_HPP

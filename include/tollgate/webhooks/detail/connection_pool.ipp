@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_IPP
 
 #include <tollgate/webhooks/detail/connection_pool.hpp>
 
@@ -62,3 +64,5 @@ TOLLGATE_DECL void connection_pool::close() {
 }
 
 }  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_CHOICE_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_CHOICE_IPP
 
 #include <tollgate/webhooks/detail/delivery_scheduler.hpp>
 
@@ -185,3 +187,5 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
 }
 
 }  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_CHOICE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/keyed_hash.hpp>
@@ -295,3 +297,5 @@ private:
 #include <tollgate/webhooks/detail/delivery_choice.ipp>
 #include <tollgate/webhooks/detail/delivery_scheduler.ipp>
 #endif
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_HPP

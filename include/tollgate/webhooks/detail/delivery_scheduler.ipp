@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/webhooks/detail/delivery_scheduler.hpp>
@@ -361,3 +363,5 @@ TOLLGATE_DECL void delivery_scheduler::forget_idle_hosts() noexcept {
 }
 
 }  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_TRACE_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_TRACE_HPP
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -30,3 +32,5 @@ struct delivery_trace {
 };
 
 }  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_TRACE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/any_io_executor.hpp>
@@ -76,3 +78,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/webhooks/detail/delivery_worker.ipp>
 #endif
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_IPP
 
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/process_life.hpp>
@@ -478,3 +480,5 @@ TOLLGATE_DECL void delivery_worker::stop(std::optional<milliseconds> deadline) {
 TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
 
 }  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_IPP

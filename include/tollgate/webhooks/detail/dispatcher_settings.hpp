@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_DISPATCHER_SETTINGS_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_DISPATCHER_SETTINGS_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
@@ -88,3 +90,5 @@ struct hook_dispatch_settings {
 };
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_DISPATCHER_SETTINGS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -90,3 +92,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/webhooks/detail/hook_client.ipp>
 #endif
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_HPP

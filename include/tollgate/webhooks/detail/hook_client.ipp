@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_IPP
 
 #include <tollgate/http/response.hpp>
 #include <tollgate/webhooks/detail/attempt_run.hpp>
@@ -111,3 +113,5 @@ TOLLGATE_DECL void hook_client::report_ended() noexcept {
 }
 
 }  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -89,3 +91,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/webhooks/detail/name_lookup.ipp>
 #endif
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP

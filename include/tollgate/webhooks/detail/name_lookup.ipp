@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
 
 #include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/detail/start_thread.hpp>
@@ -344,3 +346,5 @@ TOLLGATE_DECL bool lookup_pool::withdraw(const std::string& host, std::uint64_t 
 
 }  // namespace webhooks
 }  // namespace tollgate::inline v0
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP

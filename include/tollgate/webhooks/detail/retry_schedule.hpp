@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/time.hpp>
@@ -47,3 +49,5 @@ struct attempt_report {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/webhooks/detail/retry_schedule.ipp>
 #endif
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_IPP
 
 #include <tollgate/http/detail/retry_after.hpp>
 #include <tollgate/webhooks/detail/retry_schedule.hpp>
@@ -63,3 +65,5 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_IPP

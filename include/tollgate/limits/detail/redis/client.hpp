@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_HPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/backend_statistics.hpp>
@@ -69,3 +71,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/limits/detail/redis/client.ipp>
 #endif
+
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_IPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_IPP
 
 #include <tollgate/base/detail/call_combiner.hpp>
 #include <tollgate/base/detail/reconnecting_pool.hpp>
@@ -186,3 +188,5 @@ TOLLGATE_DECL backend_statistics client::statistics() const noexcept { return st
 TOLLGATE_DECL bool client::is_up() const noexcept { return state_->shared.is_up(); }
 
 }  // namespace tollgate::redis
+
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_IPP

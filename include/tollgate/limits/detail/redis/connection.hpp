@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_HPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -122,3 +124,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/limits/detail/redis/connection.ipp>
 #endif
+
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_IPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_IPP
 
 #include <tollgate/base/detail/client_socket.hpp>
 #include <tollgate/base/detail/host_lookup.hpp>
@@ -318,3 +320,5 @@ TOLLGATE_DECL result<void> connection::wait(short events, steady::time_point end
 }
 
 }  // namespace tollgate::redis
+
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_IPP

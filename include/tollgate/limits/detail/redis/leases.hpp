@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_HPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/hash.hpp>
@@ -82,3 +84,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/limits/detail/redis/leases.ipp>
 #endif
+
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_HPP

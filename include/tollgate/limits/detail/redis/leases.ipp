@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_IPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_IPP
 
 #include <tollgate/limits/detail/locked_sets.hpp>
 #include <tollgate/limits/detail/redis/leases.hpp>
@@ -261,3 +263,5 @@ TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t boot_ti
 TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->sets.memory_bytes(); }
 
 }  // namespace tollgate::redis
+
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_IPP

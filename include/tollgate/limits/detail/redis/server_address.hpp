@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_HPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -34,3 +36,5 @@ struct server_address {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/limits/detail/redis/server_address.ipp>
 #endif
+
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_HPP

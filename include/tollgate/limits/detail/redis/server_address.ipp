@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_IPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -90,3 +92,5 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
 }
 
 }  // namespace tollgate::redis
+
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_SERVER_ADDRESS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_HPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
@@ -71,3 +73,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/limits/detail/redis/window_script.ipp>
 #endif
+
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_HPP

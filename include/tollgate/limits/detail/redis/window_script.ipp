@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_IPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/limits/detail/redis/window_script.hpp>
@@ -126,3 +128,5 @@ TOLLGATE_DECL window_result window_script::read(const window_request& request, c
 }
 
 }  // namespace tollgate::redis
+
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_WINDOW_SCRIPT_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -93,3 +95,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/memory/access_tokens.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/errors.hpp>
@@ -109,3 +111,5 @@ TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest tok
 }
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -56,3 +58,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/memory/applications.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_HPP

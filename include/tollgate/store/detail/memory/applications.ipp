@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_IPP
 
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>
@@ -100,3 +102,5 @@ TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexce
 }
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_BOUNDS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_BOUNDS_HPP
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/ids.hpp>
@@ -71,3 +73,5 @@ private:
 };
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_BOUNDS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_COMPLETIONS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_COMPLETIONS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>
@@ -97,3 +99,5 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
 }
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_COMPLETIONS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/time.hpp>
@@ -29,3 +31,5 @@ inline void move_in_time(digests_by_time& all, const dated_digest& from, instant
 }
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_DELIVERY_HISTORY_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_DELIVERY_HISTORY_IPP
 
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/errors.hpp>
@@ -122,3 +124,5 @@ TOLLGATE_DECL std::size_t outbox::sweep(instant ended_before, std::size_t rows_m
 }
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_DELIVERY_HISTORY_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_DEVICE_CODES_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_DEVICE_CODES_HPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
@@ -112,3 +114,5 @@ private:
 };
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_DEVICE_CODES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -122,3 +124,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/memory/grants.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_HPP

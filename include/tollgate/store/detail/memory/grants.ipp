@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>
@@ -314,3 +316,5 @@ TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, con
 }
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -66,3 +68,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/memory/hooks.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_HPP

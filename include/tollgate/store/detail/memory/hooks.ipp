@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
@@ -115,3 +117,5 @@ TOLLGATE_DECL std::size_t hooks::count_of_event(const std::vector<hook_id>& amon
 }
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_IPP

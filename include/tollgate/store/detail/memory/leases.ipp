@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_LEASES_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_LEASES_IPP
 
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/undo.hpp>
@@ -87,3 +89,5 @@ TOLLGATE_DECL due_delivery outbox::describe(const row& which, const stored_hook&
 }
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_LEASES_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/keyed_hash.hpp>
@@ -180,3 +182,5 @@ private:
 #include <tollgate/store/detail/memory/leases.ipp>
 #include <tollgate/store/detail/memory/outbox.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/errors.hpp>
@@ -307,3 +309,5 @@ TOLLGATE_DECL bool outbox::make_space(std::size_t bytes) noexcept {
 }
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_IPP

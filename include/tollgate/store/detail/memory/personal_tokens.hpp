@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -63,3 +65,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/memory/personal_tokens.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP

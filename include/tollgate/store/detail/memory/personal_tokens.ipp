@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_IPP
 
 #include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/personal_tokens.hpp>
@@ -85,3 +87,5 @@ TOLLGATE_COLD bool personal_tokens::revoke(token_id id) {
 }
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_IPP

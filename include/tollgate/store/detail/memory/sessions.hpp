@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -43,3 +45,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/memory/sessions.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_IPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/errors.hpp>
@@ -108,3 +110,5 @@ TOLLGATE_DECL void sessions::remove(digest cookie) noexcept {
 }
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_SHARDED_TABLE_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_SHARDED_TABLE_HPP
 
 #include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/detail/short_mutex.hpp>
@@ -160,3 +162,5 @@ private:
 };
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_SHARDED_TABLE_HPP

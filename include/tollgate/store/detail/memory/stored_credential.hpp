@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_STORED_CREDENTIAL_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_STORED_CREDENTIAL_HPP
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
@@ -33,3 +35,5 @@ struct stored_credential {
 };
 
 }  // namespace tollgate::memory
+
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_STORED_CREDENTIAL_HPP

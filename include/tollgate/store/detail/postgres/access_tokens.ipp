@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_ACCESS_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_ACCESS_TOKENS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
@@ -123,3 +125,5 @@ TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest&
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_ACCESS_TOKENS_IPP

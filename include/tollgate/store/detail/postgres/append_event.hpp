@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_APPEND_EVENT_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_APPEND_EVENT_HPP
 
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/delivery.hpp>
@@ -31,3 +33,5 @@ inline void append_event(batch& to, const event& reported, const message_seed& s
 }
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_APPEND_EVENT_HPP

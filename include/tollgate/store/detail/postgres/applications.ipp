@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP
 
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 
@@ -124,3 +126,5 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP

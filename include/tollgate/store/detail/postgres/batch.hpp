@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -197,3 +199,5 @@ using results = std::vector<rows>;
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/batch.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_HPP

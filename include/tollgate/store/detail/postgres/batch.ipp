@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_IPP
 
 #include <tollgate/store/detail/postgres/batch.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>
@@ -43,3 +45,5 @@ TOLLGATE_DECL error rows::no_row() const {
 }
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_BATCH_IPP

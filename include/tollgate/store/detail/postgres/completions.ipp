@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_COMPLETIONS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_COMPLETIONS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
@@ -231,3 +233,5 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_COMPLETIONS_IPP

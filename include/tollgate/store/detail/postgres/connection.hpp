@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/bounded_time.hpp>
@@ -144,3 +146,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/connection.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_HPP

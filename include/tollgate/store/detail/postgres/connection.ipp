@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_IPP
 
 #include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/store/detail/postgres/connection.hpp>
@@ -373,3 +375,5 @@ TOLLGATE_DECL std::optional<notification> connection::take_notification() {
 }
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -46,3 +48,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/credential_lookup.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_IPP
 
 #include <tollgate/store/detail/postgres/credential_lookup.hpp>
 #include <tollgate/store/detail/sql/rows.hpp>
@@ -83,3 +85,5 @@ TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::op
 }
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_IPP

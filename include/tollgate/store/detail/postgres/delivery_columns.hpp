@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP
 
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
@@ -48,3 +50,5 @@ struct column<message_seed> {
 };
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_HISTORY_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_HISTORY_IPP
 
 #include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/store/detail/errors.hpp>
@@ -192,3 +194,5 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_HISTORY_IPP

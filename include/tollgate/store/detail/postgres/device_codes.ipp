@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DEVICE_CODES_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_DEVICE_CODES_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/limits.hpp>
@@ -72,3 +74,5 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_DEVICE_CODES_IPP

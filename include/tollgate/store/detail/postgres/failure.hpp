@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -43,3 +45,5 @@ struct run_failure {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/failure.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_IPP
 
 #include <tollgate/store/detail/postgres/failure.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>
@@ -112,3 +114,5 @@ TOLLGATE_DECL run_failure connection_failure(pg_conn* connection, std::string_vi
 }
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_FAILURE_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_GRANTS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_GRANTS_IPP
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/limits.hpp>
@@ -318,3 +320,5 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_GRANTS_IPP

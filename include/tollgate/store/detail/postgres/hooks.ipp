@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_HOOKS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_HOOKS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
@@ -206,3 +208,5 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_HOOKS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_LEASES_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_LEASES_IPP
 
 #include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>
@@ -133,3 +135,5 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_LEASES_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/process_life.hpp>
@@ -88,3 +90,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/listener.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_HPP

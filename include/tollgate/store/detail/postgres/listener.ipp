@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_IPP
 
 #include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/base/detail/start_thread.hpp>
@@ -155,3 +157,5 @@ TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
 }
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_IPP

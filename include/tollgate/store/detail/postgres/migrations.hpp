@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -45,3 +47,5 @@ struct schema_step {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/migrations.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_HPP

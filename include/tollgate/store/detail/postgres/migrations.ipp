@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_IPP
 
 #include <tollgate/store/detail/postgres/migrations.hpp>
 
@@ -114,3 +116,5 @@ TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::stri
 }
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_OUTBOX_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_OUTBOX_IPP
 
 #include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/base/limits.hpp>
@@ -155,3 +157,5 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_OUTBOX_IPP

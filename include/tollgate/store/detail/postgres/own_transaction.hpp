@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -57,3 +59,5 @@ static_assert(event_sink<postgres_own_transaction>);
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/own_transaction.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_HPP

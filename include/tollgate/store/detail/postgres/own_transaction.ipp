@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
 
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
@@ -114,3 +116,5 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_PERSONAL_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_PERSONAL_TOKENS_IPP
 
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 
@@ -95,3 +97,5 @@ TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_PERSONAL_TOKENS_IPP

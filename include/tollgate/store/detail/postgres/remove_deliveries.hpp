@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -44,3 +46,5 @@ TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id>
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/remove_deliveries.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_HPP

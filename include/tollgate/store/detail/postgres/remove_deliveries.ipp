@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_IPP
 
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
@@ -119,3 +121,5 @@ TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id>
 }
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_IPP

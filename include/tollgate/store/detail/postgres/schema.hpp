@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SCHEMA_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SCHEMA_HPP
 
 #include <tollgate/store/detail/postgres/migrations.hpp>
 
@@ -414,3 +416,5 @@ inline constexpr std::array<std::string_view, 46> store_objects{
 };
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SCHEMA_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/time.hpp>
@@ -65,3 +67,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/server_clock.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_HPP

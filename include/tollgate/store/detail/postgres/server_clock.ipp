@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_IPP
 
 #include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/store/detail/postgres/server_clock.hpp>
@@ -54,3 +56,5 @@ TOLLGATE_DECL bool server_clock::wants_observation() noexcept {
 }
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -56,3 +58,5 @@ inline constexpr std::size_t server_addresses_max = 4;
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/server_list.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_IPP
 
 #include <tollgate/base/detail/host_lookup.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -255,3 +257,5 @@ TOLLGATE_DECL std::vector<server_parameters> server_at_each(const server_paramet
 }
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_LIST_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
@@ -70,3 +72,5 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP

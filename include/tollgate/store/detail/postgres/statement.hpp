@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_HPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -158,3 +160,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/postgres/statement.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_HPP

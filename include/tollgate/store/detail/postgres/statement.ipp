@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_IPP
 
 #include <tollgate/store/detail/postgres/libpq.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
@@ -97,3 +99,5 @@ TOLLGATE_DECL std::optional<std::string_view> cell::text() const noexcept { retu
 TOLLGATE_DECL std::optional<std::string_view> cell::blob() const noexcept { return bytes_of(wire_bytes); }
 
 }  // namespace tollgate::postgres
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_STATEMENT_IPP

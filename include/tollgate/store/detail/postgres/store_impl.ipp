@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_STORE_IMPL_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_STORE_IMPL_IPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -142,3 +144,5 @@ TOLLGATE_DECL std::size_t add_room_query(batch& to, user_id user, application_id
 }  // namespace postgres
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_STORE_IMPL_IPP

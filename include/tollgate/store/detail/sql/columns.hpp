@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQL_COLUMNS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_COLUMNS_HPP
 
 #include <tollgate/base/decimal.hpp>
 #include <tollgate/base/detail/inline_text.hpp>
@@ -231,3 +233,5 @@ struct optional_column {
 };
 
 }  // namespace tollgate::sql
+
+#endif  // TOLLGATE_STORE_DETAIL_SQL_COLUMNS_HPP

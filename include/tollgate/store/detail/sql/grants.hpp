@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQL_GRANTS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_GRANTS_HPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
@@ -78,3 +80,5 @@ struct found_refresh_token {
 }
 
 }  // namespace tollgate::sql
+
+#endif  // TOLLGATE_STORE_DETAIL_SQL_GRANTS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQL_HISTORY_TRIM_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_HISTORY_TRIM_HPP
 
 #include <tollgate/base/ids.hpp>
 #include <tollgate/model/delivery.hpp>
@@ -23,3 +25,5 @@ namespace tollgate::inline v0::sql {
 inline constexpr std::size_t trimmed_rows_max = 256;
 
 }  // namespace tollgate::sql
+
+#endif  // TOLLGATE_STORE_DETAIL_SQL_HISTORY_TRIM_HPP

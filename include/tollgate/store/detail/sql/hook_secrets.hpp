@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQL_HOOK_SECRETS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_HOOK_SECRETS_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/secret_keys.hpp>
@@ -84,3 +86,5 @@ inline void decrypt_all(const secret_keys& keys, std::vector<due_delivery>& leas
 }
 
 }  // namespace tollgate::sql
+
+#endif  // TOLLGATE_STORE_DETAIL_SQL_HOOK_SECRETS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQL_ROWS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_ROWS_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/account.hpp>
@@ -227,3 +229,5 @@ template <class MessageId>
 }
 
 }  // namespace tollgate::sql
+
+#endif  // TOLLGATE_STORE_DETAIL_SQL_ROWS_HPP

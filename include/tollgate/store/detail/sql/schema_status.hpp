@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQL_SCHEMA_STATUS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_SCHEMA_STATUS_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -64,3 +66,5 @@ template <class Steps, class ScriptOf>
 }  // namespace sql
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQL_SCHEMA_STATUS_HPP

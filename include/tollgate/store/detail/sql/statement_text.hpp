@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQL_STATEMENT_TEXT_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_STATEMENT_TEXT_HPP
 
 #include <cstddef>
 #include <string>
@@ -43,3 +45,5 @@ private:
 }
 
 }  // namespace tollgate::sql
+
+#endif  // TOLLGATE_STORE_DETAIL_SQL_STATEMENT_TEXT_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_ACCESS_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_ACCESS_TOKENS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
@@ -74,3 +76,5 @@ TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& t
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_ACCESS_TOKENS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -30,3 +32,5 @@ namespace tollgate::inline v0::sqlite {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/sqlite/append_event.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_HPP

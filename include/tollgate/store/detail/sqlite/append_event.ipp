@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_IPP
 
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/statement.hpp>
@@ -53,3 +55,5 @@ TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<hook_
 }
 
 }  // namespace tollgate::sqlite
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_IPP

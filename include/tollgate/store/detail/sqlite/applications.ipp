@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_APPLICATIONS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_APPLICATIONS_IPP
 
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 
@@ -85,3 +87,5 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, appli
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_APPLICATIONS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -106,3 +108,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/sqlite/change_stamp.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_IPP
 
 #include <tollgate/store/detail/sqlite/change_stamp.hpp>
 #include <tollgate/store/detail/sqlite/failure.hpp>
@@ -53,3 +55,5 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 }
 
 }  // namespace tollgate::sqlite
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_COMPLETIONS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_COMPLETIONS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sql/history_trim.hpp>
@@ -119,3 +121,5 @@ TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<c
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_COMPLETIONS_IPP

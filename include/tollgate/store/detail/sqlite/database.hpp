@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -142,3 +144,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/sqlite/database.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_HPP

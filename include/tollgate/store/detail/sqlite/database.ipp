@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_IPP
 
 #include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/detail/sqlite/failure.hpp>
@@ -181,3 +183,5 @@ TOLLGATE_DECL result<void> transaction::commit() {
 }
 
 }  // namespace tollgate::sqlite
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_IPP

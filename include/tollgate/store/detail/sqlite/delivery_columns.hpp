@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_COLUMNS_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_COLUMNS_HPP
 
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/store/detail/sqlite/statement.hpp>
@@ -45,3 +47,5 @@ template <>
 struct column<delivery_state> : named_column<delivery_state, delivery_state_names> {};
 
 }  // namespace tollgate::sqlite
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_COLUMNS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP
 
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
@@ -197,3 +199,5 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_b
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_DEVICE_CODES_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_DEVICE_CODES_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
@@ -53,3 +55,5 @@ TOLLGATE_DECL result<std::optional<device_answer>> sqlite_store::answer_device_c
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_DEVICE_CODES_IPP

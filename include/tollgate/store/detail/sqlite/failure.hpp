@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_FAILURE_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_FAILURE_HPP
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/sql/statement_text.hpp>
@@ -68,3 +70,5 @@ namespace detail {
 }
 
 }  // namespace tollgate::sqlite
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_FAILURE_HPP

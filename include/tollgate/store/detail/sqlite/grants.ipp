@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_GRANTS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_GRANTS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sql/grants.hpp>
@@ -246,3 +248,5 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_GRANTS_IPP

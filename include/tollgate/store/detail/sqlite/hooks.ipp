@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_HOOKS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_HOOKS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
@@ -140,3 +142,5 @@ TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_HOOKS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_LEASES_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_LEASES_IPP
 
 #include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/store/detail/errors.hpp>
@@ -184,3 +186,5 @@ TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<co
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_LEASES_IPP

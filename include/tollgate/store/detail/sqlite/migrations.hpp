@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -35,3 +37,5 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/sqlite/migrations.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_IPP
 
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 
@@ -95,3 +97,5 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
 }
 
 }  // namespace tollgate::sqlite
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_IPP

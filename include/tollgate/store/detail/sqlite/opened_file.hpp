@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_HPP
 
 #include <tollgate/base/config.hpp>
 
@@ -58,3 +60,5 @@ private:
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/sqlite/opened_file.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_IPP
 
 #include <tollgate/store/detail/sqlite/opened_file.hpp>
 
@@ -58,3 +60,5 @@ TOLLGATE_DECL std::optional<opened_file::identity> opened_file::identity_of([[ma
 }
 
 }  // namespace tollgate::sqlite
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_IPP

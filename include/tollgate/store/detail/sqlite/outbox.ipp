@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OUTBOX_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_OUTBOX_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/errors.hpp>
@@ -83,3 +85,5 @@ TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const no
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OUTBOX_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP
 
 #include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
@@ -36,3 +38,5 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_PERSONAL_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_PERSONAL_TOKENS_IPP
 
 #include <tollgate/store/detail/sql/rows.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
@@ -86,3 +88,5 @@ TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_v
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_PERSONAL_TOKENS_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -35,3 +37,5 @@ TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/sqlite/remove_deliveries.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_IPP
 
 #include <tollgate/store/detail/sqlite/statement.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
@@ -71,3 +73,5 @@ TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::
 }
 
 }  // namespace tollgate::sqlite
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_SCHEMA_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_SCHEMA_HPP
 
 #include <tollgate/store/detail/sqlite/statement.hpp>
 
@@ -309,3 +311,5 @@ inline constexpr std::array<std::string_view, 41> store_objects{
     "tollgate_sessions_by_user"};
 
 }  // namespace tollgate::sqlite
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_SCHEMA_HPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
@@ -70,3 +72,5 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_b
 }
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP

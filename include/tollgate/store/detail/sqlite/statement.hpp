@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -148,3 +150,5 @@ result<std::optional<std::tuple<Columns...>>> statement::next() {
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/detail/sqlite/statement.ipp>
 #endif
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_HPP

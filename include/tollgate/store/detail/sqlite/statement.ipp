@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_IPP
 
 #include <tollgate/store/detail/sqlite/failure.hpp>
 #include <tollgate/store/detail/sqlite/statement.hpp>
@@ -90,3 +92,5 @@ TOLLGATE_DECL void statement::give_back() noexcept {
 }
 
 }  // namespace tollgate::sqlite
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_STATEMENT_IPP

@@ -1,4 +1,6 @@
 #pragma once
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_STORE_IMPL_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_STORE_IMPL_IPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -93,3 +95,5 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
 }  // namespace sqlite
 
 }  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_STORE_IMPL_IPP
