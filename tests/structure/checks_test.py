@@ -142,7 +142,7 @@ class Layout(Project):
             ("examples/a.cpp", "x" * 141, "columns"),
             ("examples/a.cpp", "int a; ", "ends in a blank"),
             ("include/tollgate/base/a.hpp", "int a;\n", "no #pragma once"),
-            ("include/tollgate/base/a.hpp", "#pragma once\n" * 501, "501 lines"),
+            ("include/tollgate/base/a.hpp", "#pragma once\n" * (501 + layout_test.GUARD_LINES), "501 lines"),
             ("include/tollgate/base/a.hpp", "#pragma once\n#define A\n", "macro without TOLLGATE_"),
             ("include/tollgate/base/a.hpp", "#pragma once\nusing namespace std;\n", "using directive"),
             ("include/tollgate/base/a.hpp", "#pragma once\nnamespace {\n}\n", "unnamed namespace"),
