@@ -31445,88 +31445,92 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
 
 #endif  // TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_IPP
 
-// <tollgate/manual/detail/api_pages.hpp>
-#ifndef TOLLGATE_MANUAL_DETAIL_API_PAGES_HPP
-#define TOLLGATE_MANUAL_DETAIL_API_PAGES_HPP
+// <tollgate/manual/detail/template.hpp>
+#ifndef TOLLGATE_MANUAL_DETAIL_TEMPLATE_HPP
+#define TOLLGATE_MANUAL_DETAIL_TEMPLATE_HPP
 
 namespace tollgate::inline v0::manual {
 
-class page_writer;
-
-/// One page: its address, its title, and its summary on the overview.
-struct page_entry {
-    std::string_view slug;  ///< `{auth_url}/docs/{slug}/`; empty for the overview
-    std::string_view title;
-    std::string_view summary;
-    void (page_writer::*write)();
-};
-
-/// Renders pages. All text from settings and route tables is escaped.
-class page_writer {
+/// HTML with tags in double braces. Only literals convert to it, so that text of a user or an operator cannot become markup.
+///
+///     {{name}}                                  the text of that name, escaped
+///     {{#if name}} ... {{else}} ... {{/if}}     the first part if the text or the list is not empty, otherwise the second one
+///     {{#each name}} ... {{/each}}              repeated for each element of the list; its names hide those outside
+///     {{>name}}                                 another template, with the names that are known here
+///
+/// A line that consists of one tag, other than `{{name}}`, leaves no empty line.
+class page_template {
 public:
-    page_writer(const api_settings& settings, const route_table& routes,
-                const oauth_settings* oauth, std::string_view root)
-        : settings_{settings}, routes_{routes}, oauth_{oauth}, root_{root} {}
-
-    /// False for the OAuth page when the API has no authorization server.
-    [[nodiscard]] bool has(const page_entry& page) const noexcept {
-        return oauth_ != nullptr || page.write != &page_writer::write_oauth;
-    }
-    [[nodiscard]] TOLLGATE_DECL std::string write(const page_entry& page);
-    [[nodiscard]] TOLLGATE_DECL std::string write_error(std::string_view title, std::string_view explanation);
-
-    TOLLGATE_DECL void write_overview();
-    TOLLGATE_DECL void write_requests();
-    TOLLGATE_DECL void write_authentication();
-    TOLLGATE_DECL void write_oauth();
-    TOLLGATE_DECL void write_scopes();
-    TOLLGATE_DECL void write_rate_limits();
-    TOLLGATE_DECL void write_errors();
-    TOLLGATE_DECL void write_webhooks();
-    TOLLGATE_DECL void write_endpoints();
+    consteval page_template(const char* literal) : text_{literal} {}
+    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 
 private:
-    TOLLGATE_DECL void begin_page(std::string_view slug, std::string_view title);
-    TOLLGATE_DECL void end_page();
-    TOLLGATE_DECL void write_operation(const route& route);
-    TOLLGATE_DECL void write_access(const access_rule& access);
-    TOLLGATE_DECL void write_parameters(const route& route);
-    TOLLGATE_DECL void write_parameters(std::string_view heading, const std::vector<route::parameter>& parameters);
-    TOLLGATE_DECL void write_curl(const route& route);
-    TOLLGATE_DECL void write_example(const route& route);
-
-    /// The first row of the table for which `matches` is true; null if there is none.
-    template <class Wanted>
-    [[nodiscard]] const route* find_route(Wanted&& matches) const {
-        for (const auto& each : routes_)
-            if (matches(each)) return &each;
-        return nullptr;
-    }
-
-    const api_settings& settings_;
-    const route_table& routes_;
-    const oauth_settings* oauth_;  // null without an authorization server
-    std::string_view root_;
-    std::string out_;
-    html_writer html_{out_};
+    std::string_view text_;
 };
 
-/// All pages in the order of the navigation. The slugs are those of `pipeline::topic`, `oauth`, and a few more.
-inline constexpr std::array page_entries = {
-    page_entry{"", "Overview", "What the API does, and a first request.", &page_writer::write_overview},
-    page_entry{"requests", "Requests", "URLs, header fields, bodies and formats.", &page_writer::write_requests},
-    page_entry{"authentication", "Authentication", "Personal API tokens and OAuth access tokens.", &page_writer::write_authentication},
-    page_entry{"oauth", "OAuth", "How users grant an application access.", &page_writer::write_oauth},
-    page_entry{"scopes", "Scopes", "What a token is allowed to do.", &page_writer::write_scopes},
-    page_entry{"rate-limits", "Rate limits", "How many requests you can send, and how to track them.", &page_writer::write_rate_limits},
-    page_entry{"errors", "Errors", "Status codes and how to handle them.", &page_writer::write_errors},
-    page_entry{"webhooks", "Webhooks", "Creating, listing, deleting and receiving webhooks.", &page_writer::write_webhooks},
-    page_entry{"endpoints", "Endpoints", "All paths with parameters and examples.", &page_writer::write_endpoints},
+/// What the tags of a template can name. A name without a value is an error even if it is used for `#if`: an empty text or
+/// list must be set, too. The names have static storage.
+class template_values {
+public:
+    struct value {
+        std::string_view name;
+        std::string text;
+        std::vector<template_values> list;
+        std::string_view markup;  ///< of a template
+    };
+
+    TOLLGATE_COLD template_values& set(std::string_view name, std::string_view text);
+    TOLLGATE_COLD template_values& set_flag(std::string_view name, bool flag);  ///< for `#if`
+    TOLLGATE_COLD template_values& set_list(std::string_view name, std::vector<template_values> list);
+    TOLLGATE_COLD template_values& set_template(std::string_view name, page_template markup);
+
+    /// Null if the name has no value.
+    [[nodiscard]] TOLLGATE_COLD const value* find(std::string_view name) const noexcept;
+
+private:
+    std::vector<value> values_;
+};
+
+/// Appends the filled template to `out`. Names that `values` does not have are looked up in `outer`. Throws std::logic_error for a name
+/// without a value and for a block that is not closed.
+TOLLGATE_COLD void fill(page_template markup, const template_values& values, const template_values& outer, std::string& out);
+
+}  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_TEMPLATE_HPP
+
+// <tollgate/manual/detail/pages.hpp>
+#ifndef TOLLGATE_MANUAL_DETAIL_PAGES_HPP
+#define TOLLGATE_MANUAL_DETAIL_PAGES_HPP
+
+namespace tollgate::inline v0::manual {
+
+/// Fills the templates of the documentation.
+class page_writer {
+public:
+    struct page {
+        std::string_view path;  ///< below `{auth_url}/docs/`; empty for the overview
+        std::string html;
+    };
+
+    /// Reads all arguments and keeps none; `oauth` is null without an authorization server. `root` is the path of the documentation.
+    TOLLGATE_COLD page_writer(const api_settings& settings, const route_table& routes, const oauth_settings* oauth,
+                              std::string_view root);
+
+    /// All pages, in the order of the navigation.
+    [[nodiscard]] TOLLGATE_COLD std::vector<page> write_all() const;
+    [[nodiscard]] TOLLGATE_COLD std::string write_error(std::string_view title, std::string_view explanation) const;
+
+private:
+    [[nodiscard]] TOLLGATE_COLD std::string write(page_template content, std::string_view path, template_values values) const;
+
+    template_values site_;  // what all pages can name
+    bool has_oauth_;
 };
 
 }  // namespace tollgate::manual
 
-#endif  // TOLLGATE_MANUAL_DETAIL_API_PAGES_HPP
+#endif  // TOLLGATE_MANUAL_DETAIL_PAGES_HPP
 
 // <tollgate/manual/detail/style.hpp>
 #ifndef TOLLGATE_MANUAL_DETAIL_STYLE_HPP
@@ -31676,13 +31680,9 @@ inline constexpr std::string_view refusal_field_lines =
 TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
                                                    const oauth_settings* oauth)
     : auth_url_{settings.auth_url}, root_{http::url::root(settings.auth_url, "auth_url").path + "/docs"} {
-    manual::page_writer writer{settings, routes, oauth, root_};
-    for (const auto& each : manual::page_entries) {
-        if (!writer.has(each)) continue;
-        auto path = root_ + "/";
-        if (!each.slug.empty()) path.append(each.slug).append("/");
-        pages_.push_back({std::move(path), manual::page_field_lines, writer.write(each)});
-    }
+    const manual::page_writer writer{settings, routes, oauth, root_};
+    for (auto& each : writer.write_all())
+        pages_.push_back({std::string{root_}.append("/").append(each.path), manual::page_field_lines, std::move(each.html)});
     pages_.push_back({root_ + "/style.css", manual::style_field_lines, std::string{manual::style_sheet}});
     not_found_ = writer.write_error("Page not found", "This page does not exist. Use the navigation to find the other pages.");
     constexpr std::string_view reason = "$REASON";
@@ -36571,25 +36571,501 @@ TOLLGATE_COLD void epoll_loop_group::abandon() noexcept {
 
 #endif  // TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
 
-// <tollgate/manual/detail/writer.hpp>
-#ifndef TOLLGATE_MANUAL_DETAIL_WRITER_HPP
-#define TOLLGATE_MANUAL_DETAIL_WRITER_HPP
+// <tollgate/manual/detail/template.ipp>
+#ifndef TOLLGATE_MANUAL_DETAIL_TEMPLATE_IPP
+#define TOLLGATE_MANUAL_DETAIL_TEMPLATE_IPP
 
 namespace tollgate::inline v0::manual {
 
-// It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard, and named for screen readers.
-inline void begin_table(html_writer& html, std::initializer_list<std::string_view> headings) {
-    std::string name;
-    for (const auto each : headings) name.append(name.empty() ? "Table: " : ", ").append(each);
-    html.add(R"(<div class="table" tabindex="0" role="region" aria-label="{}"><table>
-<thead><tr>)", name);
-    for (const auto each : headings) html.add(R"(<th scope="col">{}</th>)", each);
-    html.add("</tr></thead>\n<tbody>\n");
+TOLLGATE_COLD template_values& template_values::set(std::string_view name, std::string_view text) {
+    values_.push_back({name, std::string{text}, {}, {}});
+    return *this;
 }
 
-inline void end_table(html_writer& html) { html.add("</tbody>\n</table></div>\n"); }
+TOLLGATE_COLD template_values& template_values::set_flag(std::string_view name, bool flag) { return set(name, flag ? "yes" : ""); }
+
+TOLLGATE_COLD template_values& template_values::set_list(std::string_view name, std::vector<template_values> list) {
+    values_.push_back({name, {}, std::move(list), {}});
+    return *this;
+}
+
+TOLLGATE_COLD template_values& template_values::set_template(std::string_view name, page_template markup) {
+    values_.push_back({name, {}, {}, markup.text()});
+    return *this;
+}
+
+TOLLGATE_COLD const template_values::value* template_values::find(std::string_view name) const noexcept {
+    for (const value& each : values_)
+        if (each.name == name) return &each;
+    return nullptr;
+}
+
+namespace detail {
+
+/// The values of a block, and those around it.
+struct template_scope {
+    const template_values& values;
+    const template_scope* outer;
+
+    [[nodiscard]] const template_values::value& find(std::string_view name) const {
+        for (const auto* each = this; each != nullptr; each = each->outer)
+            if (const auto* found = each->values.find(name)) return *found;
+        throw std::logic_error{"a template names " + std::string{name} + ", which has no value"};
+    }
+};
+
+class template_filler {
+public:
+    template_filler(std::string_view markup, std::string& out) noexcept : markup_{markup}, out_{out} {}
+
+    void fill(const template_scope& scope) {
+        if (const auto end = fill_block(scope, true); !end.empty())
+            throw std::logic_error{"a template has " + std::string{end} + " outside a block"};
+    }
+
+private:
+    // Appends the text before the next tag and returns the tag without its braces. Empty: the template has ended.
+    std::string_view next_tag(bool writes) {
+        const auto open = markup_.find("{{", at_);
+        if (writes) out_.append(markup_.substr(at_, open == std::string_view::npos ? open : open - at_));
+        at_ = markup_.size();
+        if (open == std::string_view::npos) return {};
+        const auto close = markup_.find("}}", open);
+        if (close == std::string_view::npos || close == open + 2) throw std::logic_error{"a template has an incomplete tag"};
+        const auto tag = markup_.substr(open + 2, close - open - 2);
+        at_ = close + 2;
+        const bool is_control = tag == "else" || tag.starts_with('#') || tag.starts_with('/') || tag.starts_with('>');
+        const bool begins_line = open == 0 || markup_[open - 1] == '\n';
+        if (is_control && begins_line && markup_.substr(at_).starts_with('\n')) ++at_;
+        return tag;
+    }
+
+    // Fills the rest of a block, or passes over it, and returns the tag that ends it: `else`, `/if`, `/each`, or nothing.
+    std::string_view fill_block(const template_scope& scope, bool writes) {
+        for (;;) {
+            const auto tag = next_tag(writes);
+            if (tag.empty() || tag == "else" || tag.starts_with('/')) return tag;
+            if (tag.starts_with("#if ")) fill_if(tag.substr(4), scope, writes);
+            else if (tag.starts_with("#each ")) fill_each(tag.substr(6), scope, writes);
+            else if (tag.starts_with('#')) throw std::logic_error{"a template has an unknown tag: " + std::string{tag}};
+            else if (!writes) continue;
+            else if (tag.starts_with('>')) template_filler{scope.find(tag.substr(1)).markup, out_}.fill(scope);
+            else html_writer{out_}.add("{}", scope.find(tag).text);
+        }
+    }
+
+    void fill_if(std::string_view name, const template_scope& scope, bool writes) {
+        bool holds = false;
+        if (writes) {
+            const auto& value = scope.find(name);
+            holds = !value.text.empty() || !value.list.empty();
+        }
+        auto end = fill_block(scope, writes && holds);
+        if (end == "else") end = fill_block(scope, writes && !holds);
+        expect(end, "/if");
+    }
+
+    void fill_each(std::string_view name, const template_scope& scope, bool writes) {
+        const auto begin = at_;
+        if (writes) {
+            for (const auto& each : scope.find(name).list) {
+                at_ = begin;
+                fill_block({each, &scope}, true);
+            }
+        }
+        at_ = begin;  // once more without writing: the list may be empty
+        expect(fill_block(scope, false), "/each");
+    }
+
+    static void expect(std::string_view end, std::string_view expected) {
+        if (end != expected) throw std::logic_error{"a template has a block without " + std::string{expected}};
+    }
+
+    std::string_view markup_;
+    std::size_t at_ = 0;
+    std::string& out_;
+};
+
+}  // namespace detail
+
+TOLLGATE_COLD void fill(page_template markup, const template_values& values, const template_values& outer, std::string& out) {
+    const detail::template_scope around{outer, nullptr};
+    detail::template_filler{markup.text(), out}.fill({values, &around});
+}
 
 }  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_TEMPLATE_IPP
+
+// <tollgate/manual/detail/api_html.ipp>
+#ifndef TOLLGATE_MANUAL_DETAIL_API_HTML_IPP
+#define TOLLGATE_MANUAL_DETAIL_API_HTML_IPP
+
+// The HTML of the documentation, except the page on OAuth. `page_template` describes the tags; pages.ipp sets their values.
+namespace tollgate::inline v0::manual {
+
+/// What all pages have in common.
+inline constexpr page_template layout = R"html(<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{title}} - Account API</title>
+<link rel="stylesheet" href="{{root}}/style.css">
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header><div><a class="name" href="{{root}}/">Account API</a> <span class="address">{{base_url}}</span></div></header>
+<div class="columns">
+<nav aria-label="Documentation"><ul>
+{{#each pages}}
+<li><a href="{{root}}/{{path}}"{{#if is_current}} aria-current="page"{{/if}}>{{title}}</a></li>
+{{/each}}
+{{#if has_oauth}}
+<li><a href="{{auth_url}}/user/">Your account</a></li>
+{{/if}}
+</ul></nav>
+<main id="content">
+{{>content}}
+</main>
+</div>
+<footer><p>Generated from the API's settings and routes.</p></footer>
+</body>
+</html>
+)html";
+
+inline constexpr page_template error_page = R"html(<h1>{{title}}</h1><p class="lead">{{explanation}}</p>)html";
+
+/// A request to a route, and the response.
+inline constexpr page_template route_example =
+    R"html(<pre tabindex="0" role="group" aria-label="Example"><code>curl{{#if success_field}} -i{{/if}} -w '\n')html"
+    R"html({{#if changing_method}} -X {{changing_method}}{{/if}})html"
+    R"html({{#if needs_credentials}} -u "$TOKEN_USERNAME:$TOKEN_SECRET"{{/if}} {{base_url}}{{sample_path}})html"
+    R"html({{#if request_example}} \
+  -H "Content-Type: application/json" \
+  -d '{{request_example}}'{{/if}}</code></pre>
+{{#if success_example}}
+<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>{{#if success_field}}HTTP/1.1 {{status}} {{reason}}
+{{success_field}}: ...
+
+{{/if}}{{success_example}}</code></pre>
+{{/if}}
+)html";
+
+/// What a route requires.
+inline constexpr page_template route_access = R"html({{#if scope}}<code>{{scope}}</code>{{else}}{{callers}}{{/if}})html";
+
+/// The value of a path or query parameter.
+inline constexpr page_template parameter_value =
+    R"html({{#if is_service}}{{#each services}}<code>{{service}}</code> {{/each}}{{/if}}{{#if is_id}}the {{name}}'s ID, an integer{{/if}})html"
+    R"html({{#if is_integer}}an integer{{#if minimum}} from {{minimum}}{{/if}}{{#if maximum}} to {{maximum}}{{/if}}{{/if}})html"
+    R"html({{#if is_text}}text{{/if}})html";
+
+inline constexpr page_template overview_page = R"html(<h1>Account API</h1>
+<p class="lead">A JSON API over HTTP that gives programs access to users' accounts at several services.</p>
+<dl class="facts">
+<dt>Base URL</dt><dd><code>{{base_url}}</code></dd>
+<dt>Services</dt><dd>{{#each services}}<code>{{service}}</code> {{/each}}</dd>
+<dt>Without credentials</dt><dd>{{anonymous_quota}} per client address</dd>
+<dt>With credentials</dt><dd>{{user_quota}} per user</dd>
+{{#if has_openapi}}
+<dt>Description</dt><dd><a href="{{base_url}}/openapi.json">OpenAPI 3.1</a></dd>
+{{/if}}
+</dl>
+{{#each first_open_route}}
+<h2>A first request</h2>
+<p>This request needs no credentials:</p>
+{{>route_example}}
+{{/each}}
+{{#each first_scope_route}}
+<p>This request needs a <a href="{{root}}/authentication/">personal API token</a>:</p>
+{{>route_example}}
+{{/each}}
+<h2>More</h2>
+<ul class="cards">
+{{#each pages}}
+{{#if path}}
+<li><a href="{{root}}/{{path}}"><strong>{{title}}</strong><span>{{summary}}</span></a></li>
+{{/if}}
+{{/each}}
+</ul>
+)html";
+
+inline constexpr page_template requests_page = R"html(<h1>Requests</h1>
+<p class="lead">Requests and responses are JSON over HTTP/1.1.</p>
+<h2 id="address">Base URL</h2>
+<p>All URLs begin with <code>{{base_url}}</code>. The last part is the version. New members may be added to a version at any time:
+ignore members that you do not know.</p>
+<p>Paths must match exactly. A trailing slash, an empty segment or a percent-encoded character results in a
+<strong>404</strong>.</p>
+<h2 id="user-agent">User-Agent</h2>
+<p>Every request must have a <code>User-Agent</code> field that names your program; please include contact
+information. A request without a User-Agent, or with an empty one, gets a <strong>403</strong>.</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
+<h2 id="bodies">Bodies</h2>
+<p>GET requests take parameters in the query. POST, PUT and PATCH requests take one JSON object as the body, with
+<code>Content-Type: application/json</code>.</p>
+<ul>
+<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body larger than the server's limit,
+usually {{body_kibibytes}} KiB, gets a <strong>413</strong>.</li>
+<li>A body that is not a JSON object in UTF-8 gets a <strong>400</strong>. So do duplicate members, bytes after the
+object, and nesting deeper than {{json_depth_max}}.</li>
+<li>A missing or invalid member gets a <strong>422</strong>; the message names the member. Unknown members are
+ignored.</li>
+</ul>
+<h2 id="formats">Formats</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Value, Format"><table>
+<thead><tr><th scope="col">Value</th><th scope="col">Format</th></tr></thead>
+<tbody>
+<tr><th scope="row">Times</th><td>ISO 8601 in UTC, to the second:
+<code>2026-11-21T09:30:00Z</code></td></tr>
+<tr><th scope="row">Money</th><td>A JSON number with exact digits. Parse it as a decimal: a binary float would round
+it.</td></tr>
+<tr><th scope="row">Currencies</th><td>ISO 4217 codes</td></tr>
+<tr><th scope="row">IDs</th><td>Integers from 1 to <code>9223372036854775807</code></td></tr>
+<tr><th scope="row">Lists</th><td>A complete array, which may be empty</td></tr>
+</tbody>
+</table></div>
+<h2 id="methods">Methods</h2>
+<p>HEAD works wherever GET does. OPTIONS returns 204 with an <code>Allow</code> field. Any other method that a path does
+not support gets a <strong>405</strong>, also with <code>Allow</code>; a method that does not exist gets a <strong>501</strong>.</p>
+)html";
+
+inline constexpr page_template authentication_page = R"html(<h1>Authentication</h1>
+<p class="lead">Send credentials in one <code>Authorization</code> field.</p>
+<div class="table" tabindex="0" role="region" aria-label="Table: Credentials, Access to, Sent as"><table>
+<thead><tr><th scope="col">Credentials</th><th scope="col">Access to</th><th scope="col">Sent as</th></tr></thead>
+<tbody>
+<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token
+username, and the token secret as the password</td></tr>
+{{#if has_oauth}}
+<tr><th scope="row">OAuth access token</th><td>The accounts of the user who authorized the application</td>
+<td><code>Authorization: Bearer</code> and the token</td></tr>
+{{/if}}
+</tbody>
+</table></div>
+<p>Public endpoints work without credentials, within a <a href="{{root}}/rate-limits/">lower
+limit</a>.</p>
+<h2 id="personal-tokens">Personal API tokens</h2>
+{{#if has_oauth}}
+<p>Create one in your account's settings, under <a href="{{auth_url}}/en/user/settings/tokens/">Tokens</a>, with
+the <a href="{{root}}/scopes/">scopes</a> that it needs.</p>
+{{else}}
+<p>The operator of this API issues them.</p>
+{{/if}}
+<p>A token has a username and a secret. The secret is shown once, when the token is created. Treat it like a
+password: keep it out of source code and logs.</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -u "$TOKEN_USERNAME:$TOKEN_SECRET" {{first_own_url}}</code></pre>
+{{#if has_oauth}}
+<h2 id="access-tokens">OAuth access tokens</h2>
+<p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {{first_own_url}}</code></pre>
+<p><a href="{{root}}/oauth/">OAuth</a> describes how to get one.</p>
+{{/if}}
+<h2 id="refusals">Failed authentication</h2>
+<p>A request gets a <strong>401</strong> if it lacks required credentials, or if its credentials are invalid, even if
+the endpoint requires none. The <code>WWW-Authenticate</code> fields name the schemes;
+<code>error="invalid_token"</code> means that the credentials are unknown, revoked or expired.</p>
+<ul>
+<li>The scheme is not case-sensitive; the credentials are.</li>
+<li>A personal token works with Basic only.</li>
+<li>Two <code>Authorization</code> fields get a <strong>400</strong>. Credentials in the URL are ignored.</li>
+</ul>
+)html";
+
+inline constexpr page_template scopes_page = R"html(<h1>Scopes</h1>
+<p class="lead">Scopes limit what a token can do.</p>
+<div class="table" tabindex="0" role="region" aria-label="Table: Scope, Grants"><table>
+<thead><tr><th scope="col">Scope</th><th scope="col">Grants</th></tr></thead>
+<tbody>
+<tr><td><code>{{balance_scope}}</code></td><td>Reading the user&#39;s balance</td></tr>
+{{#each services}}
+<tr><td><code>{{read_scope}}</code></td><td>Reading the user&#39;s {{service}} accounts, and managing their webhooks</td></tr>
+<tr><td><code>{{write_scope}}</code></td><td>Reading and changing the user&#39;s {{service}} accounts</td></tr>
+{{#each own_scopes}}
+<tr><td><code>{{scope}}</code></td><td>{{text}}</td></tr>
+{{/each}}
+{{/each}}
+</tbody>
+</table></div>
+<p>A service's scope includes the other scopes of the service. No scope gives access to another service, and no other
+scope includes <code>{{balance_scope}}</code>.</p>
+<h2 id="needed">Required scopes</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Endpoint, Requires"><table>
+<thead><tr><th scope="col">Endpoint</th><th scope="col">Requires</th></tr></thead>
+<tbody>
+{{#each routes}}
+<tr><td><code>{{method}} {{path}}</code></td><td>{{>route_access}}</td></tr>
+{{/each}}
+</tbody>
+</table></div>
+<h2 id="refusals">Missing scopes</h2>
+<p>The response is a <strong>403</strong>; its <code>WWW-Authenticate</code> field names the missing scope:
+<code>error="insufficient_scope", scope="..."</code>. A 403 without that field is about the
+<a href="{{root}}/requests/#user-agent">User-Agent</a>.</p>
+)html";
+
+inline constexpr page_template rate_limits_page = R"html(<h1>Rate limits</h1>
+<p class="lead">Every response says how many requests are left.</p>
+<div class="table" tabindex="0" role="region" aria-label="Table: Requests, Limit, Counted for"><table>
+<thead><tr><th scope="col">Requests</th><th scope="col">Limit</th><th scope="col">Counted for</th></tr></thead>
+<tbody>
+<tr><th scope="row">With credentials</th><td>{{user_quota}}</td><td>The user, across all tokens</td></tr>
+<tr><th scope="row">With no or invalid credentials</th><td>{{anonymous_quota}}</td><td>The client's address; for IPv6, its /64
+network</td></tr>
+</tbody>
+</table></div>
+<p>The operator can set a different limit for a user; the change takes effect immediately.</p>
+<h2 id="windows">Windows</h2>
+<p>A window begins with the first request. When it ends, the full limit is available again. Requests that exceed the
+limit are not counted. All others are, including those that fail for another reason. Exceptions: CORS preflight requests, and
+requests that are refused as invalid HTTP (malformed, headers too large, 417, 421).</p>
+<h2 id="fields">Fields</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Field, Meaning"><table>
+<thead><tr><th scope="col">Field</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+<tr><td><code>X-RateLimit-Limit</code></td><td>Requests permitted in the window</td></tr>
+<tr><td><code>X-RateLimit-Remaining</code></td><td>Requests left in it</td></tr>
+<tr><td><code>X-RateLimit-Reset</code></td><td>When the window ends; sent only when no requests are left</td></tr>
+<tr><td><code>Retry-After</code></td><td>Seconds to wait, with a 429</td></tr>
+</tbody>
+</table></div>
+<h2 id="exceeded">Exceeded limits</h2>
+<pre tabindex="0" role="group" aria-label="Example"><code>HTTP/1.1 429 Too Many Requests
+X-RateLimit-Limit: {{anonymous_requests}}
+X-RateLimit-Remaining: 0
+X-RateLimit-Reset: 2026-11-21T10:00:00Z
+Retry-After: 1740</code></pre>
+<p>Wait until the window ends before you send another request.</p>
+)html";
+
+inline constexpr page_template errors_page = R"html(<h1>Errors</h1>
+<p class="lead">Every response with a status of 400 or above has a JSON body.</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>&#123;
+  "message": "Not Found",
+  "documentation_url": "{{errors_url}}"
+&#125;</code></pre>
+<p>The message is for developers and may change; programs should use the status. The URL links to the page that explains the
+error.</p>
+<h2 id="statuses">Statuses</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Status, Meaning"><table>
+<thead><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+<tr id="status-400"><th scope="row">400 Bad Request</th><td>Malformed HTTP or JSON, or two Authorization fields. Fix the request before you send it again.</td></tr>
+<tr id="status-401"><th scope="row">401 Unauthorized</th><td>Credentials are missing or invalid.</td></tr>
+<tr id="status-403"><th scope="row">403 Forbidden</th><td>The User-Agent is missing, or the token lacks a scope; see WWW-Authenticate.</td></tr>
+<tr id="status-404"><th scope="row">404 Not Found</th><td>The resource does not exist, or belongs to another user.</td></tr>
+<tr id="status-405"><th scope="row">405 Method Not Allowed</th><td>The path does not support this method; see Allow.</td></tr>
+<tr id="status-408"><th scope="row">408 Request Timeout</th><td>The request did not arrive in time.</td></tr>
+<tr id="status-413"><th scope="row">413 Content Too Large</th><td>The body is too large.</td></tr>
+<tr id="status-414"><th scope="row">414 URI Too Long</th><td>The URL is too long.</td></tr>
+<tr id="status-415"><th scope="row">415 Unsupported Media Type</th><td>The body is not application/json, or has a Content-Encoding.</td></tr>
+<tr id="status-417"><th scope="row">417 Expectation Failed</th><td>The Expect field asks for something other than 100-continue.</td></tr>
+<tr id="status-421"><th scope="row">421 Misdirected Request</th><td>The Host field names another server.</td></tr>
+<tr id="status-422"><th scope="row">422 Unprocessable Content</th><td>A member of the body is missing or invalid; the message names it.</td></tr>
+<tr id="status-429"><th scope="row">429 Too Many Requests</th><td>The rate limit is exceeded; wait for the number of seconds in Retry-After.</td></tr>
+<tr id="status-431"><th scope="row">431 Request Header Fields Too Large</th><td>There are too many header fields, or they are too long.</td></tr>
+<tr id="status-500"><th scope="row">500 Internal Server Error</th><td>A server error. The request may or may not have taken effect.</td></tr>
+<tr id="status-501"><th scope="row">501 Not Implemented</th><td>The request method is unknown.</td></tr>
+<tr id="status-503"><th scope="row">503 Service Unavailable</th><td>Temporarily overloaded or unavailable; try again after the time in Retry-After.</td></tr>
+</tbody>
+</table></div>
+)html";
+
+inline constexpr page_template webhooks_page = R"html(<h1>Webhooks</h1>
+<p class="lead">A webhook sends one type of an account's events to your URL.</p>
+<h2 id="events">Events</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Service, Events"><table>
+<thead><tr><th scope="col">Service</th><th scope="col">Events</th></tr></thead>
+<tbody>
+{{#each services}}
+<tr><th scope="row">{{service}}</th><td>{{#each events}}<code>{{event}}</code> {{/each}}</td></tr>
+{{/each}}
+</tbody>
+</table></div>
+<h2 id="requests">Requests</h2>
+{{#each hook_routes}}
+<p>{{summary}}</p>
+{{>route_example}}
+{{/each}}
+<h2 id="secret">The secret</h2>
+<p>The response that creates a webhook contains the signing secret in <code>X-Hook-Secret</code>. Store it: it is not shown
+again.</p>
+<h2 id="rules">Rules</h2>
+<ul>
+<li>An account has at most {{hooks_per_event_max}} webhooks for one event. Several webhooks may use the same event and URL.</li>
+<li>The URL is an absolute http or https URL of at most {{target_url_bytes_max}} bytes, without a username, password or fragment.</li>
+<li>Addresses in private networks are refused, unless the operator allows them.</li>
+<li>The URL is listed exactly as it was sent.</li>
+<li><code>source</code> is <code>api</code> for a webhook created through the API, and <code>manual</code> for one created
+on the settings page.</li>
+</ul>
+<h2 id="deliveries">Deliveries</h2>
+<p>Each delivery is a POST with a JSON body, signed as specified by
+<a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any Standard Webhooks library can verify it:</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>webhook-id: msg_...
+webhook-timestamp: 1700000000
+webhook-signature: v1,...
+
+{"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
+<ul>
+<li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the part of the secret after
+<code>whsec_</code>, decoded from base64. For {{secret_overlap}} after a secret is replaced, the field has several signatures, separated by
+spaces. Verify the raw bytes of the body.</li>
+<li>Respond with a 2xx, by default within {{attempt_timeout}}. A redirect counts as a failure.</li>
+<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or by
+default {{disabled_after}} without a success, disables the webhook until its owner enables it again.</li>
+<li>A delivery may arrive more than once, with the same <code>webhook-id</code>.</li>
+</ul>
+)html";
+
+inline constexpr page_template endpoints_page = R"html(<h1>Endpoints</h1>
+<p class="lead">All paths are below <code>{{base_url}}</code>.</p>
+<div class="table" tabindex="0" role="region" aria-label="Table: Endpoint, Description"><table>
+<thead><tr><th scope="col">Endpoint</th><th scope="col">Description</th></tr></thead>
+<tbody>
+{{#each routes}}
+<tr><td><a href="#{{anchor}}"><code>{{method}} {{path}}</code></a></td><td>{{summary}}</td></tr>
+{{/each}}
+</tbody>
+</table></div>
+{{#each routes}}
+<section class="operation">
+<h2 id="{{anchor}}"><span class="method {{method_class}}">{{method}}</span> <code>{{path}}</code></h2>
+<p>{{summary}}</p>
+<dl class="facts"><dt>Requires</dt><dd>{{>route_access}}</dd><dt>Returns</dt><dd>{{status}} {{reason}}{{#if success_field}}, with <code>{{success_field}}</code>{{/if}}</dd></dl>
+{{#if path_parameters}}
+<div class="table" tabindex="0" role="region" aria-label="Table: Path parameter, Value"><table>
+<thead><tr><th scope="col">Path parameter</th><th scope="col">Value</th></tr></thead>
+<tbody>
+{{#each path_parameters}}
+<tr><td><code>{{name}}</code></td><td>{{>parameter_value}}</td></tr>
+{{/each}}
+</tbody>
+</table></div>
+{{/if}}
+{{#if query_parameters}}
+<div class="table" tabindex="0" role="region" aria-label="Table: Query parameter, optional, Value"><table>
+<thead><tr><th scope="col">Query parameter, optional</th><th scope="col">Value</th></tr></thead>
+<tbody>
+{{#each query_parameters}}
+<tr><td><code>{{name}}</code></td><td>{{>parameter_value}}</td></tr>
+{{/each}}
+</tbody>
+</table></div>
+{{/if}}
+{{>route_example}}
+</section>
+{{/each}}
+)html";
+
+}  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_API_HTML_IPP
+
+// <tollgate/manual/detail/describe.hpp>
+#ifndef TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP
+#define TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP
 
 // Values in the form in which people write them.
 namespace tollgate::inline v0::manual {
@@ -36657,498 +37133,39 @@ namespace tollgate::inline v0::manual {
 
 }  // namespace tollgate::manual
 
-#endif  // TOLLGATE_MANUAL_DETAIL_WRITER_HPP
+#endif  // TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP
 
-// <tollgate/manual/detail/api_pages.ipp>
-#ifndef TOLLGATE_MANUAL_DETAIL_API_PAGES_IPP
-#define TOLLGATE_MANUAL_DETAIL_API_PAGES_IPP
+// <tollgate/manual/detail/oauth_html.ipp>
+#ifndef TOLLGATE_MANUAL_DETAIL_OAUTH_HTML_IPP
+#define TOLLGATE_MANUAL_DETAIL_OAUTH_HTML_IPP
 
+// The HTML of the page on OAuth. `page_template` describes the tags; pages.ipp sets their values.
 namespace tollgate::inline v0::manual {
 
-TOLLGATE_DECL std::string page_writer::write(const page_entry& page) {
-    begin_page(page.slug, page.title);
-    (this->*page.write)();
-    end_page();
-    return std::exchange(out_, {});
-}
-
-TOLLGATE_DECL std::string page_writer::write_error(std::string_view title, std::string_view explanation) {
-    begin_page("-", title);
-    html_.add("<h1>{}</h1><p class=\"lead\">{}</p>", title, explanation);
-    end_page();
-    return std::exchange(out_, {});
-}
-
-TOLLGATE_DECL void page_writer::begin_page(std::string_view slug, std::string_view title) {
-    html_.add(R"(<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{} - Account API</title>
-<link rel="stylesheet" href="{}/style.css">
-</head>
-<body>
-<a class="skip" href="#content">Skip to content</a>
-)",
-              title, root_);
-    html_.add(R"(<header><div><a class="name" href="{}/">Account API</a> <span class="address">{}</span></div></header>
-<div class="columns">
-<nav aria-label="Documentation"><ul>
-)",
-              root_, settings_.base_url);
-    for (const auto& each : page_entries) {
-        if (!has(each)) continue;
-        html_.add(R"(<li><a href="{}/{}{}")", root_, each.slug, each.slug.empty() ? "" : "/");
-        if (each.slug == slug) html_.add(R"( aria-current="page")");
-        html_.add(">{}</a></li>\n", each.title);
-    }
-    // Users sign in on the pages of the authorization server.
-    if (oauth_) html_.add(R"(<li><a href="{}/user/">Your account</a></li>
-)", settings_.auth_url);
-    html_.add("</ul></nav>\n<main id=\"content\">\n");
-}
-
-TOLLGATE_DECL void page_writer::end_page() {
-    html_.add(R"(</main>
-</div>
-<footer><p>Generated from the API's settings and routes.</p></footer>
-</body>
-</html>
-)");
-}
-
-TOLLGATE_DECL void page_writer::write_overview() {
-    html_.add(R"(<h1>Account API</h1>
-<p class="lead">A JSON API over HTTP that gives programs access to users' accounts at several services.</p>
+/// The page to which every error of the authorization server leads: what an application does from its registration on.
+inline constexpr page_template oauth_page = R"html(<h1>OAuth 2.0</h1>
+<p class="lead">Applications use the authorization code grant of RFC 6749 to access users' accounts without seeing their
+passwords.</p>
 <dl class="facts">
-<dt>Base URL</dt><dd><code>{}</code></dd>
-<dt>Services</dt><dd>)",
-              settings_.base_url);
-    for (const service& each : settings_.services.services()) html_.add("<code>{}</code> ", each.name.view());
-    html_.add(R"(</dd>
-<dt>Without credentials</dt><dd>{} per client address</dd>
-<dt>With credentials</dt><dd>{} per user</dd>
-)",
-              describe(settings_.anonymous_quota), describe(settings_.user_quota));
-    const auto is_description = [](const route& each) { return each.path == "/openapi.json"; };
-    if (find_route(is_description) != nullptr)
-        html_.add(R"(<dt>Description</dt><dd><a href="{}/openapi.json">OpenAPI 3.1</a></dd>
-)",
-                  settings_.base_url);
-    html_.add("</dl>\n");
-
-    const auto is_plain = [&](const route& each, access_rule::kind kind) {
-        return each.access.callers == kind && each.method == http::method::get && each.parameters.empty() &&
-               !is_description(each);
-    };
-    if (const auto* open = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::open); })) {
-        html_.add("<h2>A first request</h2>\n<p>This request needs no credentials:</p>\n");
-        write_curl(*open);
-        write_example(*open);
-    }
-    if (const auto* own = find_route([&](const auto& each) { return is_plain(each, access_rule::kind::scope); })) {
-        html_.add(R"(<p>This request needs a <a href="{}/authentication/">personal API token</a>:</p>
-)",
-                  root_);
-        write_curl(*own);
-        write_example(*own);
-    }
-
-    html_.add("<h2>More</h2>\n<ul class=\"cards\">\n");
-    for (const auto& each : page_entries)
-        if (!each.slug.empty() && has(each))
-            html_.add(R"(<li><a href="{}/{}/"><strong>{}</strong><span>{}</span></a></li>
-)",
-                      root_, each.slug, each.title, each.summary);
-    html_.add("</ul>\n");
-}
-
-TOLLGATE_DECL void page_writer::write_requests() {
-    html_.add(R"(<h1>Requests</h1>
-<p class="lead">Requests and responses are JSON over HTTP/1.1.</p>
-<h2 id="address">Base URL</h2>
-<p>All URLs begin with <code>{}</code>. The last part is the version. New members may be added to a version at any time:
-ignore members that you do not know.</p>
-<p>Paths must match exactly. A trailing slash, an empty segment or a percent-encoded character results in a
-<strong>404</strong>.</p>
-<h2 id="user-agent">User-Agent</h2>
-<p>Every request must have a <code>User-Agent</code> field that names your program; please include contact
-information. A request without a User-Agent, or with an empty one, gets a <strong>403</strong>.</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
-)",
-              settings_.base_url);
-    html_.add(R"(<h2 id="bodies">Bodies</h2>
-<p>GET requests take parameters in the query. POST, PUT and PATCH requests take one JSON object as the body, with
-<code>Content-Type: application/json</code>.</p>
-<ul>
-<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body larger than the server's limit,
-usually {} KiB, gets a <strong>413</strong>.</li>
-<li>A body that is not a JSON object in UTF-8 gets a <strong>400</strong>. So do duplicate members, bytes after the
-object, and nesting deeper than {}.</li>
-<li>A missing or invalid member gets a <strong>422</strong>; the message names the member. Unknown members are
-ignored.</li>
-</ul>
-)",
-              limits::body_bytes_default / 1024, limits::json_depth_max);
-    html_.add("<h2 id=\"formats\">Formats</h2>\n");
-    begin_table(html_, {"Value", "Format"});
-    html_.add(R"(<tr><th scope="row">Times</th><td>ISO 8601 in UTC, to the second:
-<code>2026-11-21T09:30:00Z</code></td></tr>
-<tr><th scope="row">Money</th><td>A JSON number with exact digits. Parse it as a decimal: a binary float would round
-it.</td></tr>
-<tr><th scope="row">Currencies</th><td>ISO 4217 codes</td></tr>
-<tr><th scope="row">IDs</th><td>Integers from 1 to <code>9223372036854775807</code></td></tr>
-<tr><th scope="row">Lists</th><td>A complete array, which may be empty</td></tr>
-)");
-    end_table(html_);
-    html_.add(R"(<h2 id="methods">Methods</h2>
-<p>HEAD works wherever GET does. OPTIONS returns 204 with an <code>Allow</code> field. Any other method that a path does
-not support gets a <strong>405</strong>, also with <code>Allow</code>; a method that does not exist gets a <strong>501</strong>.</p>
-)");
-}
-
-TOLLGATE_DECL void page_writer::write_authentication() {
-    html_.add(R"(<h1>Authentication</h1>
-<p class="lead">Send credentials in one <code>Authorization</code> field.</p>
-)");
-    begin_table(html_, {"Credentials", "Access to", "Sent as"});
-    html_.add(R"(<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token
-username, and the token secret as the password</td></tr>
-)");
-    if (oauth_)
-        html_.add(R"(<tr><th scope="row">OAuth access token</th><td>The accounts of the user who authorized the application</td>
-<td><code>Authorization: Bearer</code> and the token</td></tr>
-)");
-    end_table(html_);
-    html_.add(R"(<p>Public endpoints work without credentials, within a <a href="{}/rate-limits/">lower
-limit</a>.</p>
-)",
-              root_);
-
-    const auto* own = find_route([](const route& each) {
-        return each.access.callers != access_rule::kind::open && each.method == http::method::get &&
-               each.parameters.empty();
-    });
-    const auto address = settings_.base_url + (own == nullptr ? std::string{} : std::string{own->path});
-    html_.add("<h2 id=\"personal-tokens\">Personal API tokens</h2>\n");
-    if (oauth_)
-        html_.add(R"(<p>Create one in your account's settings, under <a href="{}/en/user/settings/tokens/">Tokens</a>, with
-the <a href="{}/scopes/">scopes</a> that it needs.</p>
-)",
-                  settings_.auth_url, root_);
-    else html_.add("<p>The operator of this API issues them.</p>\n");
-    html_.add(R"(<p>A token has a username and a secret. The secret is shown once, when the token is created. Treat it like a
-password: keep it out of source code and logs.</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -u "$TOKEN_USERNAME:$TOKEN_SECRET" {}</code></pre>
-)",
-              address);
-    if (oauth_)
-        html_.add(R"(<h2 id="access-tokens">OAuth access tokens</h2>
-<p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {}</code></pre>
-<p><a href="{}/oauth/">OAuth</a> describes how to get one.</p>
-)",
-                  address, root_);
-    html_.add(R"(<h2 id="refusals">Failed authentication</h2>
-<p>A request gets a <strong>401</strong> if it lacks required credentials, or if its credentials are invalid, even if
-the endpoint requires none. The <code>WWW-Authenticate</code> fields name the schemes;
-<code>error="invalid_token"</code> means that the credentials are unknown, revoked or expired.</p>
-<ul>
-<li>The scheme is not case-sensitive; the credentials are.</li>
-<li>A personal token works with Basic only.</li>
-<li>Two <code>Authorization</code> fields get a <strong>400</strong>. Credentials in the URL are ignored.</li>
-</ul>
-)");
-}
-
-TOLLGATE_DECL void page_writer::write_scopes() {
-    html_.add(R"(<h1>Scopes</h1>
-<p class="lead">Scopes limit what a token can do.</p>
-)");
-    begin_table(html_, {"Scope", "Grants"});
-    const auto write_row = [this](std::string_view scope, const std::string& grants) {
-        html_.add("<tr><td><code>{}</code></td><td>{}</td></tr>\n", scope, grants);
-    };
-    write_row(balance_scope, "Reading the user's balance");
-    for (const service& each : settings_.services.services()) {
-        const std::string name{each.name.view()};
-        write_row(each.read_scope, "Reading the user's " + name + " accounts, and managing their webhooks");
-        write_row(each.write_scope, "Reading and changing the user's " + name + " accounts");
-        for (const service_scope& own : each.own_scopes) write_row(own.name, own.text);
-    }
-    end_table(html_);
-    html_.add(R"(<p>A service's scope includes the other scopes of the service. No scope gives access to another service, and no other
-scope includes <code>{}</code>.</p>
-<h2 id="needed">Required scopes</h2>
-)",
-              balance_scope);
-    begin_table(html_, {"Endpoint", "Requires"});
-    for (const auto& each : routes_) {
-        html_.add("<tr><td><code>{} {}</code></td><td>", http::to_text(each.method), each.path);
-        write_access(each.access);
-        html_.add("</td></tr>\n");
-    }
-    end_table(html_);
-    html_.add(R"(<h2 id="refusals">Missing scopes</h2>
-<p>The response is a <strong>403</strong>; its <code>WWW-Authenticate</code> field names the missing scope:
-<code>error="insufficient_scope", scope="..."</code>. A 403 without that field is about the
-<a href="{}/requests/#user-agent">User-Agent</a>.</p>
-)",
-              root_);
-}
-
-TOLLGATE_DECL void page_writer::write_rate_limits() {
-    html_.add(R"(<h1>Rate limits</h1>
-<p class="lead">Every response says how many requests are left.</p>
-)");
-    begin_table(html_, {"Requests", "Limit", "Counted for"});
-    html_.add(R"(<tr><th scope="row">With credentials</th><td>{}</td><td>The user, across all tokens</td></tr>
-<tr><th scope="row">With no or invalid credentials</th><td>{}</td><td>The client's address; for IPv6, its /64
-network</td></tr>
-)",
-              describe(settings_.user_quota), describe(settings_.anonymous_quota));
-    end_table(html_);
-    html_.add(R"(<p>The operator can set a different limit for a user; the change takes effect immediately.</p>
-<h2 id="windows">Windows</h2>
-<p>A window begins with the first request. When it ends, the full limit is available again. Requests that exceed the
-limit are not counted. All others are, including those that fail for another reason. Exceptions: CORS preflight requests, and
-requests that are refused as invalid HTTP (malformed, headers too large, 417, 421).</p>
-<h2 id="fields">Fields</h2>
-)");
-    begin_table(html_, {"Field", "Meaning"});
-    html_.add(R"(<tr><td><code>X-RateLimit-Limit</code></td><td>Requests permitted in the window</td></tr>
-<tr><td><code>X-RateLimit-Remaining</code></td><td>Requests left in it</td></tr>
-<tr><td><code>X-RateLimit-Reset</code></td><td>When the window ends; sent only when no requests are left</td></tr>
-<tr><td><code>Retry-After</code></td><td>Seconds to wait, with a 429</td></tr>
-)");
-    end_table(html_);
-    html_.add(R"(<h2 id="exceeded">Exceeded limits</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>HTTP/1.1 429 Too Many Requests
-X-RateLimit-Limit: {}
-X-RateLimit-Remaining: 0
-X-RateLimit-Reset: 2026-11-21T10:00:00Z
-Retry-After: 1740</code></pre>
-<p>Wait until the window ends before you send another request.</p>
-)",
-              settings_.anonymous_quota.requests);
-}
-
-TOLLGATE_DECL void page_writer::write_errors() {
-    html_.add(R"(<h1>Errors</h1>
-<p class="lead">Every response with a status of 400 or above has a JSON body.</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>&#123;
-  "message": "Not Found",
-  "documentation_url": "{}"
-&#125;</code></pre>
-<p>The message is for developers and may change; programs should use the status. The URL links to the page that explains the
-error.</p>
-<h2 id="statuses">Statuses</h2>
-)",
-              pipeline::topic_url(documentation_url_of(settings_), pipeline::about_errors));
-
-    struct row {
-        http::status status;
-        std::string_view meaning;
-    };
-    constexpr row rows[] = {
-        {http::status::bad_request, "Malformed HTTP or JSON, or two Authorization fields. Fix the request before you send it again."},
-        {http::status::unauthorized, "Credentials are missing or invalid."},
-        {http::status::forbidden, "The User-Agent is missing, or the token lacks a scope; see WWW-Authenticate."},
-        {http::status::not_found, "The resource does not exist, or belongs to another user."},
-        {http::status::method_not_allowed, "The path does not support this method; see Allow."},
-        {http::status::request_timeout, "The request did not arrive in time."},
-        {http::status::content_too_large, "The body is too large."},
-        {http::status::uri_too_long, "The URL is too long."},
-        {http::status::unsupported_media_type, "The body is not application/json, or has a Content-Encoding."},
-        {http::status::expectation_failed, "The Expect field asks for something other than 100-continue."},
-        {http::status::misdirected_request, "The Host field names another server."},
-        {http::status::unprocessable_content, "A member of the body is missing or invalid; the message names it."},
-        {http::status::too_many_requests, "The rate limit is exceeded; wait for the number of seconds in Retry-After."},
-        {http::status::header_fields_too_large, "There are too many header fields, or they are too long."},
-        {http::status::internal_server_error, "A server error. The request may or may not have taken effect."},
-        {http::status::not_implemented, "The request method is unknown."},
-        {http::status::service_unavailable, "Temporarily overloaded or unavailable; try again after the time in Retry-After."},
-    };
-    begin_table(html_, {"Status", "Meaning"});
-    for (const row& each : rows) {
-        const auto number = http::to_number(each.status);
-        html_.add(R"(<tr id="status-{}"><th scope="row">{} {}</th><td>{}</td></tr>
-)",
-                  number, number, http::to_reason(each.status), each.meaning);
-    }
-    end_table(html_);
-}
-
-TOLLGATE_DECL void page_writer::write_webhooks() {
-    html_.add(R"(<h1>Webhooks</h1>
-<p class="lead">A webhook sends one type of an account's events to your URL.</p>
-<h2 id="events">Events</h2>
-)");
-    begin_table(html_, {"Service", "Events"});
-    for (const service& each : settings_.services.services()) {
-        html_.add(R"(<tr><th scope="row">{}</th><td>)", each.name.view());
-        for (const auto& event : each.events) html_.add("<code>{}</code> ", event);
-        html_.add("</td></tr>\n");
-    }
-    end_table(html_);
-
-    html_.add("<h2 id=\"requests\">Requests</h2>\n");
-    for (const auto& each : routes_) {
-        if (each.path.find("/hooks") == std::string_view::npos) continue;
-        html_.add("<p>{}</p>\n", each.notes.summary);
-        write_curl(each);
-        write_example(each);
-    }
-
-    html_.add(R"(<h2 id="secret">The secret</h2>
-<p>The response that creates a webhook contains the signing secret in <code>X-Hook-Secret</code>. Store it: it is not shown
-again.</p>
-<h2 id="rules">Rules</h2>
-<ul>
-<li>An account has at most {} webhooks for one event. Several webhooks may use the same event and URL.</li>
-<li>The URL is an absolute http or https URL of at most {} bytes, without a username, password or fragment.</li>
-<li>Addresses in private networks are refused, unless the operator allows them.</li>
-<li>The URL is listed exactly as it was sent.</li>
-<li><code>source</code> is <code>api</code> for a webhook created through the API, and <code>manual</code> for one created
-on the settings page.</li>
-</ul>
-)",
-              settings_.hooks_per_event_max, limits::target_url_bytes_max);
-    html_.add(R"(<h2 id="deliveries">Deliveries</h2>
-<p>Each delivery is a POST with a JSON body, signed as specified by
-<a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any Standard Webhooks library can verify it:</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>webhook-id: msg_...
-webhook-timestamp: 1700000000
-webhook-signature: v1,...
-
-{"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
-<ul>
-<li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the part of the secret after
-<code>whsec_</code>, decoded from base64. For {} after a secret is replaced, the field has several signatures, separated by
-spaces. Verify the raw bytes of the body.</li>
-<li>Respond with a 2xx, by default within {}. A redirect counts as a failure.</li>
-<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or by
-default {} without a success, disables the webhook until its owner enables it again.</li>
-<li>A delivery may arrive more than once, with the same <code>webhook-id</code>.</li>
-</ul>
-)",
-              describe_duration(hook_secret_overlap), describe_duration(std::chrono::floor<seconds>(default_attempt_timeout)),
-              describe_duration(std::chrono::floor<seconds>(default_disable_after)));
-}
-
-TOLLGATE_DECL void page_writer::write_endpoints() {
-    html_.add("<h1>Endpoints</h1>\n<p class=\"lead\">All paths are below <code>{}</code>.</p>\n", settings_.base_url);
-    begin_table(html_, {"Endpoint", "Description"});
-    for (const auto& each : routes_)
-        html_.add(R"(<tr><td><a href="#{}"><code>{} {}</code></a></td><td>{}</td></tr>
-)",
-                  anchor_of(each), http::to_text(each.method), each.path, each.notes.summary);
-    end_table(html_);
-    for (const auto& each : routes_) write_operation(each);
-}
-
-TOLLGATE_DECL void page_writer::write_operation(const route& route) {
-    const auto method = http::to_text(route.method);
-    html_.add(R"(<section class="operation">
-<h2 id="{}"><span class="method {}">{}</span> <code>{}</code></h2>
-<p>{}</p>
-<dl class="facts"><dt>Requires</dt><dd>)",
-              anchor_of(route), lower_case(method), method, route.path, route.notes.summary);
-    write_access(route.access);
-    html_.add("</dd><dt>Returns</dt><dd>{} {}", http::to_number(route.notes.success_status),
-              http::to_reason(route.notes.success_status));
-    if (!route.notes.success_field.empty()) html_.add(", with <code>{}</code>", route.notes.success_field);
-    html_.add("</dd></dl>\n");
-    write_parameters(route);
-    write_curl(route);
-    write_example(route);
-    html_.add("</section>\n");
-}
-
-TOLLGATE_DECL void page_writer::write_access(const access_rule& access) {
-    switch (access.callers) {
-        case access_rule::kind::open: html_.add("nothing"); break;
-        case access_rule::kind::any_caller: html_.add("any valid credentials"); break;
-        case access_rule::kind::scope: html_.add("<code>{}</code>", access.scope); break;
-        case access_rule::kind::service_read: html_.add("<code>{}</code>", "{service}:read"); break;
-        case access_rule::kind::service_write: html_.add("<code>{}</code>", "{service}"); break;
-    }
-}
-
-TOLLGATE_DECL void page_writer::write_parameters(const route& route) {
-    write_parameters("Path parameter", route.parameters);
-    write_parameters("Query parameter, optional", route.query_parameters);
-}
-
-TOLLGATE_DECL void page_writer::write_parameters(std::string_view heading, const std::vector<route::parameter>& parameters) {
-    if (parameters.empty()) return;
-    begin_table(html_, {heading, "Value"});
-    for (const auto& each : parameters) {
-        html_.add("<tr><td><code>{}</code></td><td>", each.name);
-        switch (each.kind) {
-            case route::parameter_kind::service:
-                for (const service& known : settings_.services.services())
-                    html_.add("<code>{}</code> ", known.name.view());
-                break;
-            case route::parameter_kind::id: html_.add("the {}'s ID, an integer", each.name); break;
-            case route::parameter_kind::integer: {
-                html_.add("an integer");
-                if (each.minimum != INT64_MIN) html_.add(" from {}", std::to_string(each.minimum));
-                if (each.maximum != INT64_MAX) html_.add(" to {}", std::to_string(each.maximum));
-                break;
-            }
-            case route::parameter_kind::text: html_.add("text"); break;
-        }
-        html_.add("</td></tr>\n");
-    }
-    end_table(html_);
-}
-
-TOLLGATE_DECL void page_writer::write_curl(const route& route) {
-    html_.add(R"(<pre tabindex="0" role="group" aria-label="Example"><code>curl)");
-    // Show the response field, and start the shell's next prompt on a new line, after an error as well.
-    if (!route.notes.success_field.empty()) html_.add(" -i");
-    html_.add(R"( -w '\n')");
-    if (route.method != http::method::get) html_.add(" -X {}", http::to_text(route.method));
-    if (route.access.callers != access_rule::kind::open) html_.add(R"( -u "$TOKEN_USERNAME:$TOKEN_SECRET")");
-    html_.add(" {}{}", settings_.base_url, sample_path(route, settings_.services));
-    const auto& body = route.notes.request_body;
-    if (!body.example.empty())
-        html_.add(" \\\n  -H \"Content-Type: application/json\" \\\n  -d '{}'", fill_example(body, settings_.services));
-    html_.add("</code></pre>\n");
-}
-
-TOLLGATE_DECL void page_writer::write_example(const route& route) {
-    const route_notes& notes = route.notes;
-    if (notes.success_body.example.empty()) return;
-    html_.add(R"(<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>)");
-    if (!notes.success_field.empty())
-        html_.add("HTTP/1.1 {} {}\n{}: ...\n\n", http::to_number(notes.success_status), http::to_reason(notes.success_status),
-                  notes.success_field);
-    html_.add("{}</code></pre>\n", fill_example(notes.success_body, settings_.services));
-}
-
-}  // namespace tollgate::manual
-
-#endif  // TOLLGATE_MANUAL_DETAIL_API_PAGES_IPP
-
-// <tollgate/manual/detail/oauth_page.ipp>
-#ifndef TOLLGATE_MANUAL_DETAIL_OAUTH_PAGE_IPP
-#define TOLLGATE_MANUAL_DETAIL_OAUTH_PAGE_IPP
-
-namespace tollgate::inline v0::manual {
-
-namespace detail {
-
-inline void write_authorization(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
-    html.add(R"(<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
+<dt>Authorization page</dt><dd><code>{{auth_url}}/en/user/oauth/</code></dd>
+<dt>Token endpoint</dt><dd><code>{{auth_url}}/user/oauth_token/</code></dd>
+<dt>Revocation</dt><dd><code>{{auth_url}}/user/oauth_revoke/</code></dd>
+<dt>Introspection</dt><dd><code>{{auth_url}}/user/oauth_introspect/</code></dd>
+<dt>Device authorization</dt><dd><code>{{auth_url}}/user/oauth_device/</code></dd>
+<dt>Metadata</dt><dd><a href="{{auth_url}}/.well-known/oauth-authorization-server">RFC 8414</a></dd>
+</dl>
+<h2 id="register">Register the application</h2>
+<p>Go to your account's settings, under <a href="{{auth_url}}/en/user/settings/applications/">Applications</a>. A name and a website are
+required; redirect URLs are recommended. You get a client ID and a client secret. The secret is shown once; keep it on a
+server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
+secret, the old one stays valid until you remove it.</p>
+<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
 <pre tabindex="0" role="group"
-aria-label="Example"><code>{}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={}&amp;state=$STATE</code></pre>
-)",
-             settings.auth_url, balance_scope);
-    begin_table(html, {"Parameter", "Required", "Value"});
-    html.add(R"(<tr><td><code>client_id</code></td><td>yes</td><td>The application's client ID</td></tr>
+aria-label="Example"><code>{{auth_url}}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={{balance_scope}}&amp;state=$STATE</code></pre>
+<div class="table" tabindex="0" role="region" aria-label="Table: Parameter, Required, Value"><table>
+<thead><tr><th scope="col">Parameter</th><th scope="col">Required</th><th scope="col">Value</th></tr></thead>
+<tbody>
+<tr><td><code>client_id</code></td><td>yes</td><td>The application's client ID</td></tr>
 <tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
 <tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
 <tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless exactly one
@@ -37159,44 +37176,38 @@ is registered. If none is registered, any URL with the website's scheme, host an
 <tr><td><code>prompt</code></td><td>no</td><td>As in OpenID Connect: <code>login</code>, <code>consent</code> and
 <code>select_account</code> ask a user who would not be asked otherwise; <code>none</code> never shows a page</td></tr>
 <tr><td><code>login_hint</code></td><td>no</td><td>A username to begin with, if the user has to sign in</td></tr>
-)");
-    end_table(html);
-    html.add(R"(<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
+</tbody>
+</table></div>
+<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
 accepted, so that a program can listen on any free port.</p>
 <p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
 the application is not asked again, unless it is a <a href="#public">public client</a>.</p>
-)");
-    for (const auto& service : oauth.one_page_services)
-        html.add(R"(<p>For users of {}, <code>{}/en/{}/oauth/</code> takes the same parameters, combines sign-in and consent
+{{#each one_page_services}}
+<p>For users of {{service}}, <code>{{auth_url}}/en/{{service}}/oauth/</code> takes the same parameters, combines sign-in and consent
 on one page, and asks the user each time.</p>
-)",
-                 service, settings.auth_url, service);
-    html.add(R"(<h2 id="answer">2. Read the response</h2>
+{{/each}}
+<h2 id="answer">2. Read the response</h2>
 <p>The browser returns to the redirect URL with these query parameters:</p>
-)");
-    begin_table(html, {"Parameter", "Value"});
-    html.add(R"(<tr><td><code>code</code></td><td>Sent if the user allowed access; valid once, for {}</td></tr>
+<div class="table" tabindex="0" role="region" aria-label="Table: Parameter, Value"><table>
+<thead><tr><th scope="col">Parameter</th><th scope="col">Value</th></tr></thead>
+<tbody>
+<tr><td><code>code</code></td><td>Sent if the user allowed access; valid once, for {{code_lifetime}}</td></tr>
 <tr><td><code>error</code>, <code>error_description</code></td><td>Sent instead of a code; see <a
 href="#errors">Errors</a></td></tr>
 <tr><td><code>state</code></td><td>As you sent it. If it differs from the one that you stored, stop: the response is not for your
 request</td></tr>
-<tr><td><code>iss</code></td><td><code>{}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
-)",
-             describe_duration(oauth.code_lifetime), settings.auth_url);
-    end_table(html);
-    html.add(R"(<p>For an unknown <code>client_id</code> or an unregistered <code>redirect_uri</code>, the user sees an error
+<tr><td><code>iss</code></td><td><code>{{auth_url}}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
+</tbody>
+</table></div>
+<p>For an unknown <code>client_id</code> or an unregistered <code>redirect_uri</code>, the user sees an error
 page and is not redirected.</p>
-)");
-}
-
-inline void write_tokens(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
-    html.add(R"(<h2 id="exchange">3. Exchange the code</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_token/ \
+<h2 id="exchange">3. Exchange the code</h2>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=authorization_code -d code="$CODE"</code></pre>
 <pre class="answer" tabindex="0" role="group"
-aria-label="Response"><code>&#123;"access_token": "tga_...", "expires_in": {}, "token_type": "bearer",
- "scope": "{}", "refresh_token": "tgr_..."&#125;</code></pre>
+aria-label="Response"><code>&#123;"access_token": "tga_...", "expires_in": {{access_token_seconds}}, "token_type": "bearer",
+ "scope": "{{balance_scope}}", "refresh_token": "tgr_..."&#125;</code></pre>
 <p>Send the parameters as a form or as a JSON object, and the client credentials in the same body or with HTTP Basic.
 <code>redirect_uri</code> is optional if the application has exactly one registered redirect URL, and required otherwise. If sent,
 it must be the URL to which the browser returned.
@@ -37205,154 +37216,303 @@ it must be the URL to which the browser returned.
 revoked.</p>
 <p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
 <h2 id="refresh">4. Get another access token</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_token/ \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_token/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
   -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
 <p>Add <code>scope</code> to get a token with fewer scopes.</p>
-)",
-             settings.auth_url, oauth.access_token_lifetime.count(), balance_scope, settings.auth_url);
-    if (oauth.rotates_all_refresh_tokens) html.add("<p>The response has a new refresh token, which replaces the old one.</p>\n");
-    else
-        html.add(R"(<p>The response has no <code>refresh_token</code>: the old one stays valid. Only a <a href="#public">public
+{{#if rotates_all_refresh_tokens}}
+<p>The response has a new refresh token, which replaces the old one.</p>
+{{else}}
+<p>The response has no <code>refresh_token</code>: the old one stays valid. Only a <a href="#public">public
 client</a> gets a new one, which replaces the old one.</p>
-)");
-    html.add(R"(<p>A refresh token that was replaced returns the same new one for another {}, in case a response was lost. If it is
+{{/if}}
+<p>A refresh token that was replaced returns the same new one for another {{rotation_grace}}, in case a response was lost. If it is
 used after that, it may have been stolen, so everything that the user granted to the application is revoked.</p>
-)",
-             describe_duration(oauth.rotation_grace));
-    html.add("<h2 id=\"lifetimes\">Lifetimes</h2>\n");
-    begin_table(html, {"Credential", "Valid for"});
-    html.add(R"(<tr><th scope="row">Code</th><td>{}, once</td></tr>
-<tr><th scope="row">Access token</th><td>{}; see <code>expires_in</code></td></tr>
-<tr><th scope="row">Refresh token</th><td>{} since its last use, at most {}</td></tr>
-)",
-             describe_duration(oauth.code_lifetime), describe_duration(oauth.access_token_lifetime),
-             describe_duration(oauth.refresh_token_lifetime), describe_duration(oauth.refresh_token_end));
-    end_table(html);
-    html.add(R"(<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
-)");
-}
-
-inline void write_other_grants(html_writer& html, const api_settings& settings, const oauth_settings& oauth) {
-    html.add(R"(<h2 id="public">Public clients</h2>
+<h2 id="lifetimes">Lifetimes</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Credential, Valid for"><table>
+<thead><tr><th scope="col">Credential</th><th scope="col">Valid for</th></tr></thead>
+<tbody>
+<tr><th scope="row">Code</th><td>{{code_lifetime}}, once</td></tr>
+<tr><th scope="row">Access token</th><td>{{access_token_lifetime}}; see <code>expires_in</code></td></tr>
+<tr><th scope="row">Refresh token</th><td>{{refresh_token_lifetime}} since its last use, at most {{refresh_token_end}}</td></tr>
+</tbody>
+</table></div>
+<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
+<h2 id="public">Public clients</h2>
 <p>Mobile, desktop, command-line and single-page applications cannot keep a secret. Register them as public clients: they send
 their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must register every redirect URL; schemes such as
 <code>com.example.app:/back</code> are allowed. Without a redirect URL, they can only use the device flow below. Users are asked
 each time.</p>
 <h2 id="devices">Devices</h2>
 <p>A device without a browser requests a code (RFC 8628), shows it to its user, and polls the token endpoint:</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={}
-curl -w '\n' {}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={{balance_scope}}
+curl -w '\n' {{auth_url}}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
   -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
-<p>The user types the code at <code>{}/en/user/device/</code>. Codes are valid for {}. Poll every {}; after
+<p>The user types the code at <code>{{auth_url}}/en/user/device/</code>. Codes are valid for {{device_code_lifetime}}. Poll every {{device_poll_interval}}; after
 each <code>slow_down</code>, add 5 seconds to the interval.</p>
 <h2 id="client-credentials">Access to your own account</h2>
 <p>If you allow it on the application's edit page, the application gets tokens for your own accounts with
 <code>grant_type=client_credentials</code> and a <code>scope</code>, without a consent page.</p>
 <h2 id="introspection">Introspection</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_introspect/ \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_introspect/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
 <p>Returns what a token of the application grants (RFC 7662), or <code>&#123;"active": false&#125;</code>. The operator's
 resource servers may ask about every access token.</p>
-)",
-             settings.auth_url, balance_scope, settings.auth_url, settings.auth_url,
-             describe_duration(oauth.device_code_lifetime), describe_duration(oauth.device_poll_interval), settings.auth_url);
-}
-
-inline void write_more(html_writer& html, const api_settings& settings) {
-    html.add(R"(<h2 id="pkce">PKCE</h2>
+<h2 id="pkce">PKCE</h2>
 <p>Send the base64url-encoded SHA-256 hash of a random string as <code>code_challenge</code> in the authorization request, and the
 string itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
 verifier; if it had none, the exchange must not have one.</p>
 <h2 id="revocation">Revocation</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {}/user/oauth_revoke/ \
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_revoke/ \
   -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
 <p>Revokes a token of the application (RFC 7009). Revoking a refresh token also revokes the access tokens issued with it.
 The response is 200 and <code>&#123;&#125;</code> whether or not the token existed.</p>
-)",
-             settings.auth_url);
-}
-
-inline void write_failures(html_writer& html) {
-    html.add(R"(<h2 id="errors">Errors</h2>
+<h2 id="errors">Errors</h2>
 <p>Errors of the token endpoint have the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
 <pre class="answer" tabindex="0" role="group" aria-label="Response"><code>&#123;"error": "invalid_grant", "error_description": "...",
  "message": "...", "documentation_url": "..."&#125;</code></pre>
-)");
-
-    struct row {
-        std::string_view code;
-        std::string_view sent_as;
-        std::string_view meaning;
-    };
-    constexpr row rows[] = {
-        {"invalid_request", "both", "A parameter is missing, repeated or invalid; the description names it."},
-        {"invalid_scope", "both", "An unknown scope or, on a refresh, a scope that was not granted."},
-        {"access_denied", "redirect", "The user denied access."},
-        {"login_required", "redirect", "With prompt=none: the user is not signed in."},
-        {"consent_required", "redirect", "With prompt=none: the user would have to be asked for consent."},
-        {"unsupported_response_type", "redirect", "Only code is supported."},
-        {"invalid_client", "401 or 429", "No application has this client_id and client_secret; 429 after too many attempts."},
-        {"invalid_grant", "400", "The code or refresh token is unknown, expired, used, revoked or another application's, "
-                                 "or redirect_uri or code_verifier is wrong. Send the user to the authorization page "
-                                 "again."},
-        {"authorization_pending", "400", "The user has not answered yet. Poll again after the interval."},
-        {"slow_down", "400", "The device polls too often."},
-        {"expired_token", "400", "The device code has expired. Request a new one."},
-        {"unauthorized_client", "400", "The application may not use this grant_type."},
-        {"unsupported_grant_type", "400", "grant_type is not one of those above."},
-        {"temporarily_unavailable", "both, 429 or 503", "Try again later, after Retry-After if it is sent."},
-        {"server_error", "both, 500", "A server error."},
-    };
-    begin_table(html, {"error", "Sent as", "Meaning"});
-    for (const row& each : rows)
-        html.add(R"(<tr id="error-{}"><td><code>{}</code></td><td>{}</td><td>{}</td></tr>
-)",
-                 each.code, each.code, each.sent_as, each.meaning);
-    end_table(html);
-    html.add(R"(<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
+<div class="table" tabindex="0" role="region" aria-label="Table: error, Sent as, Meaning"><table>
+<thead><tr><th scope="col">error</th><th scope="col">Sent as</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+<tr id="error-invalid_request"><td><code>invalid_request</code></td><td>both</td><td>A parameter is missing, repeated or invalid; the description names it.</td></tr>
+<tr id="error-invalid_scope"><td><code>invalid_scope</code></td><td>both</td><td>An unknown scope or, on a refresh, a scope that was not granted.</td></tr>
+<tr id="error-access_denied"><td><code>access_denied</code></td><td>redirect</td><td>The user denied access.</td></tr>
+<tr id="error-login_required"><td><code>login_required</code></td><td>redirect</td><td>With prompt=none: the user is not signed in.</td></tr>
+<tr id="error-consent_required"><td><code>consent_required</code></td><td>redirect</td><td>With prompt=none: the user would have to be asked for consent.</td></tr>
+<tr id="error-unsupported_response_type"><td><code>unsupported_response_type</code></td><td>redirect</td><td>Only code is supported.</td></tr>
+<tr id="error-invalid_client"><td><code>invalid_client</code></td><td>401 or 429</td><td>No application has this client_id and client_secret; 429 after too many attempts.</td></tr>
+<tr id="error-invalid_grant"><td><code>invalid_grant</code></td><td>400</td><td>The code or refresh token is unknown, expired, used, revoked or another application&#39;s, or redirect_uri or code_verifier is wrong. Send the user to the authorization page again.</td></tr>
+<tr id="error-authorization_pending"><td><code>authorization_pending</code></td><td>400</td><td>The user has not answered yet. Poll again after the interval.</td></tr>
+<tr id="error-slow_down"><td><code>slow_down</code></td><td>400</td><td>The device polls too often.</td></tr>
+<tr id="error-expired_token"><td><code>expired_token</code></td><td>400</td><td>The device code has expired. Request a new one.</td></tr>
+<tr id="error-unauthorized_client"><td><code>unauthorized_client</code></td><td>400</td><td>The application may not use this grant_type.</td></tr>
+<tr id="error-unsupported_grant_type"><td><code>unsupported_grant_type</code></td><td>400</td><td>grant_type is not one of those above.</td></tr>
+<tr id="error-temporarily_unavailable"><td><code>temporarily_unavailable</code></td><td>both, 429 or 503</td><td>Try again later, after Retry-After if it is sent.</td></tr>
+<tr id="error-server_error"><td><code>server_error</code></td><td>both, 500</td><td>A server error.</td></tr>
+</tbody>
+</table></div>
+<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
 <h2 id="limits">Limits</h2>
 <p>Code exchanges are not limited. An application that refreshes too often for one user gets a <strong>429</strong> with
 <code>Retry-After</code>. Wrong client credentials count against the <a href="../rate-limits/">rate
 limit</a> of the client's address. When it is exceeded, wrong credentials get a <strong>429</strong>, and valid ones still
 work.</p>
-)");
+)html";
+
+}  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_OAUTH_HTML_IPP
+
+// <tollgate/manual/detail/pages.ipp>
+#ifndef TOLLGATE_MANUAL_DETAIL_PAGES_IPP
+#define TOLLGATE_MANUAL_DETAIL_PAGES_IPP
+
+// The values that the templates name.
+namespace tollgate::inline v0::manual {
+
+namespace detail {
+
+struct page_entry {
+    std::string_view path;
+    std::string_view title;
+    std::string_view summary;  // on the overview
+    page_template content;
+    bool needs_oauth = false;
+};
+
+// In the order of the navigation. Error objects link to the paths of `pipeline::topic` and to `oauth/`.
+inline constexpr page_entry page_entries[] = {
+    {"", "Overview", "What the API does, and a first request.", overview_page},
+    {"requests/", "Requests", "URLs, header fields, bodies and formats.", requests_page},
+    {"authentication/", "Authentication", "Personal API tokens and OAuth access tokens.", authentication_page},
+    {"oauth/", "OAuth", "How users grant an application access.", oauth_page, true},
+    {"scopes/", "Scopes", "What a token is allowed to do.", scopes_page},
+    {"rate-limits/", "Rate limits", "How many requests you can send, and how to track them.", rate_limits_page},
+    {"errors/", "Errors", "Status codes and how to handle them.", errors_page},
+    {"webhooks/", "Webhooks", "Creating, listing, deleting and receiving webhooks.", webhooks_page},
+    {"endpoints/", "Endpoints", "All paths with parameters and examples.", endpoints_page},
+};
+
+template <class Texts>
+[[nodiscard]] std::vector<template_values> list_of(std::string_view name, const Texts& texts) {
+    std::vector<template_values> list;
+    for (const auto& each : texts) list.push_back(template_values{}.set(name, each));
+    return list;
+}
+
+[[nodiscard]] inline std::vector<template_values> values_of(const std::vector<service>& services) {
+    std::vector<template_values> list;
+    for (const service& each : services) {
+        std::vector<template_values> own_scopes;
+        for (const service_scope& own : each.own_scopes)
+            own_scopes.push_back(template_values{}.set("scope", own.name).set("text", own.text));
+        list.push_back(template_values{}
+                           .set("service", each.name.view())
+                           .set("read_scope", each.read_scope)
+                           .set("write_scope", each.write_scope)
+                           .set_list("own_scopes", std::move(own_scopes))
+                           .set_list("events", list_of("event", each.events)));
+    }
+    return list;
+}
+
+[[nodiscard]] inline std::vector<template_values> values_of(const std::vector<route::parameter>& parameters) {
+    using kind = route::parameter_kind;
+    std::vector<template_values> list;
+    for (const auto& each : parameters)
+        list.push_back(template_values{}
+                           .set("name", each.name)
+                           .set_flag("is_service", each.kind == kind::service)
+                           .set_flag("is_id", each.kind == kind::id)
+                           .set_flag("is_integer", each.kind == kind::integer)
+                           .set_flag("is_text", each.kind == kind::text)
+                           .set("minimum", each.minimum == INT64_MIN ? "" : std::to_string(each.minimum))
+                           .set("maximum", each.maximum == INT64_MAX ? "" : std::to_string(each.maximum)));
+    return list;
+}
+
+[[nodiscard]] inline std::string_view scope_of(const access_rule& access) noexcept {
+    switch (access.callers) {
+        case access_rule::kind::scope: return access.scope;
+        case access_rule::kind::service_read: return "{service}:read";
+        case access_rule::kind::service_write: return "{service}";
+        default: return {};
+    }
+}
+
+[[nodiscard]] inline template_values values_of(const route& route, const service_catalog& services) {
+    const auto method = http::to_text(route.method);
+    const route_notes& notes = route.notes;
+    const bool is_open = route.access.callers == access_rule::kind::open;
+    return template_values{}
+        .set("method", method)
+        .set("method_class", lower_case(method))
+        .set("changing_method", route.method == http::method::get ? "" : method)
+        .set("path", route.path)
+        .set("sample_path", sample_path(route, services))
+        .set("anchor", anchor_of(route))
+        .set("summary", notes.summary)
+        .set("scope", scope_of(route.access))
+        .set("callers", is_open ? "nothing" : "any valid credentials")
+        .set_flag("needs_credentials", !is_open)
+        .set_list("path_parameters", values_of(route.parameters))
+        .set_list("query_parameters", values_of(route.query_parameters))
+        .set("request_example", fill_example(notes.request_body, services))
+        .set("status", std::to_string(http::to_number(notes.success_status)))
+        .set("reason", http::to_reason(notes.success_status))
+        .set("success_field", notes.success_field)
+        .set("success_example", fill_example(notes.success_body, services));
+}
+
+/// The values of the routes for which `matches` is true, at most `count_max`.
+template <class Matches>
+[[nodiscard]] std::vector<template_values> values_of(const route_table& routes, const service_catalog& services, std::size_t count_max,
+                                                     Matches&& matches) {
+    std::vector<template_values> list;
+    for (const route& each : routes)
+        if (list.size() < count_max && matches(each)) list.push_back(values_of(each, services));
+    return list;
+}
+
+/// Whether a program can request the path as it is.
+[[nodiscard]] inline bool is_plain_get(const route& route) noexcept {
+    return route.method == http::method::get && route.parameters.empty();
+}
+
+[[nodiscard]] inline bool is_openapi(const route& route) noexcept { return route.path == "/openapi.json"; }
+
+inline void set_routes(template_values& values, const api_settings& settings, const route_table& routes) {
+    const auto select = [&](std::size_t count_max, auto matches) { return values_of(routes, settings.services, count_max, matches); };
+    const auto all = static_cast<std::size_t>(-1);
+    values.set_list("routes", select(all, [](const route&) { return true; }));
+    values.set_list("hook_routes", select(all, [](const route& each) { return each.path.find("/hooks") != std::string_view::npos; }));
+
+    // Examples.
+    const auto first = [&](access_rule::kind callers) {
+        return select(1, [=](const route& each) { return each.access.callers == callers && is_plain_get(each) && !is_openapi(each); });
+    };
+    values.set_list("first_open_route", first(access_rule::kind::open));
+    values.set_list("first_scope_route", first(access_rule::kind::scope));
+    std::string_view own_path;
+    for (const route& each : routes)
+        if (own_path.empty() && each.access.callers != access_rule::kind::open && is_plain_get(each)) own_path = each.path;
+    values.set("first_own_url", settings.base_url + std::string{own_path});
+    values.set_flag("has_openapi", !select(1, is_openapi).empty());
+}
+
+inline void set_oauth(template_values& values, const oauth_settings& oauth) {
+    values.set_list("one_page_services", list_of("service", oauth.one_page_services))
+        .set_flag("rotates_all_refresh_tokens", oauth.rotates_all_refresh_tokens)
+        .set("access_token_seconds", std::to_string(oauth.access_token_lifetime.count()))
+        .set("access_token_lifetime", describe_duration(oauth.access_token_lifetime))
+        .set("code_lifetime", describe_duration(oauth.code_lifetime))
+        .set("refresh_token_lifetime", describe_duration(oauth.refresh_token_lifetime))
+        .set("refresh_token_end", describe_duration(oauth.refresh_token_end))
+        .set("rotation_grace", describe_duration(oauth.rotation_grace))
+        .set("device_code_lifetime", describe_duration(oauth.device_code_lifetime))
+        .set("device_poll_interval", describe_duration(oauth.device_poll_interval));
 }
 
 }  // namespace detail
 
-/// The page to which every error of the authorization server leads: what an application does from its registration on.
-TOLLGATE_DECL void page_writer::write_oauth() {
-    if (oauth_ == nullptr) return;
-    html_.add(R"(<h1>OAuth 2.0</h1>
-<p class="lead">Applications use the authorization code grant of RFC 6749 to access users' accounts without seeing their
-passwords.</p>
-<dl class="facts">
-<dt>Authorization page</dt><dd><code>{}/en/user/oauth/</code></dd>
-<dt>Token endpoint</dt><dd><code>{}/user/oauth_token/</code></dd>
-<dt>Revocation</dt><dd><code>{}/user/oauth_revoke/</code></dd>
-<dt>Introspection</dt><dd><code>{}/user/oauth_introspect/</code></dd>
-<dt>Device authorization</dt><dd><code>{}/user/oauth_device/</code></dd>
-<dt>Metadata</dt><dd><a href="{}/.well-known/oauth-authorization-server">RFC 8414</a></dd>
-</dl>
-<h2 id="register">Register the application</h2>
-<p>Go to your account's settings, under <a href="{}/en/user/settings/applications/">Applications</a>. A name and a website are
-required; redirect URLs are recommended. You get a client ID and a client secret. The secret is shown once; keep it on a
-server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
-secret, the old one stays valid until you remove it.</p>
-)",
-              settings_.auth_url, settings_.auth_url, settings_.auth_url, settings_.auth_url, settings_.auth_url,
-              settings_.auth_url, settings_.auth_url);
-    detail::write_authorization(html_, settings_, *oauth_);
-    detail::write_tokens(html_, settings_, *oauth_);
-    detail::write_other_grants(html_, settings_, *oauth_);
-    detail::write_more(html_, settings_);
-    detail::write_failures(html_);
+TOLLGATE_COLD page_writer::page_writer(const api_settings& settings, const route_table& routes, const oauth_settings* oauth,
+                                       std::string_view root)
+    : has_oauth_{oauth != nullptr} {
+    const auto in_seconds = [](auto duration) { return describe_duration(std::chrono::floor<seconds>(duration)); };
+    site_.set("root", root)
+        .set("base_url", settings.base_url)
+        .set("auth_url", settings.auth_url)
+        .set("errors_url", pipeline::topic_url(documentation_url_of(settings), pipeline::about_errors))
+        .set_flag("has_oauth", has_oauth_)
+        .set_list("services", detail::values_of(settings.services.services()))
+        .set("balance_scope", balance_scope)
+        .set("user_quota", describe(settings.user_quota))
+        .set("anonymous_quota", describe(settings.anonymous_quota))
+        .set("anonymous_requests", std::to_string(settings.anonymous_quota.requests))
+        .set("body_kibibytes", std::to_string(limits::body_bytes_default / 1024))
+        .set("json_depth_max", std::to_string(limits::json_depth_max))
+        .set("hooks_per_event_max", std::to_string(settings.hooks_per_event_max))
+        .set("target_url_bytes_max", std::to_string(limits::target_url_bytes_max))
+        .set("secret_overlap", in_seconds(hook_secret_overlap))
+        .set("attempt_timeout", in_seconds(default_attempt_timeout))
+        .set("disabled_after", in_seconds(default_disable_after))
+        .set_template("route_access", route_access)
+        .set_template("route_example", route_example)
+        .set_template("parameter_value", parameter_value);
+    detail::set_routes(site_, settings, routes);
+    if (oauth != nullptr) detail::set_oauth(site_, *oauth);
+}
+
+TOLLGATE_COLD std::vector<page_writer::page> page_writer::write_all() const {
+    std::vector<page> pages;
+    for (const auto& each : detail::page_entries)
+        if (has_oauth_ || !each.needs_oauth)
+            pages.push_back({each.path, write(each.content, each.path, template_values{}.set("title", each.title))});
+    return pages;
+}
+
+TOLLGATE_COLD std::string page_writer::write_error(std::string_view title, std::string_view explanation) const {
+    return write(error_page, "-", template_values{}.set("title", title).set("explanation", explanation));
+}
+
+TOLLGATE_COLD std::string page_writer::write(page_template content, std::string_view path, template_values values) const {
+    std::vector<template_values> pages;
+    for (const auto& each : detail::page_entries)
+        if (has_oauth_ || !each.needs_oauth)
+            pages.push_back(template_values{}
+                                .set("path", each.path)
+                                .set("title", each.title)
+                                .set("summary", each.summary)
+                                .set_flag("is_current", each.path == path));
+    values.set_list("pages", std::move(pages)).set_template("content", content);
+    std::string html;
+    fill(layout, values, site_, html);
+    return html;
 }
 
 }  // namespace tollgate::manual
 
-#endif  // TOLLGATE_MANUAL_DETAIL_OAUTH_PAGE_IPP
+#endif  // TOLLGATE_MANUAL_DETAIL_PAGES_IPP
 
 // <tollgate/api/detail/openapi.ipp>
 #ifndef TOLLGATE_API_DETAIL_OPENAPI_IPP

@@ -129,6 +129,7 @@ class Layout(Project):
     def test_good(self):
         self.header("base/a.hpp", text="#define TOLLGATE_A 1\nnamespace tollgate {}\n")
         self.header("base/b.hpp", text='static_assert(true, "tollgate: no; read tollgate/base/a.hpp");\n')
+        self.header("manual/a_html.ipp", text="x" * 141)
         self.write(".ci/run", "")
         self.write("build/log", "FIX" "ME")
         self.assertEqual(layout_test.check(self.base), [])

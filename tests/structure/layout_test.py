@@ -11,7 +11,8 @@ DOT_FILES = {".clang-format", ".clang-tidy", ".git", ".gitignore"}  # folders th
 LINES_MAX = 500  # without the include guard
 GUARD_LINES = 4
 CODE = (".hpp", ".ipp", ".cpp", ".py")
-COLUMNS_MAX = 140  # 120 is the aim; tests have no limit, because of their tables
+COLUMNS_MAX = 140  # 120 is the aim; tests have no limit, because of their tables, and templates have the lines of their pages
+TEMPLATE = "_html.ipp"
 
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" "DO", "FIX" "ME", "XX" "X"]) + r")\b")
 # Package registries: a build that names one needs the network.
@@ -44,7 +45,8 @@ def check_text(base):
                 yield f"{name}:{number}: names a package registry"
             if line != line.rstrip() and path.suffix in CODE and name.parts[0] in ("include", "examples"):
                 yield f"{name}:{number}: ends in a blank"
-            if len(line) > COLUMNS_MAX and path.suffix in CODE and name.parts[0] in ("include", "examples"):
+            if (len(line) > COLUMNS_MAX and path.suffix in CODE and name.parts[0] in ("include", "examples")
+                    and not name.name.endswith(TEMPLATE)):
                 yield f"{name}:{number}: {len(line)} columns, {COLUMNS_MAX} at most"
 
 

@@ -34,8 +34,8 @@
 #include <tollgate/http/json_writer.ipp>
 #include <tollgate/http/url.ipp>
 #include <tollgate/limits/window_limiter.ipp>
-#include <tollgate/manual/detail/api_pages.ipp>
-#include <tollgate/manual/detail/oauth_page.ipp>
+#include <tollgate/manual/detail/pages.ipp>
+#include <tollgate/manual/detail/template.ipp>
 #include <tollgate/manual/documentation.ipp>
 #include <tollgate/model/service_catalog.ipp>
 #include <tollgate/oauth/detail/authorization_request.ipp>

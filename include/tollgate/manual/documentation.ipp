@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_MANUAL_DOCUMENTATION_IPP
 #define TOLLGATE_MANUAL_DOCUMENTATION_IPP
 
-#include <tollgate/manual/detail/api_pages.hpp>
+#include <tollgate/manual/detail/pages.hpp>
 #include <tollgate/manual/detail/style.hpp>
 #include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/http/url.hpp>
@@ -42,13 +42,9 @@ inline constexpr std::string_view refusal_field_lines =
 TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
                                                    const oauth_settings* oauth)
     : auth_url_{settings.auth_url}, root_{http::url::root(settings.auth_url, "auth_url").path + "/docs"} {
-    manual::page_writer writer{settings, routes, oauth, root_};
-    for (const auto& each : manual::page_entries) {
-        if (!writer.has(each)) continue;
-        auto path = root_ + "/";
-        if (!each.slug.empty()) path.append(each.slug).append("/");
-        pages_.push_back({std::move(path), manual::page_field_lines, writer.write(each)});
-    }
+    const manual::page_writer writer{settings, routes, oauth, root_};
+    for (auto& each : writer.write_all())
+        pages_.push_back({std::string{root_}.append("/").append(each.path), manual::page_field_lines, std::move(each.html)});
     pages_.push_back({root_ + "/style.css", manual::style_field_lines, std::string{manual::style_sheet}});
     not_found_ = writer.write_error("Page not found", "This page does not exist. Use the navigation to find the other pages.");
     constexpr std::string_view reason = "$REASON";

@@ -2,8 +2,7 @@
 
 #include <tollgate/account/issue_hook.hpp>
 #include <tollgate/api/routes.hpp>
-#include <tollgate/manual/detail/api_pages.hpp>
-#include <tollgate/manual/detail/writer.hpp>
+#include <tollgate/manual/detail/describe.hpp>
 #include <tollgate/oauth/detail/metadata.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>
@@ -14,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +21,13 @@
 #include <vector>
 
 using namespace tollgate;
+
+template <>
+struct tollgate::query_parameter<"page"> : integer_parameter<1, 1000> {};
+template <>
+struct tollgate::query_parameter<"from"> : integer_parameter<5, INT64_MAX> {};
+template <>
+struct tollgate::query_parameter<"to"> : integer_parameter<INT64_MIN, -5> {};
 
 namespace {
 
@@ -83,10 +90,13 @@ std::vector<std::string> all_values(std::string_view html, std::string_view attr
     return found;
 }
 
+/// The pages to which the navigation leads.
 std::vector<std::string> page_paths(const api_documentation& of) {
+    const auto overview = fetch(of, of.root() + "/");
     std::vector<std::string> paths;
-    for (const auto& each : manual::page_entries)
-        paths.push_back(of.root() + "/" + (each.slug.empty() ? "" : std::string{each.slug} + "/"));
+    for (const auto& link : all_values(std::string_view{overview.body()}.substr(overview.body().find("<nav")), "href"))
+        if (link.starts_with(of.root() + "/") && std::find(paths.begin(), paths.end(), link) == paths.end()) paths.push_back(link);
+    REQUIRE(paths.size() == 9);
     return paths;
 }
 
@@ -111,7 +121,7 @@ TEST_CASE("every page is complete and without scripts") {
         CHECK(has(page, "aria-current=\"page\""));
         CHECK_FALSE(has(page, "<script"));
         CHECK_FALSE(has(page, " style="));
-        CHECK_FALSE(has(page, "{}"));
+        for (const auto* braces : {"{}", "{{", "}}"}) CHECK_FALSE(has(page, braces));
         // Lines may be longer than a narrow screen: a keyboard scrolls what can have the focus, and screen readers name it.
         for (const auto* scrolled : {"<pre", "<div class=\"table\""})
             for (auto at = page.body().find(scrolled); at != std::string::npos; at = page.body().find(scrolled, at + 1)) {
@@ -242,6 +252,38 @@ TEST_CASE("own routes are documented, and their texts are escaped") {
     CHECK(has(endpoints, "https://api.example.com/v1/plain/name"));
     CHECK_FALSE(has(endpoints, "<b>"));
     CHECK(is_balanced(endpoints.body()));
+}
+
+TEST_CASE("parameters and access of own routes are documented") {
+    const auto nothing = [](auto&, const auto&...) -> result<void> { return {}; };
+    const route_table routes{
+        on_get<"/{service}/{account}/{thing}?{page}&{from}&{to}&{text}">(
+            read_of_service,
+            [](auto&, const service&, account_id, std::string_view, const std::optional<std::int64_t>&, const std::optional<std::int64_t>&,
+               const std::optional<std::int64_t>&, const std::optional<std::string>&) -> result<void> { return {}; }),
+        on_get<"/open">(open_to_all, nothing),
+        on_get<"/any">(any_caller, nothing),
+        on_post<"/scoped">(needs_scope("sitesmaker:own"), nothing, {.success_body = {"{}", "[1]"}, .success_field = "X-Thing"}),
+    };
+    const auto page = fetch(api_documentation{shop_settings(), routes}, "/people/docs/endpoints/");
+    for (const auto* part : {
+             "<td><code>service</code></td><td><code>sitesmaker</code> </td>",
+             "<td><code>account</code></td><td>the account's ID, an integer</td>",
+             "<td><code>thing</code></td><td>text</td>",
+             "<td><code>page</code></td><td>an integer from 1 to 1000</td>",
+             "<td><code>from</code></td><td>an integer from 5</td>",
+             "<td><code>to</code></td><td>an integer to -5</td>",
+             "<td><code>text</code></td><td>text</td>",
+             "<dd><code>{service}:read</code></dd>",
+             "<dd>nothing</dd>",
+             "<dd>any valid credentials</dd>",
+             "<dd><code>sitesmaker:own</code></dd>",
+             ", with <code>X-Thing</code></dd>",
+             "<code>HTTP/1.1 200 OK\nX-Thing: ...\n\n[1]</code>",
+         }) {
+        INFO(part);
+        CHECK(has(page, part));
+    }
 }
 
 TEST_CASE("unknown paths are a 404") {

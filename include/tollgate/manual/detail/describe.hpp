@@ -1,6 +1,6 @@
 #pragma once
-#ifndef TOLLGATE_MANUAL_DETAIL_WRITER_HPP
-#define TOLLGATE_MANUAL_DETAIL_WRITER_HPP
+#ifndef TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP
+#define TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP
 
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -8,29 +8,11 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
-#include <tollgate/web/detail/html_writer.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
-
-namespace tollgate::inline v0::manual {
-
-// It can be scrolled sideways on a narrow screen, and so has to be reached by keyboard, and named for screen readers.
-inline void begin_table(html_writer& html, std::initializer_list<std::string_view> headings) {
-    std::string name;
-    for (const auto each : headings) name.append(name.empty() ? "Table: " : ", ").append(each);
-    html.add(R"(<div class="table" tabindex="0" role="region" aria-label="{}"><table>
-<thead><tr>)", name);
-    for (const auto each : headings) html.add(R"(<th scope="col">{}</th>)", each);
-    html.add("</tr></thead>\n<tbody>\n");
-}
-
-inline void end_table(html_writer& html) { html.add("</tbody>\n</table></div>\n"); }
-
-}  // namespace tollgate::manual
 
 // Values in the form in which people write them.
 namespace tollgate::inline v0::manual {
@@ -98,4 +80,4 @@ namespace tollgate::inline v0::manual {
 
 }  // namespace tollgate::manual
 
-#endif  // TOLLGATE_MANUAL_DETAIL_WRITER_HPP
+#endif  // TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP

@@ -1,0 +1,46 @@
+#pragma once
+#ifndef TOLLGATE_MANUAL_DETAIL_PAGES_HPP
+#define TOLLGATE_MANUAL_DETAIL_PAGES_HPP
+
+#include <tollgate/pipeline/detail/api_settings.hpp>
+#include <tollgate/pipeline/detail/oauth_settings.hpp>
+#include <tollgate/pipeline/route_table.hpp>
+#include <tollgate/base/config.hpp>
+#include <tollgate/manual/detail/template.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tollgate::inline v0::manual {
+
+/// Fills the templates of the documentation.
+class page_writer {
+public:
+    struct page {
+        std::string_view path;  ///< below `{auth_url}/docs/`; empty for the overview
+        std::string html;
+    };
+
+    /// Reads all arguments and keeps none; `oauth` is null without an authorization server. `root` is the path of the documentation.
+    TOLLGATE_COLD page_writer(const api_settings& settings, const route_table& routes, const oauth_settings* oauth,
+                              std::string_view root);
+
+    /// All pages, in the order of the navigation.
+    [[nodiscard]] TOLLGATE_COLD std::vector<page> write_all() const;
+    [[nodiscard]] TOLLGATE_COLD std::string write_error(std::string_view title, std::string_view explanation) const;
+
+private:
+    [[nodiscard]] TOLLGATE_COLD std::string write(page_template content, std::string_view path, template_values values) const;
+
+    template_values site_;  // what all pages can name
+    bool has_oauth_;
+};
+
+}  // namespace tollgate::manual
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/manual/detail/pages.ipp>
+#endif
+
+#endif  // TOLLGATE_MANUAL_DETAIL_PAGES_HPP
