@@ -191,6 +191,27 @@ class Docs(Project):
         self.write("README.md", "[a](docs/a.md#another)\n")
         self.assert_finding(docs_test.check, "no such heading")
 
+    def test_records(self):
+        def record(number, *parts, lines=1):
+            return f"# {number}. A Title\n" + "".join(f"\n## {part}\n\n" + "Text.\n" * lines for part in parts)
+
+        parts = docs_test.RECORD_PARTS
+        listed = "- [0001 A Title](0001-a.md)\n"
+        self.write("docs/decisions/README.md", listed)
+        self.write("docs/decisions/0001-a.md", record(1, *parts))
+        self.assertEqual(docs_test.check(self.base), [])
+        for text, part in ((record(2, *parts), "the number"), (record(1, *parts[1:]), "the parts"), (record(1, *parts, lines=20), "lines")):
+            with self.subTest(part):
+                self.write("docs/decisions/0001-a.md", text)
+                self.assert_finding(docs_test.check, part)
+        self.write("docs/decisions/0001-a.md", record(1, *parts))
+        self.write("docs/decisions/0003-b.md", record(2, *parts))
+        self.write("docs/decisions/README.md", listed + "- [0003 A Title](0003-b.md)\n")
+        self.assert_finding(docs_test.check, "the number")
+        (self.base / "docs/decisions/0003-b.md").rename(self.base / "docs/decisions/0002-b.md")
+        self.write("docs/decisions/README.md", listed)
+        self.assert_finding(docs_test.check, "the list")
+
     def test_snippets(self):
         self.write("examples/a/main.cpp", "int before;\n    // [part]\n    int a;\n    int b;\n    // [/part]\n")
         self.write("README.md", "<!-- snippet: examples/a/main.cpp part -->\n```cpp\nint a;\nint b;\n```\n")

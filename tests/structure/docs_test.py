@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""In every document, relative links have a target, and each C++ snippet equals a part of a compiled file.
+"""In every document, relative links have a target, and each C++ snippet equals a part of a compiled file. Decision records have one form.
 
 Each block of C++ follows `<!-- snippet: FILE -->` or `<!-- snippet: FILE NAME -->`. The block equals that file, or its part
 between the comments `// [NAME]` and `// [/NAME]`, without its indentation. `docs_test.py --write` copies the text from the file.
@@ -18,6 +18,8 @@ MARK = re.compile(r"<!--\s*snippet:\s*(\S+)(?:\s+(\S+))?\s*-->\s*\Z")
 WRITTEN_FIGURES = re.compile(r"<!-- figures: \w+ -->\n.*?<!-- /figures -->", re.DOTALL)
 FIGURES = {"machine", "plain", "tls", "handle", "threads", "webhooks", "users", "nodes", "store", "events", "build"}
 HEADING = re.compile(r"^#+\s+(.*)$", re.MULTILINE)
+RECORD_PARTS = ["Context", "Decision", "Alternatives", "Consequences"]
+RECORD_LINES_MAX = 40  # about half a printed page
 
 
 def pages(base):
@@ -112,10 +114,32 @@ def check_figures(base):
         yield "README.md: a table of figures that the benchmark does not write"
 
 
+def check_records(base):
+    """Decision records are numbered from 1 without a gap, have the same four parts, and are listed with their titles."""
+    folder = base / "docs" / "decisions"
+    if not folder.is_dir():
+        return
+    listed = []
+    for number, path in enumerate((path for path in sources.files(folder, ".md") if path.name != "README.md"), 1):
+        name = path.relative_to(base)
+        text = sources.read(path)
+        title, *parts = HEADING.findall(text)
+        if not path.name.startswith(f"{number:04d}-") or not title.startswith(f"{number}. "):
+            yield f"{name}: the number is not {number}"
+        if parts != RECORD_PARTS:
+            yield f"{name}: the parts are {', '.join(parts)}, not {', '.join(RECORD_PARTS)}"
+        if text.count("\n") > RECORD_LINES_MAX:
+            yield f"{name}: more than {RECORD_LINES_MAX} lines"
+        listed.append(f"- [{path.name[:4]} {title.partition(' ')[2]}]({path.name})")
+    readme = sources.read(folder / "README.md") if (folder / "README.md").is_file() else ""
+    if re.findall(r"^- \[.*$", readme, re.MULTILINE) != listed:
+        yield "docs/decisions/README.md: the list of records is not theirs"
+
+
 def check(base):
     found = pages(base)
     findings = [finding for page in found for finding in (*check_links(base, page), *check_snippets(base, page))]
-    findings += check_figures(base)
+    findings += [*check_figures(base), *check_records(base)]
     if not any(map(links, found)):
         findings.append("no link was found")
     if not any(snippets(sources.read(page)) for page in found):
