@@ -6,11 +6,13 @@ import pathlib
 import tempfile
 import unittest
 
+import compilers_test
 import docs_test
 import exemplars_test
 import modules_test
 import layout_test
 import public_headers_test
+import rules_test
 import sources
 
 spec = importlib.util.spec_from_file_location("amalgamate", sources.ROOT / "single_include" / "amalgamate.py")
@@ -225,6 +227,59 @@ class Docs(Project):
             with self.subTest(part):
                 self.write("README.md", page)
                 self.assert_finding(docs_test.check, part)
+
+
+class Rules(Project):
+    def setUp(self):
+        super().setUp()
+        self.good = {
+            "README.md": "`GET /a/{b}` Asio 1.22 CMake 3.25\n## Compilers\n" + " ".join(
+                sorted({*compilers_test.WARNINGS, *compilers_test.OF_GCC} - {"-Werror"})) + "\n",
+            "CMakeLists.txt": "cmake_minimum_required(VERSION 3.25)\n",
+            ".cmake/TollgateDependencies.cmake": "    find_package(Asio 1.22 MODULE)\n",
+            "docs/contributing.md": "`base`, `http`: TOLLGATE_A\n",
+            "include/tollgate/api/routes.ipp": 'on_get<"/a/{b}?{c}">(\n',
+            "include/tollgate/base/limits.hpp": "inline constexpr int a_max = 1;  // reason\n// Reason.\ninline constexpr int b_max = 2;\n",
+            "include/tollgate/contract/a.hpp": '/// Thread rule: any.\n"read tollgate/contract/a.hpp"\n',
+            "tests/compile_fail/a.cpp": "// expect: read tollgate/contract/a.hpp\n",
+            "tests/unit/CMakeLists.txt": "set(quick_under_address_sanitizer base http)\n",
+            "tests/unit/base/b_test.cpp": "#include <tollgate/base/detail/a.hpp>\n#define TOLLGATE_A\n",
+            "tests/unit/base/c_test.cpp": '#include "../../../examples/c.hpp"\n',
+            "tests/e2e/a_test.py": 'self.skipTest("for SQLite")\n',
+        }
+        for name, text in self.good.items():
+            self.write(name, text)
+
+    def test_good(self):
+        self.assertEqual(rules_test.check(self.base), [])
+
+    def test_bad(self):
+        for name, text, part in (
+            ("README.md", self.good["README.md"].replace("/a/{b}", "/a/{c}"), "has no `GET /a/{b}`"),
+            ("README.md", self.good["README.md"].replace("1.22", "1.2"), "minimum is Asio 1.22"),
+            ("README.md", self.good["README.md"].replace("3.25", "3.24"), "minimum is CMake 3.25"),
+            ("README.md", self.good["README.md"].replace(" -Wshadow", ""), "-Wshadow"),
+            ("README.md", self.good["README.md"] + " -Wother\n", "-Wother"),
+            ("docs/contributing.md", "`http`: TOLLGATE_A\n", "does not list `base`, `http`"),
+            ("docs/contributing.md", "`base`, `http`: TOLLGATE_B\n", "TOLLGATE_B is not in the code"),
+            ("include/tollgate/base/limits.hpp", "inline constexpr int a_max = 1;\n", "a_max has no reason"),
+            ("include/tollgate/contract/a.hpp", "", "no rule about threads"),
+            ("include/tollgate/base/a.hpp", "::sigaction(2, &now, nullptr);\n", "signal handler"),
+            ("tests/compile_fail/a.cpp", "", "does not satisfy tollgate/contract/a.hpp"),
+            ("tests/unit/base/b_test.cpp", "#include <vector>\n#define TOLLGATE_A\n", "the first include"),
+            ("tests/unit/base/b_test.cpp", "#include <tollgate/http/a.hpp>\n#define TOLLGATE_A\n", "the first include"),
+            ("tests/e2e/a_test.py", 'self.skipTest("no PostgreSQL")\n', "skips a test"),
+            ("tests/unit/base/b_test.cpp", "#include <tollgate/base/a.hpp>\n#define TOLLGATE_A\nSKIP();\n", "skips a test"),
+        ):
+            with self.subTest(part):
+                self.write(name, text)
+                self.assert_finding(rules_test.check, part)
+                self.write(name, self.good.get(name, ""))
+
+    def test_subjects(self):
+        for subject, faults in (("Add a rule", 0), ("A" * 72, 0), ("A" * 73, 1), ("Add a rule.", 1), ("add a rule", 1)):
+            with self.subTest(subject):
+                self.assertEqual(len(list(rules_test.faults_of_subject(subject))), faults)
 
 
 class Exemplars(Project):

@@ -1,5 +1,6 @@
-#include <tollgate/http/site.hpp>
 #include <tollgate/oauth/authorization_server.hpp>
+
+#include <tollgate/http/site.hpp>
 
 #include <support/failing_new.hpp>
 #include <support/oauth_shop.hpp>

@@ -1,5 +1,6 @@
-#include <tollgate/http/site.hpp>
 #include <tollgate/pages/account_pages.hpp>
+
+#include <tollgate/http/site.hpp>
 
 #include <support/page_shop.hpp>
 #include <support/quota_settings.hpp>

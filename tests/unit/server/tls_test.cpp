@@ -1,6 +1,7 @@
+#include <tollgate/server/tls.hpp>
+
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/server/asio_server.hpp>
-#include <tollgate/server/tls.hpp>
 
 #include <catch2/catch.hpp>
 #include <support/certificate.hpp>

@@ -1,9 +1,10 @@
+#include <tollgate/store/sqlite.hpp>
+
 #include <support/child_process.hpp>
 #include <support/disk_faults.hpp>
 #include <support/eventually.hpp>
 #include <support/store_processes.hpp>
 #include <support/temporary_directory.hpp>
-#include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/schema.hpp>
 #include <tollgate/store/sqlite_database.hpp>

@@ -1,5 +1,6 @@
-#include <tollgate/store/memory.hpp>
 #include <tollgate/testing/store_suite.hpp>
+
+#include <tollgate/store/memory.hpp>
 
 #include <support/run_store_suite.hpp>
 
