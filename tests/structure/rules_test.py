@@ -18,6 +18,11 @@ SIGNAL_HANDLER = re.compile(r"\b(sigaction|std::signal|::signal)\s*\(")
 FIRST_INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.MULTILINE)
 # A test of one store does not run on the other one.
 SKIPPED = re.compile(r'\bskipTest\((?!"for SQLite"\))|\bunittest\.skip|(?<![A-Z_])SKIP\(')
+NAMESPACE = re.compile(r"^namespace tollgate\b(?!::inline v0\b)", re.MULTILINE)
+HEADER = re.compile(r"\btollgate/[a-z0-9_/]+\.[hi]pp\b")
+SETTINGS = re.compile(r"^struct account_service_settings \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
+FIELD = re.compile(r"^    [\w:<>]+ (\w+)(?: = .*)?;", re.MULTILINE)
+SETTINGS_TABLE = re.compile(r"^\| field of `account_service_settings` .*\n((?:\|.*\n)+)", re.MULTILINE)
 MACRO = re.compile(r"\bTOLLGATE_[A-Z0-9_]*[A-Z0-9]\b")
 ROUTE = re.compile(r'\bon_(get|head|post|put|patch|delete)<"([^"?]+)')
 PACKAGE = re.compile(r"^\s*find_package\((\w+) ([\d.]+)", re.MULTILINE)
@@ -65,6 +70,13 @@ def check_signals(base):
             yield f"{path.relative_to(base)}: installs a signal handler"
 
 
+def check_namespaces(base):
+    """Everything is in the inline namespace v0, so that symbols of incompatible versions differ."""
+    for path in sources.files(base / "include/tollgate", ".hpp", ".ipp"):
+        if NAMESPACE.search(sources.read(path)):
+            yield f"{path.relative_to(base)}: opens the namespace tollgate without the inline namespace v0"
+
+
 def check_tests(base):
     for path in sources.files(base / "tests/unit", "_test.cpp"):
         name = path.relative_to(base)
@@ -78,13 +90,26 @@ def check_tests(base):
 
 
 def check_names(base):
-    """The macros, options and variables that documents name exist."""
+    """The headers, macros, options and variables that documents name exist."""
     code = "".join(sources.read(path) for folder in (".cmake", "include", "examples", "tests") if (base / folder).is_dir()
                    for path in sources.files(base / folder) if path.suffix != ".md" and path.name != "rules_test.py")
     known = set(MACRO.findall(code + text_of(base, "CMakeLists.txt") + text_of(base, "single_include/amalgamate.py")))
     for path in documents(base):
         for name in sorted(set(MACRO.findall(sources.read(path))) - known):
             yield f"{path.relative_to(base)}: {name} is not in the code"
+        for name in sorted(set(HEADER.findall(sources.read(path)))):
+            if not any((base / folder / name).is_file() for folder in ("include", "single_include")):
+                yield f"{path.relative_to(base)}: {name} does not exist"
+
+
+def check_settings(base):
+    """The table of settings has their order, because designated initializers need it."""
+    order = [field for path in sources.files(base / "include", ".hpp") for struct in SETTINGS.findall(sources.read(path))
+             for field in FIELD.findall(struct)]
+    for rows in SETTINGS_TABLE.findall(text_of(base, "docs/embedding.md")):
+        named = [name for row in rows.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+        if named != [name for name in order if name in named]:
+            yield f"docs/embedding.md: the fields {', '.join(named)} are not in the order of account_service_settings"
 
 
 def check_routes(base):
@@ -133,7 +158,8 @@ def check_commits(base):
             yield from (f"commit \"{subject}\": {fault}" for fault in faults_of_subject(subject))
 
 
-CHECKS = [check_limits, check_contracts, check_signals, check_tests, check_names, check_routes, check_versions, check_sanitizers, check_commits]
+CHECKS = [check_limits, check_contracts, check_signals, check_namespaces, check_tests, check_names, check_settings, check_routes,
+          check_versions, check_sanitizers, check_commits]
 
 
 def check(base):
