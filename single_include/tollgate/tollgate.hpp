@@ -18997,8 +18997,9 @@ struct server_settings {
 
     /// How long `server::stop` continues to accept connections and to serve, with `Connection: close` in every response, before it closes
     /// what is idle. So clients and proxies leave their connections between two requests, instead of losing a request that they send at
-    /// the moment at which the server closes. Zero or less: none. Behind a load balancer, longer than it needs to notice that the server
-    /// is not ready.
+    /// the moment at which the server closes. In its last quarter, at most 250 ms, TCP listeners ignore new clients, and only accept those
+    /// that are connecting already: the others try again after a second, when another process may listen. Zero or less: none. Behind a
+    /// load balancer, longer than it needs to notice that the server is not ready.
     milliseconds stop_grace = seconds{1};
 
     /// Called with one line when a system resource runs short, at most once a minute for each cause, and when `reload_certificates` keeps
@@ -20981,6 +20982,12 @@ TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
 /// The same for a listening socket. A shared one stays open for the processes that share it.
 TOLLGATE_COLD void close_listening(const listening_socket& one) noexcept;
 
+/// From now on, a listening TCP socket ignores clients that begin to connect: they try again after a second, and then reach whoever
+/// listens at the port. Handshakes that have begun still end. Nothing happens where the system has no packet filters.
+TOLLGATE_COLD void ignore_new_clients(socket_handle listening) noexcept;
+/// From now on, a listening Unix domain socket refuses clients; those that are connected can be accepted.
+TOLLGATE_COLD void refuse_new_clients_at_path(socket_handle listening) noexcept;
+
 /// Hands each socket to one of the loops, in turn. If a loop throws, the sockets that no loop has yet are closed.
 template <class Loops>
 void distribute(const std::vector<listening_socket>& sockets, const Loops& loops) {
@@ -21800,6 +21807,8 @@ protected:
     virtual void stop_ticking() noexcept = 0;
     /// Null if that fails; then the socket is closed.
     [[nodiscard]] virtual connection* make_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept = 0;
+    /// Lets its listeners ignore new clients; see `listener::ignore_new`.
+    virtual void ignore_new_clients() noexcept = 0;
     virtual void close_listeners(last_connections what) noexcept = 0;
 
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
@@ -21863,6 +21872,8 @@ private:
     TOLLGATE_COLD void cut_off() noexcept;
     TOLLGATE_COLD void report_if_drained() noexcept;
 
+    /// The last part of the grace, at most a quarter of it, in which only handshakes that have begun end: the longest round trip on earth.
+    static constexpr milliseconds last_handshakes_wait{250};
     /// For the request of a connection that was accepted just before the listeners closed. Twice the longest round trip on earth.
     static constexpr milliseconds last_request_wait{500};
 
@@ -21877,6 +21888,7 @@ private:
     workspace_pool workspaces_;
     connection_list connections_;
     server_detail::tls_keepers tls_keepers_;
+    drain_step<&event_loop::ignore_new_clients> last_handshakes_{*this};
     drain_step<&event_loop::end_grace> grace_end_{*this};
     drain_step<&event_loop::cut_off> drain_end_{*this};
     bool ticking_ = false;
@@ -21898,6 +21910,9 @@ public:
     /// Waits for connections; if that fails, tries again after a pause.
     TOLLGATE_DECL void listen() noexcept;
     void on_deadline() noexcept override { listen(); }
+    /// Before `accept_last`: without it, a client that connects between that and the close would be reset. Of a shared socket, nothing: the
+    /// others accept.
+    TOLLGATE_COLD void ignore_new() noexcept;
     /// Accepts what has been established, before the socket is closed. Of a shared socket, the others accept it.
     TOLLGATE_COLD void accept_last() noexcept;
 
@@ -22186,6 +22201,7 @@ private:
     void stop_ticking() noexcept override {}
     [[nodiscard]] TOLLGATE_DECL connection* make_connection(socket_handle socket, const ip_address& peer,
                                                             admission admitted) noexcept override;
+    TOLLGATE_COLD void ignore_new_clients() noexcept override;
     TOLLGATE_COLD void close_listeners(last_connections what) noexcept override;
 
     TOLLGATE_DECL void on_wakeup() noexcept;
@@ -35032,6 +35048,7 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
 #define TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_IPP
 
 #if defined(__linux__)
+#include <linux/filter.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #endif
@@ -35132,6 +35149,36 @@ TOLLGATE_DECL void close_socket(socket_handle one) noexcept {
 TOLLGATE_COLD void close_listening(const listening_socket& one) noexcept {
     if (one.is_shared) ::close(one.socket);
     else close_socket(one.socket);
+}
+
+namespace detail {
+
+inline bool is_at_path(socket_handle one) noexcept {
+    socket_address name{};
+    socklen_t bytes = sizeof name;
+    return ::getsockname(one, &name.any, &bytes) == 0 && name.any.sa_family == AF_UNIX;
+}
+
+}  // namespace detail
+
+TOLLGATE_COLD void ignore_new_clients(socket_handle listening) noexcept {
+#if defined(__linux__)
+    if (detail::is_at_path(listening)) return;  // that protocol has no handshake
+    // Drops segments with SYN and without ACK. The flags are byte 13 of the TCP header (RFC 9293 section 3.1), where the data begins that
+    // the filter of a TCP socket sees.
+    constexpr std::uint32_t flags_at = 13, syn = 0x02, ack = 0x10, whole_segment = 0xffffffff;
+    sock_filter program[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, flags_at), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, syn | ack),
+                             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syn, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0),
+                             BPF_STMT(BPF_RET | BPF_K, whole_segment)};
+    const sock_fprog filter{static_cast<unsigned short>(std::size(program)), program};
+    (void)::setsockopt(listening, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+#else
+    (void)listening;
+#endif
+}
+
+TOLLGATE_COLD void refuse_new_clients_at_path(socket_handle listening) noexcept {
+    if (detail::is_at_path(listening)) ::shutdown(listening, SHUT_RD);
 }
 
 TOLLGATE_COLD std::size_t open_files_max() noexcept {
@@ -36251,13 +36298,17 @@ TOLLGATE_COLD void event_loop::begin_drain(const drain_times& within) noexcept {
     const std::uint64_t now = ticks_due(clock::now());
     wheel_.arm_no_later(drain_end_, now + to_ticks(within.deadline));
     if (within.grace <= milliseconds{0}) end_grace();
-    else if (!closed_) wheel_.arm_no_later(grace_end_, now + to_ticks(within.grace));
+    else if (!closed_) {
+        wheel_.arm_no_later(last_handshakes_, now + to_ticks(within.grace - (std::min)(within.grace / 4, last_handshakes_wait)));
+        wheel_.arm_no_later(grace_end_, now + to_ticks(within.grace));
+    }
 }
 
 TOLLGATE_COLD void event_loop::end_grace() noexcept { close_own_listeners(last_connections::accepted); }
 
 TOLLGATE_COLD void event_loop::close_own_listeners(last_connections what) noexcept {
     if (std::exchange(closed_, true)) return;
+    wheel_.disarm(last_handshakes_);
     wheel_.disarm(grace_end_);
     close_listeners(what);
     // A loop drains when none accepts any more: until then, any of them may hand it a connection.
@@ -36311,9 +36362,16 @@ TOLLGATE_DECL void listener::accept_all() noexcept {
     listen();
 }
 
+TOLLGATE_COLD void listener::ignore_new() noexcept {
+    if (!shared_) ignore_new_clients(socket_);
+}
+
 TOLLGATE_COLD void listener::accept_last() noexcept {
-    const int count_max = loop_.context().settings.backlog;  // the kernel has no more, except for those that arrive meanwhile
-    for (int i = 0; !shared_ && i < count_max; ++i) {
+    if (shared_) return;
+    ignore_new();
+    refuse_new_clients_at_path(socket_);
+    const int count_max = loop_.context().settings.backlog;  // the kernel has no more, except for handshakes that end meanwhile
+    for (int i = 0; i < count_max; ++i) {
         const accept_result accepted = accept_one(socket_);
         if (accepted.state == accept_state::none || accepted.state == accept_state::exhausted) return;
         if (accepted.state == accept_state::accepted) distribute(accepted);
@@ -36463,6 +36521,10 @@ TOLLGATE_COLD void epoll_loop::listen(const listening_socket& from) {
     }
     listeners_.push_back(std::move(made));
     listeners_.back()->listen();
+}
+
+TOLLGATE_COLD void epoll_loop::ignore_new_clients() noexcept {
+    for (const auto& one : listeners_) one->ignore_new();
 }
 
 TOLLGATE_COLD void epoll_loop::close_listeners(last_connections what) noexcept {
@@ -38215,6 +38277,9 @@ private:
             new (std::nothrow) asio_connection<Executor>{this->shared_from_this(), std::move(own), peer, admitted};
         if (accepted == nullptr) close_asio_socket(own);
         return accepted;
+    }
+    void ignore_new_clients() noexcept override {
+        for (const auto& one : listeners_) one->ignore_new();
     }
     void close_listeners(last_connections what) noexcept override {
         for (const auto& one : listeners_) {

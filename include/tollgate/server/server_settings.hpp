@@ -109,8 +109,9 @@ struct server_settings {
 
     /// How long `server::stop` continues to accept connections and to serve, with `Connection: close` in every response, before it closes
     /// what is idle. So clients and proxies leave their connections between two requests, instead of losing a request that they send at
-    /// the moment at which the server closes. Zero or less: none. Behind a load balancer, longer than it needs to notice that the server
-    /// is not ready.
+    /// the moment at which the server closes. In its last quarter, at most 250 ms, TCP listeners ignore new clients, and only accept those
+    /// that are connecting already: the others try again after a second, when another process may listen. Zero or less: none. Behind a
+    /// load balancer, longer than it needs to notice that the server is not ready.
     milliseconds stop_grace = seconds{1};
 
     /// Called with one line when a system resource runs short, at most once a minute for each cause, and when `reload_certificates` keeps

@@ -8,9 +8,13 @@
 #include <support/gate.hpp>
 #include <support/server_socket.hpp>
 #include <support/socket_client.hpp>
+#include <support/temporary_directory.hpp>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -48,12 +53,14 @@ public:
     }
 
     bool is_ticking = false;
+    int ignored_new_clients = 0;
 
 private:
     bool wake() noexcept override { return true; }
     [[nodiscard]] bool start_ticking() noexcept override { return is_ticking = true; }
     void stop_ticking() noexcept override {}
     [[nodiscard]] connection* make_connection(socket_handle, const tollgate::ip_address&, admission) noexcept override { return nullptr; }
+    void ignore_new_clients() noexcept override { ++ignored_new_clients; }
     void close_listeners(last_connections) noexcept override {}
 };
 
@@ -291,6 +298,80 @@ TEST_CASE("a loop drains when no loop of its ring listens any more", "[event_loo
     CHECK(first.draining());
     CHECK(second.draining());
     drained->wait();
+}
+
+TEST_CASE("in the last quarter of the grace, at most 250 ms of it, new clients are ignored", "[event_loop][stop]") {
+    tollgate_test::echo_handler handler;
+    const auto [grace, served] = GENERATE(std::pair{4000ms, 3750ms}, std::pair{400ms, 300ms});
+    CAPTURE(grace.count());
+    const auto context = std::make_shared<server_context>(handler, server_settings{});
+    idle_loop loop{context};
+    loop.request_drain({.grace = grace, .deadline = 1h});
+    loop.collect();
+    const auto began = event_loop::clock::now();
+    (void)loop.tick(began + served - 1ms);
+    CHECK(loop.ignored_new_clients == 0);
+    (void)loop.tick(began + served + 2 * loop.tick_length());
+    CHECK(loop.ignored_new_clients == 1);
+    CHECK(loop.draining() == false);
+    (void)loop.tick(began + grace + 2 * loop.tick_length());
+    loop.collect();
+    CHECK(loop.ignored_new_clients == 1);
+    CHECK(loop.draining());
+}
+
+TEST_CASE("a listener that ignores new clients accepts those that have connected", "[event_loop][stop]") {
+    for (const bool is_shared : {false, true}) {
+        CAPTURE(is_shared);
+        const tollgate_test::server_socket socket;
+        const tollgate_test::socket_client before{socket.port()};
+        tollgate_test::echo_handler handler;
+        const auto context = std::make_shared<server_context>(handler, server_settings{});
+        idle_loop loop{context};
+        REQUIRE(::fcntl(socket.native(), F_SETFL, O_NONBLOCK) == 0);
+        scripted_listener listener{loop, socket.native(), is_shared};
+        listener.ignore_new();
+        const int late = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(socket.port());
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        (void)::connect(late, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+        // On this interface, a handshake would have ended during the call.
+        pollfd connected{late, POLLOUT, 0};
+        CHECK((::poll(&connected, 1, 0) == 1) == is_shared);
+        const auto first = accept_one(socket.native());
+        CHECK(first.state == accept_state::accepted);
+        close_socket(first.socket);
+        ::close(late);
+    }
+}
+
+TEST_CASE("a listener at a path refuses clients while it accepts the last ones", "[event_loop][stop]") {
+    const tollgate_test::temporary_directory directory;
+    const std::string path = directory.file("socket");
+    auto opened = listen_at({"unix:" + path, 0}, 16, 0600);
+    REQUIRE(opened);
+    sockaddr_un to{};
+    to.sun_family = AF_UNIX;
+    std::copy(path.begin(), path.end(), to.sun_path);
+    const auto connect = [&] {
+        const int client = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        const bool connected = ::connect(client, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+        ::close(client);
+        return connected;
+    };
+    tollgate_test::echo_handler handler;
+    const auto context = std::make_shared<server_context>(handler, server_settings{});
+    idle_loop loop{context}, other{context};
+    loop.set_next(other);
+    scripted_listener listener{loop, opened->socket, false};
+    listener.ignore_new();
+    CHECK(connect());
+    listener.accept_last();
+    CHECK_FALSE(connect());
+    CHECK(accept_one(opened->socket).state == accept_state::none);
+    close_socket(opened->socket);
 }
 
 TEST_CASE("a listener accepts what has been established before it is closed", "[event_loop][stop]") {

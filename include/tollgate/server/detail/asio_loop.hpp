@@ -329,6 +329,9 @@ private:
         if (accepted == nullptr) close_asio_socket(own);
         return accepted;
     }
+    void ignore_new_clients() noexcept override {
+        for (const auto& one : listeners_) one->ignore_new();
+    }
     void close_listeners(last_connections what) noexcept override {
         for (const auto& one : listeners_) {
             if (what == last_connections::accepted) one->accept_last();

@@ -118,6 +118,7 @@ private:
     void stop_ticking() noexcept override {}
     [[nodiscard]] TOLLGATE_DECL connection* make_connection(socket_handle socket, const ip_address& peer,
                                                             admission admitted) noexcept override;
+    TOLLGATE_COLD void ignore_new_clients() noexcept override;
     TOLLGATE_COLD void close_listeners(last_connections what) noexcept override;
 
     TOLLGATE_DECL void on_wakeup() noexcept;

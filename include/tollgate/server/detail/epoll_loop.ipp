@@ -104,6 +104,10 @@ TOLLGATE_COLD void epoll_loop::listen(const listening_socket& from) {
     listeners_.back()->listen();
 }
 
+TOLLGATE_COLD void epoll_loop::ignore_new_clients() noexcept {
+    for (const auto& one : listeners_) one->ignore_new();
+}
+
 TOLLGATE_COLD void epoll_loop::close_listeners(last_connections what) noexcept {
     if (what == last_connections::accepted)
         for (const auto& one : listeners_) one->accept_last();

@@ -203,6 +203,8 @@ protected:
     virtual void stop_ticking() noexcept = 0;
     /// Null if that fails; then the socket is closed.
     [[nodiscard]] virtual connection* make_connection(socket_handle socket, const ip_address& peer, admission admitted) noexcept = 0;
+    /// Lets its listeners ignore new clients; see `listener::ignore_new`.
+    virtual void ignore_new_clients() noexcept = 0;
     virtual void close_listeners(last_connections what) noexcept = 0;
 
     [[nodiscard]] milliseconds tick_length() const noexcept { return tick_length_; }
@@ -266,6 +268,8 @@ private:
     TOLLGATE_COLD void cut_off() noexcept;
     TOLLGATE_COLD void report_if_drained() noexcept;
 
+    /// The last part of the grace, at most a quarter of it, in which only handshakes that have begun end: the longest round trip on earth.
+    static constexpr milliseconds last_handshakes_wait{250};
     /// For the request of a connection that was accepted just before the listeners closed. Twice the longest round trip on earth.
     static constexpr milliseconds last_request_wait{500};
 
@@ -280,6 +284,7 @@ private:
     workspace_pool workspaces_;
     connection_list connections_;
     server_detail::tls_keepers tls_keepers_;
+    drain_step<&event_loop::ignore_new_clients> last_handshakes_{*this};
     drain_step<&event_loop::end_grace> grace_end_{*this};
     drain_step<&event_loop::cut_off> drain_end_{*this};
     bool ticking_ = false;
@@ -301,6 +306,9 @@ public:
     /// Waits for connections; if that fails, tries again after a pause.
     TOLLGATE_DECL void listen() noexcept;
     void on_deadline() noexcept override { listen(); }
+    /// Before `accept_last`: without it, a client that connects between that and the close would be reset. Of a shared socket, nothing: the
+    /// others accept.
+    TOLLGATE_COLD void ignore_new() noexcept;
     /// Accepts what has been established, before the socket is closed. Of a shared socket, the others accept it.
     TOLLGATE_COLD void accept_last() noexcept;
 

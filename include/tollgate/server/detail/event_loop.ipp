@@ -186,13 +186,17 @@ TOLLGATE_COLD void event_loop::begin_drain(const drain_times& within) noexcept {
     const std::uint64_t now = ticks_due(clock::now());
     wheel_.arm_no_later(drain_end_, now + to_ticks(within.deadline));
     if (within.grace <= milliseconds{0}) end_grace();
-    else if (!closed_) wheel_.arm_no_later(grace_end_, now + to_ticks(within.grace));
+    else if (!closed_) {
+        wheel_.arm_no_later(last_handshakes_, now + to_ticks(within.grace - (std::min)(within.grace / 4, last_handshakes_wait)));
+        wheel_.arm_no_later(grace_end_, now + to_ticks(within.grace));
+    }
 }
 
 TOLLGATE_COLD void event_loop::end_grace() noexcept { close_own_listeners(last_connections::accepted); }
 
 TOLLGATE_COLD void event_loop::close_own_listeners(last_connections what) noexcept {
     if (std::exchange(closed_, true)) return;
+    wheel_.disarm(last_handshakes_);
     wheel_.disarm(grace_end_);
     close_listeners(what);
     // A loop drains when none accepts any more: until then, any of them may hand it a connection.
@@ -246,9 +250,16 @@ TOLLGATE_DECL void listener::accept_all() noexcept {
     listen();
 }
 
+TOLLGATE_COLD void listener::ignore_new() noexcept {
+    if (!shared_) ignore_new_clients(socket_);
+}
+
 TOLLGATE_COLD void listener::accept_last() noexcept {
-    const int count_max = loop_.context().settings.backlog;  // the kernel has no more, except for those that arrive meanwhile
-    for (int i = 0; !shared_ && i < count_max; ++i) {
+    if (shared_) return;
+    ignore_new();
+    refuse_new_clients_at_path(socket_);
+    const int count_max = loop_.context().settings.backlog;  // the kernel has no more, except for handshakes that end meanwhile
+    for (int i = 0; i < count_max; ++i) {
         const accept_result accepted = accept_one(socket_);
         if (accepted.state == accept_state::none || accepted.state == accept_state::exhausted) return;
         if (accepted.state == accept_state::accepted) distribute(accepted);

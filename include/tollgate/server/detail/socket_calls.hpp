@@ -65,6 +65,12 @@ TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
 /// The same for a listening socket. A shared one stays open for the processes that share it.
 TOLLGATE_COLD void close_listening(const listening_socket& one) noexcept;
 
+/// From now on, a listening TCP socket ignores clients that begin to connect: they try again after a second, and then reach whoever
+/// listens at the port. Handshakes that have begun still end. Nothing happens where the system has no packet filters.
+TOLLGATE_COLD void ignore_new_clients(socket_handle listening) noexcept;
+/// From now on, a listening Unix domain socket refuses clients; those that are connected can be accepted.
+TOLLGATE_COLD void refuse_new_clients_at_path(socket_handle listening) noexcept;
+
 /// Hands each socket to one of the loops, in turn. If a loop throws, the sockets that no loop has yet are closed.
 template <class Loops>
 void distribute(const std::vector<listening_socket>& sockets, const Loops& loops) {

@@ -19,11 +19,13 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
 
 #if defined(__linux__)
+#include <linux/filter.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #endif
@@ -124,6 +126,36 @@ TOLLGATE_DECL void close_socket(socket_handle one) noexcept {
 TOLLGATE_COLD void close_listening(const listening_socket& one) noexcept {
     if (one.is_shared) ::close(one.socket);
     else close_socket(one.socket);
+}
+
+namespace detail {
+
+inline bool is_at_path(socket_handle one) noexcept {
+    socket_address name{};
+    socklen_t bytes = sizeof name;
+    return ::getsockname(one, &name.any, &bytes) == 0 && name.any.sa_family == AF_UNIX;
+}
+
+}  // namespace detail
+
+TOLLGATE_COLD void ignore_new_clients(socket_handle listening) noexcept {
+#if defined(__linux__)
+    if (detail::is_at_path(listening)) return;  // that protocol has no handshake
+    // Drops segments with SYN and without ACK. The flags are byte 13 of the TCP header (RFC 9293 section 3.1), where the data begins that
+    // the filter of a TCP socket sees.
+    constexpr std::uint32_t flags_at = 13, syn = 0x02, ack = 0x10, whole_segment = 0xffffffff;
+    sock_filter program[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, flags_at), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, syn | ack),
+                             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syn, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0),
+                             BPF_STMT(BPF_RET | BPF_K, whole_segment)};
+    const sock_fprog filter{static_cast<unsigned short>(std::size(program)), program};
+    (void)::setsockopt(listening, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+#else
+    (void)listening;
+#endif
+}
+
+TOLLGATE_COLD void refuse_new_clients_at_path(socket_handle listening) noexcept {
+    if (detail::is_at_path(listening)) ::shutdown(listening, SHUT_RD);
 }
 
 TOLLGATE_COLD std::size_t open_files_max() noexcept {
