@@ -1810,6 +1810,7 @@ public:
     /// Resets to an empty 200. Keeps the memory, unless a large response has made it too large to keep.
     void clear() noexcept {
         status_ = http::status::ok;
+        user_.reset();
         keep_reasonable(fields_);
         keep_reasonable(body_);
     }
@@ -1818,6 +1819,12 @@ public:
     [[nodiscard]] http::status status() const noexcept { return status_; }
     /// Sets the status line.
     void set_status(http::status s) noexcept { status_ = s; }
+
+    /// The user for whom the response is, if the handler has said so: `server` bounds how much of the responses for one user may be
+    /// unsent (`server_settings::unsent_bytes_max`). Not sent.
+    [[nodiscard]] std::optional<user_id> user() const noexcept { return user_; }
+    /// Sets the user. Tollgate's handlers do this once they know the caller of a request.
+    void set_user(user_id user) noexcept { user_ = user; }
 
     /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass the result
     /// of `to_http_date`. Existing fields of that name stay.
@@ -1857,6 +1864,7 @@ private:
     void add_number(std::string_view name, std::uint64_t number);
 
     http::status status_ = http::status::ok;
+    std::optional<user_id> user_;
     std::string fields_;
     std::string body_;
 };
@@ -8798,7 +8806,7 @@ struct observed_request {
     /// The `X-Request-Id` of the response.
     [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
 
-    /// At its end: adds `X-Request-Id` to the response, and reports request and response.
+    /// At its end: adds `X-Request-Id` and the caller to the response, and reports request and response.
     template <class Policies>
     void finish(const Policies& policies, http::response& response, const caller* caller, const oauth_outcome& oauth = {}) const {
         http::add_request_id(response, id());
@@ -8806,8 +8814,9 @@ struct observed_request {
     }
     /// The same for a response that already has `X-Request-Id`.
     template <class Policies>
-    void report_end(const Policies& policies, const http::response& response, const caller* caller,
+    void report_end(const Policies& policies, http::response& response, const caller* caller,
                     const oauth_outcome& oauth = {}) const noexcept {
+        if (caller != nullptr) response.set_user(caller->user);
         if constexpr (is_observed<Policies>) {
             const auto known = context(policies);
             policy(policies.observer).on_request({known, request, response, caller, oauth});
@@ -18981,7 +18990,8 @@ struct server_settings {
     /// the new one: for a listener on which a complete request must always get a response, such as that of health checks.
     bool replace_unfinished = false;
     /// Of responses that clients have not taken yet: a connection that would exceed it is closed. One client address gets at most a
-    /// quarter, unless it is in `shared_addresses`; that also bounds one response to a client that reads slower than the server sends.
+    /// quarter, unless it is in `shared_addresses`, and so does one user (`http::response::user`); that also bounds one response to a
+    /// client that reads slower than the server sends.
     std::size_t unsent_bytes_max = 256 * 1024 * 1024;
     /// Addresses to which the bounds for one address do not apply, because their connections are those of many clients: the proxies that
     /// you trust.
@@ -20571,8 +20581,16 @@ enum class admission : std::uint8_t {
     dropped,       ///< over a bound, with too many refusals in progress: close at once
 };
 
+/// What a client has not taken yet of a connection's responses.
+struct unsent_output {
+    std::size_t bytes = 0;
+    std::optional<user_id> user{};  ///< for whom they are, if known
+
+    friend bool operator==(const unsent_output&, const unsent_output&) = default;
+};
+
 /// Counts connections, and the bytes that their clients have not taken yet, against the bounds, in total and by client address (an IPv6
-/// address by its /64, which one subscriber controls). Thread-safe.
+/// address by its /64, which one subscriber controls); the bytes also by user. Thread-safe.
 class connection_limiter {
 public:
     /// Refusals in progress. Further connections are closed without a response, which bounds the cost of a flood.
@@ -20593,9 +20611,10 @@ public:
     [[nodiscard]] TOLLGATE_DECL admission admit(const ip_address& from) noexcept;
     TOLLGATE_DECL void release(const ip_address& from, admission admitted) noexcept;
 
-    /// Counts the unsent bytes of an accepted connection, which were `before`, as `after`. False, and nothing changes: they are more than
-    /// before, and too many. An address may have a quarter of all, so that three cannot take the memory of a fourth.
-    [[nodiscard]] TOLLGATE_DECL bool hold_unsent(const ip_address& from, std::size_t before, std::size_t after) noexcept;
+    /// Counts the unsent output of an accepted connection, which was `before`, as `after`. False, and nothing changes: it is more than
+    /// before, and too much, or there is no memory to count it. An address may have a quarter of all, and so may a user, so that three
+    /// cannot take the memory of a fourth.
+    [[nodiscard]] TOLLGATE_DECL bool hold_unsent(const ip_address& from, const unsent_output& before, const unsent_output& after) noexcept;
 
     /// Turns an admission `full` into accepted, because another connection is closed in its place.
     [[nodiscard]] TOLLGATE_DECL admission replace(const ip_address& from) noexcept;
@@ -20616,6 +20635,8 @@ private:
     static TOLLGATE_DECL key key_of(const ip_address& from) noexcept;
     /// Whether connections from there are counted by address.
     [[nodiscard]] TOLLGATE_DECL bool is_counted(const ip_address& from) const noexcept;
+    [[nodiscard]] std::size_t unsent_share_max() const noexcept { return unsent_bytes_max_ / 4; }
+    [[nodiscard]] TOLLGATE_DECL bool hold_for_user(const unsent_output& before, const unsent_output& after) noexcept;
     TOLLGATE_DECL admission admit_below(std::size_t connections_max, const ip_address& from) noexcept;
 
     const std::size_t connections_max_;
@@ -20628,6 +20649,7 @@ private:
     std::size_t refusals_ = 0;
     std::size_t address_refusals_ = 0;  // of these
     std::unordered_map<key, counts, key_hash> by_address_;  // at most one entry per connection
+    std::unordered_map<user_id, std::size_t, keyed_hash> unsent_by_user_;  // never zero
 };
 
 }  // namespace tollgate::server_detail
@@ -21504,6 +21526,8 @@ public:
     /// Whether there is no partial message and no output: the session may return to its pool.
     [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_end_ == 0; }
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
+    /// The user of the last response: before a large one, at most `output_bytes_max` can be unsent.
+    [[nodiscard]] std::optional<user_id> user() const noexcept { return user_; }
     /// A different number for each message, also for a body that is skipped after its response: each has its own deadline.
     [[nodiscard]] std::uint64_t message() const noexcept { return 2 * responses_ + (body_bytes_to_skip_ != 0 ? 1 : 0); }
 
@@ -21544,6 +21568,7 @@ private:
     std::size_t sent_ = 0;        // of the output
     std::size_t output_end_ = 0;  // 0 when everything was sent
     std::uint64_t responses_ = 0;
+    std::optional<user_id> user_;
     std::size_t body_bytes_to_skip_ = 0;  // of a request that was answered from its head
     bool in_body_ = false;
     bool suspended_ = false;              // the handler waits for a worker
@@ -22021,7 +22046,7 @@ private:
     /// Sends the output and counts what is left. Closed: also if that is too much.
     TOLLGATE_DECL io_state transmit();
     TOLLGATE_DECL io_state send_output();
-    TOLLGATE_DECL bool hold_unsent(std::size_t bytes) noexcept;
+    TOLLGATE_DECL bool hold_unsent(const unsent_output& now) noexcept;
     TOLLGATE_DECL void open_workspace();
     TOLLGATE_DECL void close_workspace() noexcept;
     TOLLGATE_DECL void arm_deadline() noexcept;
@@ -22042,7 +22067,7 @@ private:
     ip_address peer_;
     ip_address local_;  // its own address
     socket_handle socket_;
-    std::size_t unsent_bytes_ = 0;  // as counted by the server's limiter
+    unsent_output unsent_;  // as counted by the server's limiter
     std::uint32_t discarded_bytes_ = 0;
     std::uint32_t linger_extensions_ = 0;
     std::uint64_t message_at_arming_ = 0;  // distinguishes the deadline of one message from the next
@@ -35013,16 +35038,40 @@ TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_
     return admission::accepted;
 }
 
-TOLLGATE_DECL bool connection_limiter::hold_unsent(const ip_address& from, std::size_t before, std::size_t after) noexcept {
+TOLLGATE_DECL bool connection_limiter::hold_unsent(const ip_address& from, const unsent_output& before,
+                                                  const unsent_output& after) noexcept {
     const std::lock_guard hold{mutex_};
     const auto entry = is_counted(from) ? by_address_.find(key_of(from)) : by_address_.end();
     std::size_t* const of_address = entry != by_address_.end() ? &entry->second.unsent_bytes : nullptr;
-    const std::size_t more = after - (std::min)(before, after);
-    if (more != 0 && (more > unsent_bytes_max_ - unsent_bytes_ ||
-                      (of_address != nullptr && *of_address + more > unsent_bytes_max_ / 4)))
+    const std::size_t more = after.bytes - (std::min)(before.bytes, after.bytes);
+    if (more != 0 &&
+        (more > unsent_bytes_max_ - unsent_bytes_ || (of_address != nullptr && *of_address + more > unsent_share_max())))
         return false;
-    unsent_bytes_ = unsent_bytes_ - before + after;
-    if (of_address != nullptr) *of_address = *of_address - before + after;
+    if (!hold_for_user(before, after)) return false;
+    unsent_bytes_ = unsent_bytes_ - before.bytes + after.bytes;
+    if (of_address != nullptr) *of_address = *of_address - before.bytes + after.bytes;
+    return true;
+}
+
+TOLLGATE_DECL bool connection_limiter::hold_for_user(const unsent_output& before, const unsent_output& after) noexcept {
+    if (after.user && after.bytes != 0) {
+        try {
+            const auto [entry, added] = unsent_by_user_.try_emplace(*after.user);
+            const std::size_t others = entry->second - (before.user == after.user ? before.bytes : 0);
+            if (after.bytes > before.bytes && others + after.bytes > unsent_share_max()) {
+                if (added) unsent_by_user_.erase(entry);
+                return false;
+            }
+            entry->second = others + after.bytes;
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        if (before.user == after.user) return true;
+    }
+    if (!before.user || before.bytes == 0) return true;
+    const auto entry = unsent_by_user_.find(*before.user);
+    entry->second -= before.bytes;
+    if (entry->second == 0) unsent_by_user_.erase(entry);
     return true;
 }
 
@@ -35544,6 +35593,7 @@ namespace tollgate::inline v0::server_detail {
 TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure, const ip_address& local) noexcept {
     if (closing_ || end_ != 0 || !empty()) reset();  // otherwise everything was prepared after the last response
     responses_ = 0;
+    user_.reset();
     request_.method = http::method::get;  // for a refusal before the first byte; at that byte the parser clears the rest
     request_.peer = peer;
     request_.local = local;
@@ -35615,6 +35665,7 @@ TOLLGATE_DECL char* http1_session::output_space(std::size_t bytes) {
 TOLLGATE_DECL void http1_session::append(const http::framing& framing) {
     const char* const end = http::write_response(response_, framing, output_space(http::response_bytes_max(response_)));
     output_end_ = static_cast<std::size_t>(end - output_.data());
+    user_ = response_.user();
     response_.clear();
     ++responses_;
 }
@@ -35725,7 +35776,7 @@ TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, con
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
     if (keeps_tls_buffers_) loop_.tls_keepers().remove(*this);
-    hold_unsent(0);
+    hold_unsent({});
     loop_.context().limiter.release(peer_, admitted_);
     server_counters::remove(loop_.context().counters.connections);
     loop_.remove(*this);
@@ -36030,17 +36081,18 @@ TOLLGATE_DECL io_state connection::transmit() {
     const io_state state = send_output();
     const tls_wire& wire = workspace_->wire;
     const bool is_left = state == io_state::would_block;
-    if (hold_unsent(is_left ? workspace_->session.output().size() + wire.output.size() - wire.sent : 0)) return state;
+    const unsent_output left{workspace_->session.output().size() + wire.output.size() - wire.sent, workspace_->session.user()};
+    if (hold_unsent(is_left ? left : unsent_output{})) return state;
     server_counters::add(loop_.context().counters.unsent_closed);
     return io_state::closed;
 }
 
-TOLLGATE_DECL bool connection::hold_unsent(std::size_t bytes) noexcept {
-    if (bytes == unsent_bytes_ || admitted_ != admission::accepted) return true;  // a refusal is short
+TOLLGATE_DECL bool connection::hold_unsent(const unsent_output& now) noexcept {
+    if (now == unsent_ || admitted_ != admission::accepted) return true;  // a refusal is short
     server_context& context = loop_.context();
-    if (!context.limiter.hold_unsent(peer_, unsent_bytes_, bytes)) return false;
-    context.counters.unsent_bytes.fetch_add(bytes - unsent_bytes_, std::memory_order_relaxed);  // modulo 2^64
-    unsent_bytes_ = bytes;
+    if (!context.limiter.hold_unsent(peer_, unsent_, now)) return false;
+    context.counters.unsent_bytes.fetch_add(now.bytes - unsent_.bytes, std::memory_order_relaxed);  // modulo 2^64
+    unsent_ = now;
     return true;
 }
 

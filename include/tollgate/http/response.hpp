@@ -3,6 +3,7 @@
 #define TOLLGATE_HTTP_RESPONSE_HPP
 
 #include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/ids.hpp>
 #include <tollgate/base/time.hpp>
 
 #include <algorithm>
@@ -136,6 +137,7 @@ public:
     /// Resets to an empty 200. Keeps the memory, unless a large response has made it too large to keep.
     void clear() noexcept {
         status_ = http::status::ok;
+        user_.reset();
         keep_reasonable(fields_);
         keep_reasonable(body_);
     }
@@ -144,6 +146,12 @@ public:
     [[nodiscard]] http::status status() const noexcept { return status_; }
     /// Sets the status line.
     void set_status(http::status s) noexcept { status_ = s; }
+
+    /// The user for whom the response is, if the handler has said so: `server` bounds how much of the responses for one user may be
+    /// unsent (`server_settings::unsent_bytes_max`). Not sent.
+    [[nodiscard]] std::optional<user_id> user() const noexcept { return user_; }
+    /// Sets the user. Tollgate's handlers do this once they know the caller of a request.
+    void set_user(user_id user) noexcept { user_ = user; }
 
     /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass the result
     /// of `to_http_date`. Existing fields of that name stay.
@@ -183,6 +191,7 @@ private:
     void add_number(std::string_view name, std::uint64_t number);
 
     http::status status_ = http::status::ok;
+    std::optional<user_id> user_;
     std::string fields_;
     std::string body_;
 };

@@ -93,7 +93,8 @@ struct server_settings {
     /// the new one: for a listener on which a complete request must always get a response, such as that of health checks.
     bool replace_unfinished = false;
     /// Of responses that clients have not taken yet: a connection that would exceed it is closed. One client address gets at most a
-    /// quarter, unless it is in `shared_addresses`; that also bounds one response to a client that reads slower than the server sends.
+    /// quarter, unless it is in `shared_addresses`, and so does one user (`http::response::user`); that also bounds one response to a
+    /// client that reads slower than the server sends.
     std::size_t unsent_bytes_max = 256 * 1024 * 1024;
     /// Addresses to which the bounds for one address do not apply, because their connections are those of many clients: the proxies that
     /// you trust.

@@ -179,8 +179,9 @@ TEST_CASE("the observer sees who was authenticated, whatever the response", "[pi
     observed_shop shop;
     const auto token = shop.personal_token(ann, "user:balance");
     const auto status_and_user = [&](std::string_view secret) {
-        const auto status = shop.handle(test_request{http::method::get, "/v1/user/balance"}.basic(token.username, secret)).status();
-        return std::pair{to_number(status), shop.requests.back().user};
+        const auto response = shop.handle(test_request{http::method::get, "/v1/user/balance"}.basic(token.username, secret));
+        CHECK(response.user() == shop.requests.back().user);
+        return std::pair{to_number(response.status()), shop.requests.back().user};
     };
     CHECK(status_and_user(token.secret) == std::pair{200U, std::optional{ann}});
     CHECK(status_and_user("wrong") == std::pair{401U, std::optional<user_id>{}});

@@ -34,18 +34,38 @@ TEST_CASE("unsent bytes are counted in total and by address", "[connection_limit
     const auto one = ip_address::v4(192, 0, 2, 1), other = ip_address::v4(192, 0, 2, 2), proxy = ip_address::v4(10, 0, 0, 1);
     connection_limiter limiter{100, 50, {*ip_network::parse("10.0.0.0/8")}, 400};
     for (const auto& each : {one, one, other, proxy}) REQUIRE(limiter.admit(each) == admission::accepted);
-    CHECK(limiter.hold_unsent(one, 0, 60));
-    CHECK_FALSE(limiter.hold_unsent(one, 0, 41));  // of another connection: more than a quarter
-    CHECK(limiter.hold_unsent(one, 0, 40));
-    CHECK_FALSE(limiter.hold_unsent(one, 40, 41));
-    CHECK(limiter.hold_unsent(one, 40, 10));
-    CHECK(limiter.hold_unsent(one, 10, 40));
-    CHECK(limiter.hold_unsent(other, 0, 100));
-    CHECK(limiter.hold_unsent(proxy, 0, 200));
-    CHECK_FALSE(limiter.hold_unsent(proxy, 200, 201));  // more than all
-    CHECK(limiter.hold_unsent(other, 100, 0));
+    CHECK(limiter.hold_unsent(one, {0}, {60}));
+    CHECK_FALSE(limiter.hold_unsent(one, {0}, {41}));  // of another connection: more than a quarter
+    CHECK(limiter.hold_unsent(one, {0}, {40}));
+    CHECK_FALSE(limiter.hold_unsent(one, {40}, {41}));
+    CHECK(limiter.hold_unsent(one, {40}, {10}));
+    CHECK(limiter.hold_unsent(one, {10}, {40}));
+    CHECK(limiter.hold_unsent(other, {0}, {100}));
+    CHECK(limiter.hold_unsent(proxy, {0}, {200}));
+    CHECK_FALSE(limiter.hold_unsent(proxy, {200}, {201}));  // more than all
+    CHECK(limiter.hold_unsent(other, {100}, {0}));
     limiter.release(other, admission::accepted);
-    CHECK(limiter.hold_unsent(proxy, 200, 300));
+    CHECK(limiter.hold_unsent(proxy, {200}, {300}));
+}
+
+TEST_CASE("unsent bytes are counted by user, from whatever address", "[connection_limiter]") {
+    const auto proxy = ip_address::v4(10, 0, 0, 1);
+    connection_limiter limiter{100, 50, {*ip_network::parse("10.0.0.0/8")}, 400};
+    const user_id one{1}, other{2};
+    CHECK(limiter.hold_unsent(proxy, {}, {60, one}));
+    CHECK_FALSE(limiter.hold_unsent(proxy, {}, {41, one}));  // of another connection: more than a quarter
+    CHECK(limiter.hold_unsent(proxy, {}, {40, one}));
+    CHECK_FALSE(limiter.hold_unsent(proxy, {40, one}, {41, one}));
+    CHECK(limiter.hold_unsent(proxy, {40, one}, {10, one}));
+    CHECK(limiter.hold_unsent(proxy, {}, {100, other}));
+    CHECK(limiter.hold_unsent(proxy, {}, {150}));  // for nobody
+    CHECK_FALSE(limiter.hold_unsent(proxy, {100, other}, {101, one}));  // the next response on the connection
+    CHECK(limiter.hold_unsent(proxy, {100, other}, {30, one}));
+    CHECK_FALSE(limiter.hold_unsent(proxy, {30, one}, {31, one}));
+    CHECK(limiter.hold_unsent(proxy, {30, one}, {100, other}));
+    CHECK(limiter.hold_unsent(proxy, {60, one}, {}));
+    CHECK(limiter.hold_unsent(proxy, {10, one}, {}));
+    CHECK(limiter.hold_unsent(proxy, {}, {100, one}));
 }
 
 TEST_CASE("a full server counts a connection in place of another one, but not beyond its address's bound",

@@ -871,6 +871,33 @@ TEST_CASE("a client that does not take its responses cannot use up the memory", 
     CHECK(eventually([&] { return running.statistics().unsent_bytes == 0; }));
 }
 
+TEST_CASE("one user's clients cannot use up the memory, whatever addresses they have", "[server][bounds]") {
+    constexpr std::size_t bytes = 24 * 1024 * 1024;  // more than the buffers of two sockets
+    const auto respond = [](const tollgate::http::request& request, tollgate::http::response& response) {
+        response.body().assign(bytes, 'x');
+        response.set_user(tollgate::user_id{request.target.path == "/a" ? 1 : 2});
+    };
+    tollgate_test::plain_handler handler{respond};
+    server_settings settings = one_thread();
+    settings.write_timeout = 1h;
+    settings.unsent_bytes_max = 6 * bytes;  // one user gets a quarter: one response and a half
+    settings.shared_addresses = {*tollgate::ip_network::parse("127.0.0.0/8")};
+    server running{handler, settings};
+    REQUIRE(running.start());
+    socket_client first{running.port()}, second{running.port()}, other{running.port()};
+    for (socket_client* each : {&first, &second, &other}) each->receive_little();
+    first.write(get);
+    CHECK(eventually([&] { return running.statistics().unsent_bytes > bytes / 2; }));
+    second.write(get);
+    CHECK(second.read_to_end().size() < bytes);
+    CHECK(running.statistics().unsent_closed == 1);
+    other.write("GET /b HTTP/1.1\r\nHost: x\r\n\r\n");
+    CHECK(other.read_response().body.size() == bytes);
+    CHECK(first.read_response().body.size() == bytes);
+    CHECK(running.statistics().unsent_closed == 1);
+    CHECK(eventually([&] { return running.statistics().unsent_bytes == 0; }));
+}
+
 TEST_CASE("a request has the address of the server's own end of its connection", "[server]") {
     const auto respond = [](const tollgate::http::request& request, tollgate::http::response& response) {
         response.body() = request.local.to_text();

@@ -74,7 +74,7 @@ struct observed_request {
     /// The `X-Request-Id` of the response.
     [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
 
-    /// At its end: adds `X-Request-Id` to the response, and reports request and response.
+    /// At its end: adds `X-Request-Id` and the caller to the response, and reports request and response.
     template <class Policies>
     void finish(const Policies& policies, http::response& response, const caller* caller, const oauth_outcome& oauth = {}) const {
         http::add_request_id(response, id());
@@ -82,8 +82,9 @@ struct observed_request {
     }
     /// The same for a response that already has `X-Request-Id`.
     template <class Policies>
-    void report_end(const Policies& policies, const http::response& response, const caller* caller,
+    void report_end(const Policies& policies, http::response& response, const caller* caller,
                     const oauth_outcome& oauth = {}) const noexcept {
+        if (caller != nullptr) response.set_user(caller->user);
         if constexpr (is_observed<Policies>) {
             const auto known = context(policies);
             policy(policies.observer).on_request({known, request, response, caller, oauth});

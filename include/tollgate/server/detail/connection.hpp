@@ -97,7 +97,7 @@ private:
     /// Sends the output and counts what is left. Closed: also if that is too much.
     TOLLGATE_DECL io_state transmit();
     TOLLGATE_DECL io_state send_output();
-    TOLLGATE_DECL bool hold_unsent(std::size_t bytes) noexcept;
+    TOLLGATE_DECL bool hold_unsent(const unsent_output& now) noexcept;
     TOLLGATE_DECL void open_workspace();
     TOLLGATE_DECL void close_workspace() noexcept;
     TOLLGATE_DECL void arm_deadline() noexcept;
@@ -118,7 +118,7 @@ private:
     ip_address peer_;
     ip_address local_;  // its own address
     socket_handle socket_;
-    std::size_t unsent_bytes_ = 0;  // as counted by the server's limiter
+    unsent_output unsent_;  // as counted by the server's limiter
     std::uint32_t discarded_bytes_ = 0;
     std::uint32_t linger_extensions_ = 0;
     std::uint64_t message_at_arming_ = 0;  // distinguishes the deadline of one message from the next

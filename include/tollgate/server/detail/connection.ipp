@@ -21,7 +21,7 @@ TOLLGATE_DECL connection::connection(event_loop& loop, socket_handle socket, con
 TOLLGATE_DECL connection::~connection() {
     if (workspace_) close_workspace();
     if (keeps_tls_buffers_) loop_.tls_keepers().remove(*this);
-    hold_unsent(0);
+    hold_unsent({});
     loop_.context().limiter.release(peer_, admitted_);
     server_counters::remove(loop_.context().counters.connections);
     loop_.remove(*this);
@@ -326,17 +326,18 @@ TOLLGATE_DECL io_state connection::transmit() {
     const io_state state = send_output();
     const tls_wire& wire = workspace_->wire;
     const bool is_left = state == io_state::would_block;
-    if (hold_unsent(is_left ? workspace_->session.output().size() + wire.output.size() - wire.sent : 0)) return state;
+    const unsent_output left{workspace_->session.output().size() + wire.output.size() - wire.sent, workspace_->session.user()};
+    if (hold_unsent(is_left ? left : unsent_output{})) return state;
     server_counters::add(loop_.context().counters.unsent_closed);
     return io_state::closed;
 }
 
-TOLLGATE_DECL bool connection::hold_unsent(std::size_t bytes) noexcept {
-    if (bytes == unsent_bytes_ || admitted_ != admission::accepted) return true;  // a refusal is short
+TOLLGATE_DECL bool connection::hold_unsent(const unsent_output& now) noexcept {
+    if (now == unsent_ || admitted_ != admission::accepted) return true;  // a refusal is short
     server_context& context = loop_.context();
-    if (!context.limiter.hold_unsent(peer_, unsent_bytes_, bytes)) return false;
-    context.counters.unsent_bytes.fetch_add(bytes - unsent_bytes_, std::memory_order_relaxed);  // modulo 2^64
-    unsent_bytes_ = bytes;
+    if (!context.limiter.hold_unsent(peer_, unsent_, now)) return false;
+    context.counters.unsent_bytes.fetch_add(now.bytes - unsent_.bytes, std::memory_order_relaxed);  // modulo 2^64
+    unsent_ = now;
     return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/keyed_hash.hpp>
+#include <tollgate/base/ids.hpp>
 #include <tollgate/base/ip_address.hpp>
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -24,8 +26,16 @@ enum class admission : std::uint8_t {
     dropped,       ///< over a bound, with too many refusals in progress: close at once
 };
 
+/// What a client has not taken yet of a connection's responses.
+struct unsent_output {
+    std::size_t bytes = 0;
+    std::optional<user_id> user{};  ///< for whom they are, if known
+
+    friend bool operator==(const unsent_output&, const unsent_output&) = default;
+};
+
 /// Counts connections, and the bytes that their clients have not taken yet, against the bounds, in total and by client address (an IPv6
-/// address by its /64, which one subscriber controls). Thread-safe.
+/// address by its /64, which one subscriber controls); the bytes also by user. Thread-safe.
 class connection_limiter {
 public:
     /// Refusals in progress. Further connections are closed without a response, which bounds the cost of a flood.
@@ -46,9 +56,10 @@ public:
     [[nodiscard]] TOLLGATE_DECL admission admit(const ip_address& from) noexcept;
     TOLLGATE_DECL void release(const ip_address& from, admission admitted) noexcept;
 
-    /// Counts the unsent bytes of an accepted connection, which were `before`, as `after`. False, and nothing changes: they are more than
-    /// before, and too many. An address may have a quarter of all, so that three cannot take the memory of a fourth.
-    [[nodiscard]] TOLLGATE_DECL bool hold_unsent(const ip_address& from, std::size_t before, std::size_t after) noexcept;
+    /// Counts the unsent output of an accepted connection, which was `before`, as `after`. False, and nothing changes: it is more than
+    /// before, and too much, or there is no memory to count it. An address may have a quarter of all, and so may a user, so that three
+    /// cannot take the memory of a fourth.
+    [[nodiscard]] TOLLGATE_DECL bool hold_unsent(const ip_address& from, const unsent_output& before, const unsent_output& after) noexcept;
 
     /// Turns an admission `full` into accepted, because another connection is closed in its place.
     [[nodiscard]] TOLLGATE_DECL admission replace(const ip_address& from) noexcept;
@@ -69,6 +80,8 @@ private:
     static TOLLGATE_DECL key key_of(const ip_address& from) noexcept;
     /// Whether connections from there are counted by address.
     [[nodiscard]] TOLLGATE_DECL bool is_counted(const ip_address& from) const noexcept;
+    [[nodiscard]] std::size_t unsent_share_max() const noexcept { return unsent_bytes_max_ / 4; }
+    [[nodiscard]] TOLLGATE_DECL bool hold_for_user(const unsent_output& before, const unsent_output& after) noexcept;
     TOLLGATE_DECL admission admit_below(std::size_t connections_max, const ip_address& from) noexcept;
 
     const std::size_t connections_max_;
@@ -81,6 +94,7 @@ private:
     std::size_t refusals_ = 0;
     std::size_t address_refusals_ = 0;  // of these
     std::unordered_map<key, counts, key_hash> by_address_;  // at most one entry per connection
+    std::unordered_map<user_id, std::size_t, keyed_hash> unsent_by_user_;  // never zero
 };
 
 }  // namespace tollgate::server_detail

@@ -59,16 +59,40 @@ TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_
     return admission::accepted;
 }
 
-TOLLGATE_DECL bool connection_limiter::hold_unsent(const ip_address& from, std::size_t before, std::size_t after) noexcept {
+TOLLGATE_DECL bool connection_limiter::hold_unsent(const ip_address& from, const unsent_output& before,
+                                                  const unsent_output& after) noexcept {
     const std::lock_guard hold{mutex_};
     const auto entry = is_counted(from) ? by_address_.find(key_of(from)) : by_address_.end();
     std::size_t* const of_address = entry != by_address_.end() ? &entry->second.unsent_bytes : nullptr;
-    const std::size_t more = after - (std::min)(before, after);
-    if (more != 0 && (more > unsent_bytes_max_ - unsent_bytes_ ||
-                      (of_address != nullptr && *of_address + more > unsent_bytes_max_ / 4)))
+    const std::size_t more = after.bytes - (std::min)(before.bytes, after.bytes);
+    if (more != 0 &&
+        (more > unsent_bytes_max_ - unsent_bytes_ || (of_address != nullptr && *of_address + more > unsent_share_max())))
         return false;
-    unsent_bytes_ = unsent_bytes_ - before + after;
-    if (of_address != nullptr) *of_address = *of_address - before + after;
+    if (!hold_for_user(before, after)) return false;
+    unsent_bytes_ = unsent_bytes_ - before.bytes + after.bytes;
+    if (of_address != nullptr) *of_address = *of_address - before.bytes + after.bytes;
+    return true;
+}
+
+TOLLGATE_DECL bool connection_limiter::hold_for_user(const unsent_output& before, const unsent_output& after) noexcept {
+    if (after.user && after.bytes != 0) {
+        try {
+            const auto [entry, added] = unsent_by_user_.try_emplace(*after.user);
+            const std::size_t others = entry->second - (before.user == after.user ? before.bytes : 0);
+            if (after.bytes > before.bytes && others + after.bytes > unsent_share_max()) {
+                if (added) unsent_by_user_.erase(entry);
+                return false;
+            }
+            entry->second = others + after.bytes;
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        if (before.user == after.user) return true;
+    }
+    if (!before.user || before.bytes == 0) return true;
+    const auto entry = unsent_by_user_.find(*before.user);
+    entry->second -= before.bytes;
+    if (entry->second == 0) unsent_by_user_.erase(entry);
     return true;
 }
 

@@ -75,6 +75,8 @@ public:
     /// Whether there is no partial message and no output: the session may return to its pool.
     [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_end_ == 0; }
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
+    /// The user of the last response: before a large one, at most `output_bytes_max` can be unsent.
+    [[nodiscard]] std::optional<user_id> user() const noexcept { return user_; }
     /// A different number for each message, also for a body that is skipped after its response: each has its own deadline.
     [[nodiscard]] std::uint64_t message() const noexcept { return 2 * responses_ + (body_bytes_to_skip_ != 0 ? 1 : 0); }
 
@@ -115,6 +117,7 @@ private:
     std::size_t sent_ = 0;        // of the output
     std::size_t output_end_ = 0;  // 0 when everything was sent
     std::uint64_t responses_ = 0;
+    std::optional<user_id> user_;
     std::size_t body_bytes_to_skip_ = 0;  // of a request that was answered from its head
     bool in_body_ = false;
     bool suspended_ = false;              // the handler waits for a worker

@@ -12,6 +12,7 @@ namespace tollgate::inline v0::server_detail {
 TOLLGATE_DECL void http1_session::begin(const ip_address& peer, bool secure, const ip_address& local) noexcept {
     if (closing_ || end_ != 0 || !empty()) reset();  // otherwise everything was prepared after the last response
     responses_ = 0;
+    user_.reset();
     request_.method = http::method::get;  // for a refusal before the first byte; at that byte the parser clears the rest
     request_.peer = peer;
     request_.local = local;
@@ -83,6 +84,7 @@ TOLLGATE_DECL char* http1_session::output_space(std::size_t bytes) {
 TOLLGATE_DECL void http1_session::append(const http::framing& framing) {
     const char* const end = http::write_response(response_, framing, output_space(http::response_bytes_max(response_)));
     output_end_ = static_cast<std::size_t>(end - output_.data());
+    user_ = response_.user();
     response_.clear();
     ++responses_;
 }
