@@ -28,6 +28,7 @@
 #pragma once
 
 #include <netdb.h>
+#include <netinet/in.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -64,6 +65,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <limits>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19404,99 +19406,394 @@ template <class Body>
 
 #endif  // TOLLGATE_BASE_DETAIL_START_THREAD_HPP
 
+// <tollgate/base/detail/lookup_pool.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
+#define TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// The most recently added names, a bounded number.
+class recent_names {
+public:
+    explicit recent_names(std::size_t names_max) : names_max_{names_max} {}
+
+    [[nodiscard]] bool contains(const std::string& name) const { return places_.contains(name); }
+    void add(const std::string& name) {
+        if (const auto known = places_.find(name); known != places_.end())
+            return names_.splice(names_.begin(), names_, known->second);
+        std::list<std::string> added{name};
+        places_.emplace(added.front(), added.begin());
+        names_.splice(names_.begin(), added);
+        if (names_.size() > names_max_) remove(std::string{names_.back()});
+    }
+    void remove(const std::string& name) {
+        const auto known = places_.find(name);
+        if (known == places_.end()) return;
+        const auto place = known->second;
+        places_.erase(known);
+        names_.erase(place);
+    }
+
+private:
+    const std::size_t names_max_;
+    std::list<std::string> names_;  // most recent first
+    std::unordered_map<std::string_view, std::list<std::string>::iterator, keyed_hash> places_;  // keyed, because users choose the names
+};
+
+/// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
+[[nodiscard]] inline std::string domain_of(std::string_view host) {
+    if (host.ends_with('.')) host.remove_suffix(1);
+    const auto before = [host](std::size_t end) {
+        const auto dot = end == 0 ? std::string_view::npos : host.rfind('.', end - 1);
+        return dot == std::string_view::npos ? std::size_t{0} : dot + 1;
+    };
+    const std::size_t top = before(host.size());
+    if (top == 0) return std::string{host};
+    const std::size_t second = before(top - 1);
+    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // such as co, com, org
+    if (second == 0 || host.size() - top != country_bytes || top - 1 - second > kind_bytes_max)
+        return std::string{host.substr(second)};
+    return std::string{host.substr(before(second - 1))};
+}
+
+enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
+
+template <class Addresses>
+struct lookup_result {
+    lookup_end end = lookup_end::resolved;
+    Addresses addresses{};
+    std::string reason{};
+};
+
+/// Who chooses the names that a pool looks up.
+enum class lookup_names : std::uint8_t {
+    configured,  ///< the operator: any of them may use all threads
+    /// Users: the owner of a domain controls how long its lookup takes. So that names known to be quick always find a thread, all others
+    /// together use at most half of the threads, slow domains a quarter, and one domain an eighth (a quarter if the name is quick).
+    from_users,
+};
+
+/// Looks names up on threads of its own, because the system's resolver blocks. Threads are started when they are needed, up to a bound,
+/// end when no name waits for them, and are not joined: a thread that waits for a name server cannot be interrupted.
+template <class Addresses>
+class lookup_pool {
+public:
+    /// Must not throw. Called from several threads at once, possibly even after the pool has stopped: it must own all that it uses.
+    using look_up = std::function<lookup_result<Addresses>(const std::string& host)>;
+    using on_result = std::function<void(const lookup_result<Addresses>&)>;
+
+    /// `threads_max`: 0 and 1 count as 2.
+    lookup_pool(look_up resolver, std::size_t threads_max, lookup_names names)
+        : state_{std::make_shared<state>(std::move(resolver), threads_max, names)} {}
+    lookup_pool(const lookup_pool&) = delete;
+    lookup_pool& operator=(const lookup_pool&) = delete;
+    ~lookup_pool() { stop(); }
+
+    /// Calls `done` once, on one of the threads or, if none can be started, at once; not at all if the pool stops before or memory runs
+    /// out. Concurrent lookups of one name share one query. `done` is called with the pool's lock held: it must return quickly and not use
+    /// the pool. May throw std::bad_alloc; then `done` is not called. Returns a number for `withdraw`.
+    std::uint64_t resolve(const std::string& host, on_result done) { return state_->resolve(host, std::move(done)); }
+
+    /// For a caller that has timed out. If the name still waits for a thread, this lookup is removed, and the name with
+    /// its last lookup. False if a thread is resolving the name now.
+    [[nodiscard]] bool withdraw(const std::string& host, std::uint64_t number) { return state_->withdraw(host, number); }
+
+    /// After this has returned, no callback is called.
+    void stop() noexcept { state_->stop(); }
+
+private:
+    class state;
+    const std::shared_ptr<state> state_;
+};
+
+/// Shared by the threads, which may outlive the pool.
+template <class Addresses>
+class lookup_pool<Addresses>::state : public std::enable_shared_from_this<state> {
+public:
+    state(look_up resolver, std::size_t threads_max, lookup_names names)
+        : look_up_{std::move(resolver)}, threads_max_{(std::max)(threads_max, std::size_t{2})}, names_{names} {}
+
+    std::uint64_t resolve(const std::string& host, on_result done) {
+        const std::lock_guard hold{mutex_};
+        const std::uint64_t number = ++last_number_;
+        if (stopping_) return number;
+        if (const auto same = by_host_.find(host); same != by_host_.end()) {
+            same->second->callers.push_back({number, std::move(done)});
+            return number;
+        }
+        queries added;
+        added.push_back({host, names_ == lookup_names::from_users ? domain_of(host) : std::string{}});
+        query& one = added.front();
+        if (quick_names_.contains(host)) one.expected = pace::quick;
+        else if (slow_domains_.contains(one.domain)) one.expected = pace::slow;
+        one.callers.push_back({number, std::move(done)});
+        by_host_.emplace(host, added.begin());
+        waiting_.splice(waiting_.end(), added);
+        start_threads();
+        return number;
+    }
+
+    bool withdraw(const std::string& host, std::uint64_t number) {
+        const std::lock_guard hold{mutex_};
+        const auto found = by_host_.find(host);
+        if (found == by_host_.end()) return true;
+        const auto one = found->second;
+        if (one->running) return false;
+        std::erase_if(one->callers, [number](const caller& each) { return each.number == number; });
+        if (!one->callers.empty()) return true;
+        by_host_.erase(found);
+        waiting_.erase(one);
+        return true;
+    }
+
+    void stop() noexcept {
+        const std::lock_guard hold{mutex_};
+        stopping_ = true;
+        by_host_.clear();
+        waiting_.clear();
+        // Now: the callbacks belong to an executor that may be gone when the lookup ends.
+        for (query& each : running_) each.callers.clear();
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+    static constexpr std::chrono::seconds slow_lookup{1};
+    static constexpr std::size_t names_max = 8192;  // at most 2 MB
+
+    enum class pace : std::uint8_t { unknown, quick, slow };
+    struct caller {
+        std::uint64_t number;
+        on_result done;
+    };
+    struct query {
+        std::string host;
+        std::string domain;
+        pace expected = pace::unknown;
+        bool running = false;
+        std::vector<caller> callers{};
+    };
+    using queries = std::list<query>;
+    using place = typename queries::iterator;
+
+    [[nodiscard]] std::size_t part_of_threads(std::size_t divisor) const noexcept {
+        return (std::max)(threads_max_ / divisor, std::size_t{1});
+    }
+
+    /// The next name that a thread may look up now.
+    [[nodiscard]] place next() noexcept {
+        if (names_ == lookup_names::configured) return waiting_.begin();
+        const auto count = [this](auto which) {
+            return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
+        };
+        const bool others_allowed =
+            count([](const query& one) { return one.expected != pace::quick; }) < part_of_threads(2);
+        const bool slow_allowed = count([](const query& one) { return one.expected == pace::slow; }) < part_of_threads(4);
+        return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
+            const bool quick = each.expected == pace::quick;
+            if (!quick && (!others_allowed || (each.expected == pace::slow && !slow_allowed))) return false;
+            const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
+            return of_domain < part_of_threads(quick ? 4 : 8);
+        });
+    }
+
+    void begin(place one) noexcept {
+        one->running = true;
+        running_.splice(running_.end(), waiting_, one);
+    }
+
+    /// Each thread that runs has a name, so that one name per free thread can begin now.
+    void start_threads() noexcept {
+        while (running_.size() < threads_max_) {
+            const auto one = next();
+            if (one == waiting_.end()) return;
+            try {
+                start_thread([self = this->shared_from_this(), one] { self->run(one); }).detach();
+            } catch (const std::exception&) {
+                if (!running_.empty()) return;  // the thread of one of these will look it up
+                queries failed;
+                failed.splice(failed.end(), waiting_, one);
+                end(*one, failed_to_start());
+                continue;
+            }
+            begin(one);  // its thread waits for the lock
+        }
+    }
+
+    void run(place one) noexcept {
+        {
+            const std::lock_guard begun{mutex_};  // after `begin`
+        }
+        for (;;) {
+            const auto started = clock::now();
+            const lookup_result<Addresses> looked_up = look_up_(one->host);
+            const bool was_quick = clock::now() - started < slow_lookup;
+
+            const std::lock_guard hold{mutex_};
+            queries finished;
+            finished.splice(finished.end(), running_, one);
+            if (stopping_) return;
+            if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
+            end(*one, looked_up);
+            const auto following = next();
+            if (following == waiting_.end()) return;
+            begin(following);
+            one = following;
+            start_threads();  // what this one has freed may be enough for two
+        }
+    }
+
+    [[nodiscard]] static lookup_result<Addresses> failed_to_start() noexcept {
+        try {
+            return {.end = lookup_end::local_failure, .reason = "no thread for the lookup"};
+        } catch (const std::exception&) {
+            return {.end = lookup_end::local_failure};
+        }
+    }
+
+    void remember(const query& one, bool was_quick) noexcept {
+        if (names_ == lookup_names::configured) return;
+        try {
+            if (was_quick) {
+                quick_names_.add(one.host);
+                slow_domains_.remove(one.domain);
+            } else {
+                quick_names_.remove(one.host);
+                slow_domains_.add(one.domain);
+            }
+        } catch (const std::exception&) {  // only slows later lookups
+        }
+    }
+    void end(query& one, const lookup_result<Addresses>& looked_up) noexcept {
+        by_host_.erase(one.host);
+        for (const caller& each : one.callers) {
+            try {
+                each.done(looked_up);
+            } catch (const std::exception&) {  // the caller has a timeout
+            }
+        }
+    }
+
+    const look_up look_up_;
+    const std::size_t threads_max_;
+    const lookup_names names_;
+    std::mutex mutex_;
+    std::unordered_map<std::string, place, keyed_hash> by_host_;  // keyed, because users choose the hosts
+    queries waiting_, running_;
+    recent_names quick_names_{names_max}, slow_domains_{names_max};
+    std::uint64_t last_number_ = 0;
+    bool stopping_ = false;
+};
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
+
 // <tollgate/base/detail/host_lookup.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
 #define TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
 
 namespace tollgate::inline v0::detail {
 
+/// What the system's resolver found: for stream sockets at port 0, with the zones of link-local IPv6 addresses.
 using host_addresses = std::shared_ptr<const addrinfo>;
-using resolver = decltype(&::getaddrinfo);
+using system_resolver = decltype(&::getaddrinfo);
 
-/// Lookups of the same name share a thread, so that this many names may hang before further ones fail at once.
+/// This many names of hosts are looked up at once; further ones wait.
 inline constexpr std::size_t host_lookups_max = 16;
 
-/// One call of the system's resolver, which has no deadline: it runs on a thread of its own, and its callers wait as long as they can.
-class host_lookup {
+/// Addresses of hosts that the operator has named, of which a caller waits for one. Thread-safe.
+class host_lookups {
 public:
-    host_lookup(std::string host, std::string port) : host_{std::move(host)}, port_{std::move(port)} {}
+    explicit host_lookups(system_resolver resolver = &::getaddrinfo)
+        : resolver_{resolver},
+          pool_{[resolver](const std::string& host) { return call(resolver, host, 0); }, host_lookups_max, lookup_names::configured} {}
 
-    void resolve(resolver look_up, int flags) noexcept {
-        addrinfo hints{};
-        hints.ai_family = AF_UNSPEC;
-        hints.ai_socktype = SOCK_STREAM;
-        hints.ai_flags = AI_NUMERICSERV | flags;
-        addrinfo* found = nullptr;
-        const int failed = look_up(host_.c_str(), port_.empty() ? nullptr : port_.c_str(), &hints, &found);
-        const std::lock_guard hold{mutex_};
-        failed_ = failed;
+    /// The addresses of `host`, a name or an IP address.
+    ///
+    /// Returns after `wait_max` at the latest. Error (unavailable): no address, or none in time; its cause does not name the host.
+    [[nodiscard]] result<host_addresses> look_up(const std::string& host, std::chrono::milliseconds wait_max) {
+        if (auto found = call(resolver_, host, AI_NUMERICHOST); found.end == lookup_end::resolved)  // an address needs no resolver
+            return std::move(found.addresses);
         try {
-            if (failed == 0) found_ = {found, &::freeaddrinfo};
-        } catch (const std::bad_alloc&) {
-            failed_ = EAI_MEMORY;
+            const auto answer = std::make_shared<one_answer>();
+            const auto number = pool_.resolve(host, [answer](const answer_type& given) { answer->give(given); });
+            const auto given = answer->wait(wait_max);
+            if (!given) {
+                (void)pool_.withdraw(host, number);
+                return unavailable("no address for the host name in time");
+            }
+            if (given->end == lookup_end::resolved) return given->addresses;
+            return unavailable("no address for the host name: " + given->reason);
+        } catch (const std::exception& failed) {
+            return unavailable(std::string{"no address for the host name: "} + failed.what());
         }
-        is_resolved_ = true;
-        resolved_.notify_all();
-    }
-
-    [[nodiscard]] result<host_addresses> wait(std::chrono::milliseconds wait_max) {
-        std::unique_lock lock{mutex_};
-        if (!resolved_.wait_for(lock, wait_max, [this] { return is_resolved_; }))
-            return unavailable("no address for the host name in time");
-        if (failed_ != 0) return unavailable(std::string{"no address for the host name: "} + ::gai_strerror(failed_));
-        return found_;
     }
 
 private:
-    const std::string host_, port_;
-    std::mutex mutex_;
-    std::condition_variable resolved_;
-    bool is_resolved_ = false;
-    int failed_ = 0;
-    host_addresses found_;
-};
+    using answer_type = lookup_result<host_addresses>;
 
-/// The lookups on threads of their own.
-struct running_host_lookups {
-    std::mutex mutex;
-    std::map<std::pair<std::string, std::string>, std::shared_ptr<host_lookup>> by_name;
-};
+    class one_answer {
+    public:
+        void give(const answer_type& given) {
+            const std::lock_guard hold{mutex_};
+            given_ = given;
+            is_given_.notify_all();
+        }
+        [[nodiscard]] std::optional<answer_type> wait(std::chrono::milliseconds wait_max) {
+            std::unique_lock hold{mutex_};
+            is_given_.wait_for(hold, wait_max, [this] { return given_.has_value(); });
+            return given_;
+        }
 
-/// The addresses of `host`, a name or an IP address, for stream sockets. `port`: a number, or empty.
-///
-/// Returns after `wait_max` at the latest. Error (unavailable): no address, or none in time; its cause names neither host nor port.
-/// Thread-safe.
-[[nodiscard]] inline result<host_addresses> look_up_host(const std::string& host, const std::string& port,
-                                                         std::chrono::milliseconds wait_max, resolver look_up = &::getaddrinfo) {
-    host_lookup address{host, port};
-    address.resolve(look_up, AI_NUMERICHOST);  // an address needs no resolver
-    if (auto found = address.wait({})) return found;
+    private:
+        std::mutex mutex_;
+        std::condition_variable is_given_;
+        std::optional<answer_type> given_;
+    };
 
-    static const auto running = std::make_shared<running_host_lookups>();  // threads may outlive it
-    const std::pair name{host, port};
-    std::shared_ptr<host_lookup> lookup;
-    {
-        const std::lock_guard hold{running->mutex};
-        if (const auto same = running->by_name.find(name); same != running->by_name.end()) {
-            lookup = same->second;
-        } else {
-            if (running->by_name.size() >= host_lookups_max) return unavailable("lookups of host names hang");
-            lookup = std::make_shared<host_lookup>(host, port);
-            const auto place = running->by_name.emplace(name, lookup).first;
-            try {
-                start_thread([look_up, lookup, place, all = running] {
-                    lookup->resolve(look_up, 0);
-                    const std::lock_guard done{all->mutex};
-                    all->by_name.erase(place);
-                }).detach();
-            } catch (const std::exception&) {
-                running->by_name.erase(place);
-                return unavailable("no thread for the lookup of the host name");
-            }
+    [[nodiscard]] static answer_type call(system_resolver resolver, const std::string& host, int flags) noexcept {
+        addrinfo hints{};
+        hints.ai_family = AF_UNSPEC;
+        hints.ai_socktype = SOCK_STREAM;
+        hints.ai_flags = flags;
+        addrinfo* found = nullptr;
+        int failed = resolver(host.c_str(), nullptr, &hints, &found);
+        try {
+            if (failed == 0) return {.addresses = {found, &::freeaddrinfo}};
+        } catch (const std::exception&) {
+            failed = EAI_MEMORY;
+        }
+        try {
+            return {.end = lookup_end::no_response, .reason = ::gai_strerror(failed)};
+        } catch (const std::exception&) {
+            return {.end = lookup_end::no_response};
         }
     }
-    return lookup->wait(wait_max);
+
+    const system_resolver resolver_;
+    lookup_pool<host_addresses> pool_;
+};
+
+/// `host_lookups::look_up`, with threads that the whole process shares.
+[[nodiscard]] inline result<host_addresses> look_up_host(const std::string& host, std::chrono::milliseconds wait_max) {
+    static const auto all = std::make_shared<host_lookups>();
+    return all->look_up(host, wait_max);
 }
+
+/// One of the addresses that were found, with this port.
+struct host_address {
+    sockaddr_storage name{};
+    socklen_t bytes = 0;
+
+    host_address(const addrinfo& found, std::uint16_t port) noexcept
+        : bytes{static_cast<socklen_t>((std::min)(std::size_t{found.ai_addrlen}, sizeof name))} {
+        std::memcpy(&name, found.ai_addr, bytes);
+        // Both kinds of addresses have it at the same place.
+        static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+        const std::uint16_t in_order = htons(port);
+        std::memcpy(reinterpret_cast<char*>(&name) + offsetof(sockaddr_in, sin_port), &in_order, sizeof in_order);
+    }
+};
 
 }  // namespace tollgate::detail
 
@@ -23234,7 +23531,6 @@ namespace tollgate::inline v0 {
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <nlohmann/json.hpp>
 #include <openssl/aes.h>
@@ -23250,7 +23546,6 @@ namespace tollgate::inline v0 {
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <climits>
-#include <list>
 
 // <tollgate/base/detail/text.ipp>
 #ifndef TOLLGATE_BASE_DETAIL_TEXT_IPP
@@ -38727,49 +39022,14 @@ namespace detail {
 [[nodiscard]] TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
                                                                      decltype(&::getaddrinfo) look_up);
 
-/// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
-[[nodiscard]] TOLLGATE_DECL std::string domain_of(std::string_view host);
-
 }  // namespace detail
 
-enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
+using tollgate::detail::lookup_end;
+using lookup_result = tollgate::detail::lookup_result<std::vector<ip_address>>;
+using lookup_pool = tollgate::detail::lookup_pool<std::vector<ip_address>>;
 
-struct lookup_result {
-    lookup_end end = lookup_end::resolved;
-    std::vector<ip_address> addresses{};
-    std::string reason{};
-};
-
-/// Looks names up on its own threads, because the system's resolver blocks. Threads are started on demand, up to a
-/// bound, and not joined at the end: a thread that waits for a name server cannot be interrupted.
-///
-/// The owner of a domain controls how long its lookup takes. So that names known to be quick always find a thread, all others together
-/// use at most half of the threads, slow domains a quarter, and one domain an eighth (a quarter if the name is quick).
-class lookup_pool {
-public:
-    using on_result = std::function<void(const lookup_result&)>;
-
-    TOLLGATE_DECL lookup_pool(name_lookup look_up, std::size_t threads_max);
-    lookup_pool(const lookup_pool&) = delete;
-    lookup_pool& operator=(const lookup_pool&) = delete;
-    TOLLGATE_DECL ~lookup_pool();
-
-    /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent lookups of
-    /// one name share one query. `done` is called with the pool's lock held: it must return quickly and not use the
-    /// pool. May throw std::bad_alloc; then `done` is not called. Returns a number for `withdraw`.
-    TOLLGATE_DECL std::uint64_t resolve(const std::string& host, on_result done);
-
-    /// For a caller that has timed out. If the name still waits for a thread, this lookup is removed, and the name with
-    /// its last lookup. False if a thread is resolving the name now.
-    [[nodiscard]] TOLLGATE_DECL bool withdraw(const std::string& host, std::uint64_t number);
-
-    /// After this has returned, no callback is called.
-    TOLLGATE_DECL void stop() noexcept;
-
-private:
-    class state;
-    const std::shared_ptr<state> state_;
-};
+/// What `look_up` returns or throws; empty: `system_lookup`.
+[[nodiscard]] TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept;
 
 }  // namespace webhooks
 }  // namespace tollgate
@@ -39496,241 +39756,32 @@ TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, 
     return found;
 }
 
-/// The most recently added names, a bounded number.
-class recent_names {
-public:
-    explicit recent_names(std::size_t names_max) : names_max_{names_max} {}
+}  // namespace detail
 
-    [[nodiscard]] bool contains(const std::string& name) const { return places_.contains(name); }
-    void add(const std::string& name) {
-        if (const auto known = places_.find(name); known != places_.end())
-            return names_.splice(names_.begin(), names_, known->second);
-        std::list<std::string> added{name};
-        places_.emplace(added.front(), added.begin());
-        names_.splice(names_.begin(), added);
-        if (names_.size() > names_max_) remove(std::string{names_.back()});
+namespace detail {
+
+inline lookup_result failed_lookup(lookup_end end, const char* reason) noexcept {
+    try {
+        return {.end = end, .reason = reason};
+    } catch (const std::exception&) {
+        return {.end = end};
     }
-    void remove(const std::string& name) {
-        const auto known = places_.find(name);
-        if (known == places_.end()) return;
-        const auto place = known->second;
-        places_.erase(known);
-        names_.erase(place);
-    }
-
-private:
-    const std::size_t names_max_;
-    std::list<std::string> names_;  // most recent first
-    std::unordered_map<std::string_view, std::list<std::string>::iterator, keyed_hash> places_;  // keyed, because users choose the names
-};
-
-TOLLGATE_DECL std::string domain_of(std::string_view host) {
-    if (host.ends_with('.')) host.remove_suffix(1);
-    const auto before = [host](std::size_t end) {
-        const auto dot = end == 0 ? std::string_view::npos : host.rfind('.', end - 1);
-        return dot == std::string_view::npos ? std::size_t{0} : dot + 1;
-    };
-    const std::size_t top = before(host.size());
-    if (top == 0) return std::string{host};
-    const std::size_t second = before(top - 1);
-    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // such as co, com, org
-    if (second == 0 || host.size() - top != country_bytes || top - 1 - second > kind_bytes_max)
-        return std::string{host.substr(second)};
-    return std::string{host.substr(before(second - 1))};
 }
 
 }  // namespace detail
 
-/// Shared by the threads, which may outlive the pool.
-class lookup_pool::state : public std::enable_shared_from_this<state> {
-public:
-    state(name_lookup look_up, std::size_t threads_max)
-        : look_up_{std::move(look_up)}, threads_max_{(std::max)(threads_max, std::size_t{2})} {}
-
-    std::uint64_t resolve(const std::string& host, on_result done) {
-        const std::lock_guard hold{mutex_};
-        const std::uint64_t number = ++last_number_;
-        if (stopping_) return number;
-        if (const auto same = by_host_.find(host); same != by_host_.end()) {
-            same->second->callers.push_back({number, std::move(done)});
-            return number;
-        }
-        std::list<query> added;
-        added.push_back({host, detail::domain_of(host)});
-        query& one = added.front();
-        if (quick_names_.contains(host)) one.expected = pace::quick;
-        else if (slow_domains_.contains(one.domain)) one.expected = pace::slow;
-        one.callers.push_back({number, std::move(done)});
-        by_host_.emplace(host, added.begin());
-        waiting_.splice(waiting_.end(), added);
-        if (idle_ >= waiting_.size() || threads_ == threads_max_) {
-            changed_.notify_one();
-            return number;
-        }
-        try {
-            tollgate::detail::start_thread([self = shared_from_this()] { self->run(); }).detach();
-            ++threads_;
-        } catch (const std::exception&) {
-            changed_.notify_one();  // the existing threads will serve it
-        }
-        return number;
+TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept {
+    try {
+        return {.addresses = look_up ? look_up(host) : system_lookup(host)};
+    } catch (const std::system_error& failed) {
+        const bool no_response =
+            failed.code() == std::errc::timed_out || failed.code() == std::errc::resource_unavailable_try_again;
+        return detail::failed_lookup(no_response ? lookup_end::no_response : lookup_end::local_failure, failed.what());
+    } catch (const std::bad_alloc& failed) {
+        return detail::failed_lookup(lookup_end::local_failure, failed.what());
+    } catch (...) {
+        return {};
     }
-
-    bool withdraw(const std::string& host, std::uint64_t number) {
-        const std::lock_guard hold{mutex_};
-        const auto found = by_host_.find(host);
-        if (found == by_host_.end()) return true;
-        const auto place = found->second;
-        if (place->running) return false;
-        std::erase_if(place->callers, [number](const caller& each) { return each.number == number; });
-        if (!place->callers.empty()) return true;
-        by_host_.erase(found);
-        waiting_.erase(place);
-        return true;
-    }
-
-    void stop() noexcept {
-        const std::lock_guard hold{mutex_};
-        stopping_ = true;
-        by_host_.clear();
-        waiting_.clear();
-        // Now: the callbacks belong to an executor that may be gone when the lookup ends.
-        for (query& each : running_) each.callers.clear();
-        changed_.notify_all();
-    }
-
-private:
-    using clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds slow_lookup{1};
-    static constexpr std::size_t names_max = 8192;  // at most 2 MB
-
-    enum class pace : std::uint8_t { unknown, quick, slow };
-    struct caller {
-        std::uint64_t number;
-        on_result done;
-    };
-    struct query {
-        std::string host;
-        std::string domain;
-        pace expected = pace::unknown;
-        bool running = false;
-        std::vector<caller> callers{};
-    };
-    using queries = std::list<query>;
-
-    [[nodiscard]] std::size_t part_of_threads(std::size_t divisor) const noexcept {
-        return (std::max)(threads_max_ / divisor, std::size_t{1});
-    }
-
-    /// The next name that a thread may look up now.
-    [[nodiscard]] queries::iterator next() {
-        const auto count = [this](auto which) {
-            return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
-        };
-        const bool others_allowed =
-            count([](const query& one) { return one.expected != pace::quick; }) < part_of_threads(2);
-        const bool slow_allowed = count([](const query& one) { return one.expected == pace::slow; }) < part_of_threads(4);
-        return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
-            const bool quick = each.expected == pace::quick;
-            if (!quick && (!others_allowed || (each.expected == pace::slow && !slow_allowed))) return false;
-            const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
-            return of_domain < part_of_threads(quick ? 4 : 8);
-        });
-    }
-
-    void run() noexcept {
-        std::unique_lock hold{mutex_};
-        for (;;) {
-            ++idle_;
-            changed_.wait(hold, [this] { return stopping_ || next() != waiting_.end(); });
-            --idle_;
-            if (stopping_) return;
-            const auto one = next();
-            one->running = true;
-            running_.splice(running_.end(), waiting_, one);
-            hold.unlock();
-
-            const auto started = clock::now();
-            const lookup_result looked_up = look_up(one->host);
-            const bool was_quick = clock::now() - started < slow_lookup;
-
-            hold.lock();
-            queries finished;
-            finished.splice(finished.end(), running_, one);
-            changed_.notify_one();
-            if (stopping_) return;
-            by_host_.erase(one->host);
-            if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
-            for (const caller& each : one->callers) call(each.done, looked_up);
-        }
-    }
-
-    [[nodiscard]] lookup_result look_up(const std::string& host) const noexcept {
-        try {
-            return {.addresses = look_up_(host)};
-        } catch (const std::system_error& failed) {
-            const bool no_response =
-                failed.code() == std::errc::timed_out || failed.code() == std::errc::resource_unavailable_try_again;
-            return failed_as(no_response ? lookup_end::no_response : lookup_end::local_failure, failed.what());
-        } catch (const std::bad_alloc& failed) {
-            return failed_as(lookup_end::local_failure, failed.what());
-        } catch (...) {
-            return {};
-        }
-    }
-    [[nodiscard]] static lookup_result failed_as(lookup_end end, const char* reason) noexcept {
-        try {
-            return {.end = end, .reason = reason};
-        } catch (const std::exception&) {
-            return {.end = end};
-        }
-    }
-
-    void remember(const query& one, bool was_quick) noexcept {
-        try {
-            if (was_quick) {
-                quick_names_.add(one.host);
-                slow_domains_.remove(one.domain);
-            } else {
-                quick_names_.remove(one.host);
-                slow_domains_.add(one.domain);
-            }
-        } catch (const std::exception&) {  // only slows later lookups
-        }
-    }
-    static void call(const on_result& done, const lookup_result& looked_up) noexcept {
-        try {
-            done(looked_up);
-        } catch (const std::exception&) {  // the caller has a timeout
-        }
-    }
-
-    const name_lookup look_up_;
-    const std::size_t threads_max_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::unordered_map<std::string, queries::iterator, keyed_hash> by_host_;  // keyed, because users choose the hosts
-    queries waiting_, running_;
-    detail::recent_names quick_names_{names_max}, slow_domains_{names_max};
-    std::uint64_t last_number_ = 0;
-    std::size_t threads_ = 0;
-    std::size_t idle_ = 0;
-    bool stopping_ = false;
-};
-
-TOLLGATE_DECL lookup_pool::lookup_pool(name_lookup look_up, std::size_t threads_max)
-    : state_{std::make_shared<state>(look_up ? std::move(look_up) : name_lookup{&system_lookup}, threads_max)} {}
-
-TOLLGATE_DECL lookup_pool::~lookup_pool() { state_->stop(); }
-
-TOLLGATE_DECL void lookup_pool::stop() noexcept { state_->stop(); }
-
-TOLLGATE_DECL std::uint64_t lookup_pool::resolve(const std::string& host, on_result done) {
-    return state_->resolve(host, std::move(done));
-}
-
-TOLLGATE_DECL bool lookup_pool::withdraw(const std::string& host, std::uint64_t number) {
-    return state_->withdraw(host, number);
 }
 
 }  // namespace webhooks
@@ -41752,7 +41803,8 @@ TOLLGATE_DECL hook_client::hook_client(const asio::any_io_executor& executor, ho
       settings_{std::move(settings)},
       owner_{std::move(owner)},
       tls_{std::move(tls)},
-      names_{settings_.look_up, settings_.lookup_threads_max},
+      names_{[look_up = settings_.look_up](const std::string& host) { return result_of(look_up, host); },
+             settings_.lookup_threads_max, tollgate::detail::lookup_names::from_users},
       idle_{{settings_.idle_connections_max, settings_.idle_per_host_max, settings_.idle_timeout,
              settings_.connection_age_max}},
       sweep_timer_{strand_} {}
@@ -50189,7 +50241,7 @@ TOLLGATE_DECL result<std::vector<std::string>> addresses_of(const server_paramet
     }
     if (detail::names_service(server)) return addresses;  // it may have `hostaddr`
     if (host.empty() || host.front() == '/' || host.front() == '@') return addresses;  // a Unix domain socket
-    const auto found = tollgate::detail::look_up_host(host, {}, wait_max);
+    const auto found = tollgate::detail::look_up_host(host, wait_max);
     if (!found) return unavailable("PostgreSQL: " + host + ": " + found.error().cause);
     for (const addrinfo* each = found->get(); each != nullptr && addresses.size() < server_addresses_max; each = each->ai_next) {
         char text[NI_MAXHOST];
@@ -52244,7 +52296,7 @@ TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_
 
 TOLLGATE_DECL result<void> connection::connect(const server_address& server, steady::time_point end) {
     const auto left_to_wait = std::chrono::ceil<milliseconds>(end - steady::now());
-    const auto found = tollgate::detail::look_up_host(server.host, std::to_string(server.port), left_to_wait);
+    const auto found = tollgate::detail::look_up_host(server.host, left_to_wait);
     if (!found) return failure(found.error().cause);
 
     std::size_t left = 0;
@@ -52261,7 +52313,8 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
         const int on = 1;
         ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-        if (::connect(socket_, each->ai_addr, each->ai_addrlen) == 0) return {};
+        const tollgate::detail::host_address at{*each, server.port};
+        if (::connect(socket_, reinterpret_cast<const sockaddr*>(&at.name), at.bytes) == 0) return {};
         if (errno != EINPROGRESS) {
             tried = failure(std::string{"cannot connect: "} + std::strerror(errno));
             continue;

@@ -3,113 +3,128 @@
 #define TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/detail/start_thread.hpp>
+#include <tollgate/base/detail/lookup_pool.hpp>
 #include <tollgate/base/result.hpp>
 
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <exception>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <new>
+#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace tollgate::inline v0::detail {
 
+/// What the system's resolver found: for stream sockets at port 0, with the zones of link-local IPv6 addresses.
 using host_addresses = std::shared_ptr<const addrinfo>;
-using resolver = decltype(&::getaddrinfo);
+using system_resolver = decltype(&::getaddrinfo);
 
-/// Lookups of the same name share a thread, so that this many names may hang before further ones fail at once.
+/// This many names of hosts are looked up at once; further ones wait.
 inline constexpr std::size_t host_lookups_max = 16;
 
-/// One call of the system's resolver, which has no deadline: it runs on a thread of its own, and its callers wait as long as they can.
-class host_lookup {
+/// Addresses of hosts that the operator has named, of which a caller waits for one. Thread-safe.
+class host_lookups {
 public:
-    host_lookup(std::string host, std::string port) : host_{std::move(host)}, port_{std::move(port)} {}
+    explicit host_lookups(system_resolver resolver = &::getaddrinfo)
+        : resolver_{resolver},
+          pool_{[resolver](const std::string& host) { return call(resolver, host, 0); }, host_lookups_max, lookup_names::configured} {}
 
-    void resolve(resolver look_up, int flags) noexcept {
-        addrinfo hints{};
-        hints.ai_family = AF_UNSPEC;
-        hints.ai_socktype = SOCK_STREAM;
-        hints.ai_flags = AI_NUMERICSERV | flags;
-        addrinfo* found = nullptr;
-        const int failed = look_up(host_.c_str(), port_.empty() ? nullptr : port_.c_str(), &hints, &found);
-        const std::lock_guard hold{mutex_};
-        failed_ = failed;
+    /// The addresses of `host`, a name or an IP address.
+    ///
+    /// Returns after `wait_max` at the latest. Error (unavailable): no address, or none in time; its cause does not name the host.
+    [[nodiscard]] result<host_addresses> look_up(const std::string& host, std::chrono::milliseconds wait_max) {
+        if (auto found = call(resolver_, host, AI_NUMERICHOST); found.end == lookup_end::resolved)  // an address needs no resolver
+            return std::move(found.addresses);
         try {
-            if (failed == 0) found_ = {found, &::freeaddrinfo};
-        } catch (const std::bad_alloc&) {
-            failed_ = EAI_MEMORY;
+            const auto answer = std::make_shared<one_answer>();
+            const auto number = pool_.resolve(host, [answer](const answer_type& given) { answer->give(given); });
+            const auto given = answer->wait(wait_max);
+            if (!given) {
+                (void)pool_.withdraw(host, number);
+                return unavailable("no address for the host name in time");
+            }
+            if (given->end == lookup_end::resolved) return given->addresses;
+            return unavailable("no address for the host name: " + given->reason);
+        } catch (const std::exception& failed) {
+            return unavailable(std::string{"no address for the host name: "} + failed.what());
         }
-        is_resolved_ = true;
-        resolved_.notify_all();
-    }
-
-    [[nodiscard]] result<host_addresses> wait(std::chrono::milliseconds wait_max) {
-        std::unique_lock lock{mutex_};
-        if (!resolved_.wait_for(lock, wait_max, [this] { return is_resolved_; }))
-            return unavailable("no address for the host name in time");
-        if (failed_ != 0) return unavailable(std::string{"no address for the host name: "} + ::gai_strerror(failed_));
-        return found_;
     }
 
 private:
-    const std::string host_, port_;
-    std::mutex mutex_;
-    std::condition_variable resolved_;
-    bool is_resolved_ = false;
-    int failed_ = 0;
-    host_addresses found_;
-};
+    using answer_type = lookup_result<host_addresses>;
 
-/// The lookups on threads of their own.
-struct running_host_lookups {
-    std::mutex mutex;
-    std::map<std::pair<std::string, std::string>, std::shared_ptr<host_lookup>> by_name;
-};
+    class one_answer {
+    public:
+        void give(const answer_type& given) {
+            const std::lock_guard hold{mutex_};
+            given_ = given;
+            is_given_.notify_all();
+        }
+        [[nodiscard]] std::optional<answer_type> wait(std::chrono::milliseconds wait_max) {
+            std::unique_lock hold{mutex_};
+            is_given_.wait_for(hold, wait_max, [this] { return given_.has_value(); });
+            return given_;
+        }
 
-/// The addresses of `host`, a name or an IP address, for stream sockets. `port`: a number, or empty.
-///
-/// Returns after `wait_max` at the latest. Error (unavailable): no address, or none in time; its cause names neither host nor port.
-/// Thread-safe.
-[[nodiscard]] inline result<host_addresses> look_up_host(const std::string& host, const std::string& port,
-                                                         std::chrono::milliseconds wait_max, resolver look_up = &::getaddrinfo) {
-    host_lookup address{host, port};
-    address.resolve(look_up, AI_NUMERICHOST);  // an address needs no resolver
-    if (auto found = address.wait({})) return found;
+    private:
+        std::mutex mutex_;
+        std::condition_variable is_given_;
+        std::optional<answer_type> given_;
+    };
 
-    static const auto running = std::make_shared<running_host_lookups>();  // threads may outlive it
-    const std::pair name{host, port};
-    std::shared_ptr<host_lookup> lookup;
-    {
-        const std::lock_guard hold{running->mutex};
-        if (const auto same = running->by_name.find(name); same != running->by_name.end()) {
-            lookup = same->second;
-        } else {
-            if (running->by_name.size() >= host_lookups_max) return unavailable("lookups of host names hang");
-            lookup = std::make_shared<host_lookup>(host, port);
-            const auto place = running->by_name.emplace(name, lookup).first;
-            try {
-                start_thread([look_up, lookup, place, all = running] {
-                    lookup->resolve(look_up, 0);
-                    const std::lock_guard done{all->mutex};
-                    all->by_name.erase(place);
-                }).detach();
-            } catch (const std::exception&) {
-                running->by_name.erase(place);
-                return unavailable("no thread for the lookup of the host name");
-            }
+    [[nodiscard]] static answer_type call(system_resolver resolver, const std::string& host, int flags) noexcept {
+        addrinfo hints{};
+        hints.ai_family = AF_UNSPEC;
+        hints.ai_socktype = SOCK_STREAM;
+        hints.ai_flags = flags;
+        addrinfo* found = nullptr;
+        int failed = resolver(host.c_str(), nullptr, &hints, &found);
+        try {
+            if (failed == 0) return {.addresses = {found, &::freeaddrinfo}};
+        } catch (const std::exception&) {
+            failed = EAI_MEMORY;
+        }
+        try {
+            return {.end = lookup_end::no_response, .reason = ::gai_strerror(failed)};
+        } catch (const std::exception&) {
+            return {.end = lookup_end::no_response};
         }
     }
-    return lookup->wait(wait_max);
+
+    const system_resolver resolver_;
+    lookup_pool<host_addresses> pool_;
+};
+
+/// `host_lookups::look_up`, with threads that the whole process shares.
+[[nodiscard]] inline result<host_addresses> look_up_host(const std::string& host, std::chrono::milliseconds wait_max) {
+    static const auto all = std::make_shared<host_lookups>();
+    return all->look_up(host, wait_max);
 }
+
+/// One of the addresses that were found, with this port.
+struct host_address {
+    sockaddr_storage name{};
+    socklen_t bytes = 0;
+
+    host_address(const addrinfo& found, std::uint16_t port) noexcept
+        : bytes{static_cast<socklen_t>((std::min)(std::size_t{found.ai_addrlen}, sizeof name))} {
+        std::memcpy(&name, found.ai_addr, bytes);
+        // Both kinds of addresses have it at the same place.
+        static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+        const std::uint16_t in_order = htons(port);
+        std::memcpy(reinterpret_cast<char*>(&name) + offsetof(sockaddr_in, sin_port), &in_order, sizeof in_order);
+    }
+};
 
 }  // namespace tollgate::detail
 

@@ -9,6 +9,7 @@
 #include <asio/post.hpp>
 
 #include <exception>
+#include <string>
 #include <utility>
 
 namespace tollgate::inline v0::webhooks {
@@ -29,7 +30,8 @@ TOLLGATE_DECL hook_client::hook_client(const asio::any_io_executor& executor, ho
       settings_{std::move(settings)},
       owner_{std::move(owner)},
       tls_{std::move(tls)},
-      names_{settings_.look_up, settings_.lookup_threads_max},
+      names_{[look_up = settings_.look_up](const std::string& host) { return result_of(look_up, host); },
+             settings_.lookup_threads_max, tollgate::detail::lookup_names::from_users},
       idle_{{settings_.idle_connections_max, settings_.idle_per_host_max, settings_.idle_timeout,
              settings_.connection_age_max}},
       sweep_timer_{strand_} {}

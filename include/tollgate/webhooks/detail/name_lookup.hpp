@@ -3,15 +3,13 @@
 #define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/lookup_pool.hpp>
 #include <tollgate/base/ip_address.hpp>
 
 #include <netdb.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,49 +39,14 @@ namespace detail {
 [[nodiscard]] TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
                                                                      decltype(&::getaddrinfo) look_up);
 
-/// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
-[[nodiscard]] TOLLGATE_DECL std::string domain_of(std::string_view host);
-
 }  // namespace detail
 
-enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
+using tollgate::detail::lookup_end;
+using lookup_result = tollgate::detail::lookup_result<std::vector<ip_address>>;
+using lookup_pool = tollgate::detail::lookup_pool<std::vector<ip_address>>;
 
-struct lookup_result {
-    lookup_end end = lookup_end::resolved;
-    std::vector<ip_address> addresses{};
-    std::string reason{};
-};
-
-/// Looks names up on its own threads, because the system's resolver blocks. Threads are started on demand, up to a
-/// bound, and not joined at the end: a thread that waits for a name server cannot be interrupted.
-///
-/// The owner of a domain controls how long its lookup takes. So that names known to be quick always find a thread, all others together
-/// use at most half of the threads, slow domains a quarter, and one domain an eighth (a quarter if the name is quick).
-class lookup_pool {
-public:
-    using on_result = std::function<void(const lookup_result&)>;
-
-    TOLLGATE_DECL lookup_pool(name_lookup look_up, std::size_t threads_max);
-    lookup_pool(const lookup_pool&) = delete;
-    lookup_pool& operator=(const lookup_pool&) = delete;
-    TOLLGATE_DECL ~lookup_pool();
-
-    /// Calls `done` once on one of the threads, unless the pool stops before or memory runs out. Concurrent lookups of
-    /// one name share one query. `done` is called with the pool's lock held: it must return quickly and not use the
-    /// pool. May throw std::bad_alloc; then `done` is not called. Returns a number for `withdraw`.
-    TOLLGATE_DECL std::uint64_t resolve(const std::string& host, on_result done);
-
-    /// For a caller that has timed out. If the name still waits for a thread, this lookup is removed, and the name with
-    /// its last lookup. False if a thread is resolving the name now.
-    [[nodiscard]] TOLLGATE_DECL bool withdraw(const std::string& host, std::uint64_t number);
-
-    /// After this has returned, no callback is called.
-    TOLLGATE_DECL void stop() noexcept;
-
-private:
-    class state;
-    const std::shared_ptr<state> state_;
-};
+/// What `look_up` returns or throws; empty: `system_lookup`.
+[[nodiscard]] TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept;
 
 }  // namespace webhooks
 }  // namespace tollgate

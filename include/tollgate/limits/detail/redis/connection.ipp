@@ -111,7 +111,7 @@ TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_
 
 TOLLGATE_DECL result<void> connection::connect(const server_address& server, steady::time_point end) {
     const auto left_to_wait = std::chrono::ceil<milliseconds>(end - steady::now());
-    const auto found = tollgate::detail::look_up_host(server.host, std::to_string(server.port), left_to_wait);
+    const auto found = tollgate::detail::look_up_host(server.host, left_to_wait);
     if (!found) return failure(found.error().cause);
 
     std::size_t left = 0;
@@ -128,7 +128,8 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
         const int on = 1;
         ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-        if (::connect(socket_, each->ai_addr, each->ai_addrlen) == 0) return {};
+        const tollgate::detail::host_address at{*each, server.port};
+        if (::connect(socket_, reinterpret_cast<const sockaddr*>(&at.name), at.bytes) == 0) return {};
         if (errno != EINPROGRESS) {
             tried = failure(std::string{"cannot connect: "} + std::strerror(errno));
             continue;

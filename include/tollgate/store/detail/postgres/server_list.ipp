@@ -236,7 +236,7 @@ TOLLGATE_DECL result<std::vector<std::string>> addresses_of(const server_paramet
     }
     if (detail::names_service(server)) return addresses;  // it may have `hostaddr`
     if (host.empty() || host.front() == '/' || host.front() == '@') return addresses;  // a Unix domain socket
-    const auto found = tollgate::detail::look_up_host(host, {}, wait_max);
+    const auto found = tollgate::detail::look_up_host(host, wait_max);
     if (!found) return unavailable("PostgreSQL: " + host + ": " + found.error().cause);
     for (const addrinfo* each = found->get(); each != nullptr && addresses.size() < server_addresses_max; each = each->ai_next) {
         char text[NI_MAXHOST];
