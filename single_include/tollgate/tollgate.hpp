@@ -19924,7 +19924,10 @@ void leave_undestroyed(std::unique_ptr<T>& one) noexcept {
     };
     static std::atomic<node*> last = nullptr;
     T* const left = one.release();
-    if (auto* const added = new (std::nothrow) node{left, last}) last = added;
+    auto* const added = new (std::nothrow) node{left, last};
+    if (added == nullptr) return;
+    while (!last.compare_exchange_weak(added->next, added)) {
+    }
 }
 
 /// Calls a function before OPENSSL_cleanup frees OpenSSL's state. At the end of a process, this often happens before static objects are
@@ -19937,12 +19940,14 @@ public:
     /// The function is not called any more when this returns.
     ~before_openssl_end() { cancel(); }
 
-    /// Calls `function(owner)` once, on the thread that ends OpenSSL. It must not throw.
+    /// Calls `function(owner)` once, on the thread that ends OpenSSL. It must not throw. Replaces an earlier function.
     void call(void (*function)(void*) noexcept, void* owner) {
         registry& all = registry::instance();
         const std::lock_guard hold{all.mutex};
         function_ = function;
         owner_ = owner;
+        for (const before_openssl_end* each = all.first; each != nullptr; each = each->next_)
+            if (each == this) return;
         next_ = all.first;
         all.first = this;
     }
