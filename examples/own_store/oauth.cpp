@@ -160,13 +160,14 @@ result<code_result> table_store::create_code(const new_authorization_code& code)
 }
 
 result<code_result> table_store::add_code(const new_authorization_code& code) {
+    const auto client = applications_.find(code.application);
+    if (client != applications_.end() && client->second.suspended) return code_result::suspended;
     const auto existing = codes_.find(code.code_digest.bytes());
     if (existing != codes_.end()) {
         if (existing->second.refresh_token) return code_result::spent;
         if (code.replaceable_until() < existing->second.code.expires_at) return code_result::waiting;
         codes_.erase(existing);
     }
-    const auto client = applications_.find(code.application);
     if (client == applications_.end()) return not_found();
 
     auto granted = grants_.begin();
@@ -327,8 +328,11 @@ result<std::optional<device_answer>> table_store::answer_device_code(const devic
     device_code& request = found->second.code;
     const auto answer = judge_answer(request, decision);
     if (!answer || !answer->is_new) return answer;
-    if (answer->state == device_code_state::approved)
-        if (const auto created = add_code(code_of(request, decision)); !created) return created.error();
+    if (answer->state == device_code_state::approved) {
+        const auto created = add_code(code_of(request, decision));
+        if (!created) return created.error();
+        if (*created != code_result::created) return std::optional<device_answer>{};
+    }
     request.state = answer->state;
     request.answered_by = answer->user;
     return answer;

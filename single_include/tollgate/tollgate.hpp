@@ -4098,6 +4098,7 @@ enum class code_result : std::uint8_t {
     waiting,  ///< it exists, has not expired, and was not redeemed yet
     spent,  ///< it exists and was redeemed
     not_granted,  ///< not created: not all of its scopes are granted
+    suspended,  ///< not created: its application is suspended
 };
 
 /// A new pair of tokens, as the store keeps it.
@@ -4651,8 +4652,9 @@ concept application_store = requires(S& s, const new_application& created, std::
     // application with an older secret.
     { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
     // Suspends an application, changes the reason, or resumes it (empty); returns whether there is such an application. Suspending revokes
-    // all its access tokens. While it is suspended it gets none: `redeem_code` and `refresh_access_token` are `unknown`, and
-    // `create_owner_token` creates nothing, also in calls that overlap. Its grants and refresh tokens stay.
+    // all its access tokens. While it is suspended it gets none, and no codes: `create_code` is `suspended`, `answer_device_code`
+    // approves nothing, `redeem_code` and `refresh_access_token` are `unknown`, and `create_owner_token` creates nothing, also in calls
+    // that overlap. Its grants and refresh tokens stay.
     { s.set_suspension(id, suspended) } -> std::same_as<result<bool>>;
     // Deletes an application; returns whether the owner had it. Its codes, grants, access and refresh tokens are
     // deleted with it.
@@ -4674,9 +4676,9 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
     // Stores the code and adds its scopes to the grant, in one step. If the same code already exists, was not redeemed and expires by
-    // `replaceable_until()`, it is replaced. Changes nothing if the digest exists in any other case, or if it is `only_if_granted` and
-    // would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the application does not exist, invalid if
-    // the user's scopes would exceed a scope_set.
+    // `replaceable_until()`, it is replaced. Changes nothing if the digest exists in any other case, if the application is suspended, or if
+    // the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the
+    // application does not exist, invalid if the user's scopes would exceed a scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
     // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
     // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
@@ -4709,8 +4711,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
     // Answers the request with this digest of the user's code, in one step: of N simultaneous calls, exactly one result `is_new`, and all
     // others are the same answer. A new approval also creates the code that the device redeems (`code_of`), as `create_code` does. Empty,
-    // and nothing is changed, if there is no such request, or it has expired. Errors: as for `create_code`; then nothing is changed.
-    // `judge_answer` decides.
+    // and nothing is changed, if there is no such request, if it has expired, or if that code was not created, as for a suspended
+    // application. Errors: as for `create_code`; then nothing is changed. `judge_answer` decides.
     { s.answer_device_code(decision) } -> std::same_as<result<std::optional<device_answer>>>;
     // The user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
@@ -13095,6 +13097,10 @@ private:
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
         if (!stored) return respond_store_failure(call, stored.error());
+        if (*stored == code_result::suspended) {  // in the meantime
+            call.context.error = error_code::unauthorized_client;
+            return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client);
+        }
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url(target_of(call), code), call.response);
@@ -13861,21 +13867,30 @@ private:
         pages.respond(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
 
-    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice) const {
-        const auto client = store.find_application(request.client_id.view());
-        if (!client) return respond_error(client.error(), call.response);
-        if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+    /// The application of a request. Empty if the page has been answered: it does not exist any more, or gets no codes.
+    [[nodiscard]] std::optional<application> find_client(const device_call& call, const device_code& request) const {
+        auto client = store.find_application(request.client_id.view());
+        if (!client) respond_error(client.error(), call.response);
+        else if (!*client) show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        if (!client || !*client) return std::nullopt;
         const auto stopped = is_stopped(**client, [&](user_id user) { return is_active(sessions, user); });
-        if (!stopped) return respond_error(stopped.error(), call.response);
-        if (*stopped)
-            return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
+        if (!stopped) respond_error(stopped.error(), call.response);
+        else if (*stopped)
+            pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
+        if (!stopped || *stopped) return std::nullopt;
+        return *std::move(client);
+    }
+
+    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice) const {
+        const auto client = find_client(call, request);
+        if (!client) return;
         const auto token = new_form_token(call, device_decision_purpose, code);
         if (!token) return respond_error(token.error(), call.response);
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(),       call.url,     *token, code,
-                                       **client,      request,               call.signed_in.login, can_sign_out, notice};
+                                       *client,       request,               call.signed_in.login, can_sign_out, notice};
         if (!notice.empty()) call.response.set_status(http::status::forbidden);
         const auto path = pages.path_of(with_code(call.url, code));
-        const auto title = fill_in(pages.texts().consent.title, (*client)->name);
+        const auto title = fill_in(pages.texts().consent.title, client->name);
         auto frame = make_frame(call);
         frame.title = title;
         frame.path = path;
@@ -13896,6 +13911,11 @@ private:
 
     /// Redirects to a page with the result, so that reloading does not repeat the decision. The same user gets the same result again.
     void answer(const device_call& call, const device_code& request, decision decided) const {
+        std::optional<application> client;
+        if (decided == decision::allow && request.state == device_code_state::pending) {
+            client = find_client(call, request);
+            if (!client) return;
+        }
         const device_decision decision{.user_digest = digest_of_user_code(*parse_user_code(call.typed())),
                                        .user = call.signed_in.user,
                                        .answer = decided == decision::allow ? device_code_state::approved : device_code_state::denied,
@@ -13905,7 +13925,7 @@ private:
         const bool is_gone = answered ? !*answered : answered.error().kind == error_kind::not_found;  // expired or deleted in the meantime
         if (is_gone) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         if (!answered) return respond_error(answered.error(), call.response);
-        if ((*answered)->is_new && (*answered)->state == device_code_state::approved) report_granted(call, request);
+        if (client && (*answered)->is_new) report_granted(call, client->name);
         redirect_to_result(call, device_result_of(**answered, decision));
         remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
@@ -13930,11 +13950,9 @@ private:
         pages.respond_message(call.response, http::status::ok, {texts->heading, explanation}, make_frame(call));
     }
 
-    void report_granted(const device_call& call, const device_code& request) const {
-        const auto client = store.find_application(request.client_id.view());
-        report_activity(policy(policies.observer),
-                        {activity_kind::access_granted, call.signed_in.user, client && *client ? (*client)->name : std::string{},
-                         call.context.client, call.context.now()});
+    void report_granted(const device_call& call, std::string client_name) const {
+        report_activity(policy(policies.observer), {activity_kind::access_granted, call.signed_in.user, std::move(client_name),
+                                                    call.context.client, call.context.now()});
     }
 
     [[nodiscard]] page_frame make_frame(const device_call& call) const {
@@ -32672,12 +32690,14 @@ TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& part
 }
 
 TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
+    const application* const client = applications_.find(code.application);
+    if (client != nullptr && client->suspended) return code_result::suspended;
     if (const auto existing = codes_.find(code.code_digest); existing != codes_.end()) {
         if (existing->second.refresh_token) return code_result::spent;
         if (code.replaceable_until() < existing->second.expires_at) return code_result::waiting;
         forget_code(code.code_digest);
     }
-    if (applications_.find(code.application) == nullptr) return not_found();
+    if (client == nullptr) return not_found();
 
     const grant_parties parties{code.application, code.user};
     auto found = rows_.find(parties);
@@ -43854,6 +43874,10 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
 namespace sqlite {
 
 TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code) {
+    const auto is_suspended = sql::read_value<bool>(
+        on.prepare("SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = ?", code.application));
+    if (!is_suspended) return is_suspended.error();
+    if (is_suspended->value_or(false)) return code_result::suspended;
     if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
                            code.code_digest, code.replaceable_until());
         !done)
@@ -43862,10 +43886,7 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
         on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
-    const auto known =
-        sql::read_value<application_id>(on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application));
-    if (!known) return known.error();
-    if (!*known) return not_found();
+    if (!*is_suspended) return not_found();
 
     const auto widened = detail::widen_grant(on, code);
     if (!widened) return widened.error();
@@ -48291,12 +48312,15 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
         return impl_->database.transact([&](postgres::transaction& on) -> result<std::optional<device_answer>> {
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
-            // Instead of a lock on the row, which must be locked after the grant: deletion of an application locks in that order.
-            postgres::lock_until_commit(reading, "device " + hex_encode(decision.user_digest.raw()));
+            // First the application, as its deletion and its suspension do, which also lock rows that depend on it.
+            reading.add(
+                "SELECT id FROM tollgate_applications WHERE id = (SELECT application_id FROM tollgate_device_codes WHERE user_digest = $1) "
+                "FOR KEY SHARE",
+                decision.user_digest);
             reading.add(
                 "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
                 "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
-                "ON application_id = applications.id WHERE user_digest = $1",
+                "ON application_id = applications.id WHERE user_digest = $1 FOR UPDATE OF codes",
                 decision.user_digest);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
@@ -48305,8 +48329,8 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
             const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
             if (!answer || !answer->is_new) return answer;
 
-            const auto add_answer = [&](postgres::batch& to) {
-                to.add("UPDATE tollgate_device_codes SET state = $2, answered_by = $3 WHERE user_digest = $1 AND state = 'pending'",
+            const auto add_answer = [&](postgres::batch& to) {  // the row is locked
+                to.add("UPDATE tollgate_device_codes SET state = $2, answered_by = $3 WHERE user_digest = $1",
                        decision.user_digest, answer->state, decision.user);
             };
             postgres::batch following{reading.shift()};
@@ -48375,9 +48399,13 @@ namespace postgres {
 TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, const new_authorization_code& code,
                                               const std::function<void(batch&)>& add_more) {
     postgres::lock_until_commit(reading, "codes " + hex_encode(code.code_digest.raw()));
+    // Before its grants, as `set_suspension` does; then neither a suspension nor a deletion comes before the commit.
+    const auto known = reading.add(
+        "SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = $1 FOR KEY SHARE", code.application);
     reading.add(
         "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-        "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
+        "WHERE NOT $5 AND EXISTS (SELECT FROM tollgate_applications WHERE id = $2 AND suspended IS NULL) "
+        "AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
         "AND NOT (refresh_token_id IS NULL AND expires_at <= $6)) "
         // DO NOTHING would not insert it beside a transaction that is about to delete it.
         "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
@@ -48390,13 +48418,15 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
                 code.code_digest, code.replaceable_until());
     const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
                                       code.code_digest);
-    const auto known = reading.add("SELECT id FROM tollgate_applications WHERE id = $1", code.application);
     auto read = on.run(reading);
     if (!read) return std::move(read).error();
+    const auto is_suspended = sql::read_value<bool>((*read)[known]);
+    if (!is_suspended) return is_suspended.error();
+    if (is_suspended->value_or(false)) return code_result::suspended;
     const auto is_spent = sql::read_value<bool>((*read)[existing]);
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
-    if ((*read)[known].count() == 0) return not_found();
+    if (!*is_suspended) return not_found();
     const auto before = sql::read_one(
         (*read)[granted], [](sql::row_number id, scope_set& scopes) { return std::pair{id, scopes}; });
     if (!before) return before.error();

@@ -41,8 +41,9 @@ concept application_store = requires(S& s, const new_application& created, std::
     // application with an older secret.
     { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
     // Suspends an application, changes the reason, or resumes it (empty); returns whether there is such an application. Suspending revokes
-    // all its access tokens. While it is suspended it gets none: `redeem_code` and `refresh_access_token` are `unknown`, and
-    // `create_owner_token` creates nothing, also in calls that overlap. Its grants and refresh tokens stay.
+    // all its access tokens. While it is suspended it gets none, and no codes: `create_code` is `suspended`, `answer_device_code`
+    // approves nothing, `redeem_code` and `refresh_access_token` are `unknown`, and `create_owner_token` creates nothing, also in calls
+    // that overlap. Its grants and refresh tokens stay.
     { s.set_suspension(id, suspended) } -> std::same_as<result<bool>>;
     // Deletes an application; returns whether the owner had it. Its codes, grants, access and refresh tokens are
     // deleted with it.
@@ -64,9 +65,9 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
     // Stores the code and adds its scopes to the grant, in one step. If the same code already exists, was not redeemed and expires by
-    // `replaceable_until()`, it is replaced. Changes nothing if the digest exists in any other case, or if it is `only_if_granted` and
-    // would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the application does not exist, invalid if
-    // the user's scopes would exceed a scope_set.
+    // `replaceable_until()`, it is replaced. Changes nothing if the digest exists in any other case, if the application is suspended, or if
+    // the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the
+    // application does not exist, invalid if the user's scopes would exceed a scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
     // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
     // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
@@ -99,8 +100,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
     // Answers the request with this digest of the user's code, in one step: of N simultaneous calls, exactly one result `is_new`, and all
     // others are the same answer. A new approval also creates the code that the device redeems (`code_of`), as `create_code` does. Empty,
-    // and nothing is changed, if there is no such request, or it has expired. Errors: as for `create_code`; then nothing is changed.
-    // `judge_answer` decides.
+    // and nothing is changed, if there is no such request, if it has expired, or if that code was not created, as for a suspended
+    // application. Errors: as for `create_code`; then nothing is changed. `judge_answer` decides.
     { s.answer_device_code(decision) } -> std::same_as<result<std::optional<device_answer>>>;
     // The user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;

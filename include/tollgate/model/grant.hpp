@@ -54,6 +54,7 @@ enum class code_result : std::uint8_t {
     waiting,  ///< it exists, has not expired, and was not redeemed yet
     spent,  ///< it exists and was redeemed
     not_granted,  ///< not created: not all of its scopes are granted
+    suspended,  ///< not created: its application is suspended
 };
 
 /// A new pair of tokens, as the store keeps it.

@@ -540,6 +540,20 @@ TEST_CASE("skipped consent does not undo a concurrent revocation", "[oauth][page
     CHECK_FALSE(shop.consent(shop.parameters()).empty());
 }
 
+TEST_CASE("an application that is suspended while a user authorizes it gets no code", "[oauth][page][suspension]") {
+    oauth_shop shop;
+    CHECK_FALSE(shop.consent(shop.parameters()).empty());
+    const auto form = hidden_fields(shop.open(with(shop.parameters(), {{"prompt", "consent"}})));
+    shop.store.before_code = [&] { CHECK(*shop.store.rows.set_suspension(shop.app.id, suspension::by_operator)); };
+    for (const bool asks : {true, false}) {
+        CAPTURE(asks);
+        CHECK(*shop.store.rows.set_suspension(shop.app.id, std::nullopt));
+        const auto refused = asks ? shop.submit(with(form, {{"decision", "allow"}})) : shop.open(shop.parameters());
+        check_page(refused, status::bad_request);
+        CHECK(refused.body().find("Application suspended") != std::string::npos);
+    }
+}
+
 TEST_CASE("a request is shown again if the user signed in again in another tab", "[oauth][page][csrf]") {
     oauth_shop shop;
     const auto form = hidden_fields(shop.open(shop.parameters()));

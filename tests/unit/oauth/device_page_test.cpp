@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -375,6 +376,38 @@ TEST_CASE("a form of a session that was replaced is shown again, and counts as t
     shop.now += seconds{600};
     const auto next = shop.type(member(shop.request(), "user_code"));
     CHECK(has(shop.decide(next, "allow"), "Device authorized"));
+}
+
+namespace {
+
+struct sessions_of_active_owners : site_sessions {
+    bool owner_active = true;
+    result<bool> is_active(user_id user) const { return user != bob || owner_active; }
+};
+
+}  // namespace
+
+TEST_CASE("a device of an application that is suspended, or whose owner is inactive, is not approved", "[oauth][device][suspension]") {
+    for (const bool by_operator : {true, false}) {
+        CAPTURE(by_operator);
+        device_shop_of<sessions_of_active_owners> shop;
+        const auto requested = shop.request(), denied = shop.request();
+        const auto question = shop.type(member(requested, "user_code")), other = shop.type(member(denied, "user_code"));
+        const auto stop = [&](bool stops) {
+            if (!by_operator) shop.sessions.owner_active = !stops;
+            else REQUIRE(*shop.store.rows.set_suspension(shop.app.id, stops ? std::optional{suspension::by_operator} : std::nullopt));
+        };
+        stop(true);
+        const auto refused = shop.decide(question, "allow");
+        CHECK(refused.status() == status::bad_request);
+        CHECK(has(refused, "Application suspended"));
+        CHECK_FALSE((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value());
+        CHECK(has(shop.decide(other, "deny"), "Access denied"));
+        stop(false);
+        CHECK(has(shop.decide(question, "allow"), "Device authorized"));
+        stop(true);
+        CHECK(has(shop.decide(question, "allow"), "Device authorized"));  // as decided before
+    }
 }
 
 TEST_CASE("a decision on a request that has expired meanwhile is not called a second one", "[oauth][device]") {

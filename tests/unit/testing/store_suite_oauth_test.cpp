@@ -39,6 +39,8 @@ enum class defect {
     redeems_codes_of_suspended_applications,
     creates_owner_tokens_for_suspended_applications,
     forgets_why_it_suspended,
+    creates_codes_for_suspended_applications,
+    approves_devices_for_suspended_applications,
     creates_codes_for_unknown_applications,
     reports_a_waiting_code_as_created,
     replaces_granted_scopes,
@@ -208,6 +210,8 @@ public:
         const bool was_pending = found && found->state == device_code_state::pending;
         if (is(defect::checks_before_answering))
             for (int i = 0; i < 10; ++i) std::this_thread::yield();
+        std::optional<resumed> application;
+        if (found) application.emplace(*this, found->application, defect::approves_devices_for_suspended_applications);
         auto done = inner_.answer_device_code(decision);
         if (!done || !*done) return done;
         if (is(defect::checks_before_answering) && was_pending) (*done)->is_new = true;
@@ -231,6 +235,7 @@ public:
         return inner_.granted_scopes(user, application);
     }
     result<code_result> create_code(new_authorization_code code) {
+        const resumed application{*this, code.application, defect::creates_codes_for_suspended_applications};
         if (is(defect::grants_without_consent)) code.only_if_granted = false;
         if (const std::scoped_lock lock{mutex_}; codes_.contains(code.code_digest.bytes())) {
             const new_authorization_code& first = codes_.at(code.code_digest.bytes());
@@ -490,6 +495,10 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::creates_owner_tokens_for_suspended_applications,
             "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
         row{defect::forgets_why_it_suspended,
+            "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
+        row{defect::creates_codes_for_suspended_applications,
+            "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
+        row{defect::approves_devices_for_suspended_applications,
             "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
         row{defect::creates_codes_for_unknown_applications, "code: none is created for an unknown application"},
         row{defect::reports_a_waiting_code_as_created, "code: creating it again changes nothing"},

@@ -372,6 +372,10 @@ private:
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
         if (!stored) return respond_store_failure(call, stored.error());
+        if (*stored == code_result::suspended) {  // in the meantime
+            call.context.error = error_code::unauthorized_client;
+            return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client);
+        }
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url(target_of(call), code), call.response);

@@ -175,21 +175,30 @@ private:
         pages.respond(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
 
-    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice) const {
-        const auto client = store.find_application(request.client_id.view());
-        if (!client) return respond_error(client.error(), call.response);
-        if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+    /// The application of a request. Empty if the page has been answered: it does not exist any more, or gets no codes.
+    [[nodiscard]] std::optional<application> find_client(const device_call& call, const device_code& request) const {
+        auto client = store.find_application(request.client_id.view());
+        if (!client) respond_error(client.error(), call.response);
+        else if (!*client) show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        if (!client || !*client) return std::nullopt;
         const auto stopped = is_stopped(**client, [&](user_id user) { return is_active(sessions, user); });
-        if (!stopped) return respond_error(stopped.error(), call.response);
-        if (*stopped)
-            return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
+        if (!stopped) respond_error(stopped.error(), call.response);
+        else if (*stopped)
+            pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
+        if (!stopped || *stopped) return std::nullopt;
+        return *std::move(client);
+    }
+
+    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice) const {
+        const auto client = find_client(call, request);
+        if (!client) return;
         const auto token = new_form_token(call, device_decision_purpose, code);
         if (!token) return respond_error(token.error(), call.response);
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(),       call.url,     *token, code,
-                                       **client,      request,               call.signed_in.login, can_sign_out, notice};
+                                       *client,       request,               call.signed_in.login, can_sign_out, notice};
         if (!notice.empty()) call.response.set_status(http::status::forbidden);
         const auto path = pages.path_of(with_code(call.url, code));
-        const auto title = fill_in(pages.texts().consent.title, (*client)->name);
+        const auto title = fill_in(pages.texts().consent.title, client->name);
         auto frame = make_frame(call);
         frame.title = title;
         frame.path = path;
@@ -210,6 +219,11 @@ private:
 
     /// Redirects to a page with the result, so that reloading does not repeat the decision. The same user gets the same result again.
     void answer(const device_call& call, const device_code& request, decision decided) const {
+        std::optional<application> client;
+        if (decided == decision::allow && request.state == device_code_state::pending) {
+            client = find_client(call, request);
+            if (!client) return;
+        }
         const device_decision decision{.user_digest = digest_of_user_code(*parse_user_code(call.typed())),
                                        .user = call.signed_in.user,
                                        .answer = decided == decision::allow ? device_code_state::approved : device_code_state::denied,
@@ -219,7 +233,7 @@ private:
         const bool is_gone = answered ? !*answered : answered.error().kind == error_kind::not_found;  // expired or deleted in the meantime
         if (is_gone) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         if (!answered) return respond_error(answered.error(), call.response);
-        if ((*answered)->is_new && (*answered)->state == device_code_state::approved) report_granted(call, request);
+        if (client && (*answered)->is_new) report_granted(call, client->name);
         redirect_to_result(call, device_result_of(**answered, decision));
         remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
@@ -244,11 +258,9 @@ private:
         pages.respond_message(call.response, http::status::ok, {texts->heading, explanation}, make_frame(call));
     }
 
-    void report_granted(const device_call& call, const device_code& request) const {
-        const auto client = store.find_application(request.client_id.view());
-        report_activity(policy(policies.observer),
-                        {activity_kind::access_granted, call.signed_in.user, client && *client ? (*client)->name : std::string{},
-                         call.context.client, call.context.now()});
+    void report_granted(const device_call& call, std::string client_name) const {
+        report_activity(policy(policies.observer), {activity_kind::access_granted, call.signed_in.user, std::move(client_name),
+                                                    call.context.client, call.context.now()});
     }
 
     [[nodiscard]] page_frame make_frame(const device_call& call) const {

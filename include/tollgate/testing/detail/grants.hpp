@@ -66,6 +66,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect_refresh(store, sample_refresh(1, 11, application), refresh_result::refreshed);
         expect_true(create_owner_token(12), "the owner has allowed it");
         expect_code(store, sample_code(3, application), code_result::created);
+        value_of(store.create_device_code(sample_device_code(1, application)));
         const auto unknown_id = application_id{other.value() + 1};
         expect_false(store.set_suspension(unknown_id, suspension::by_operator), "there is no such application");
         expect_false(store.set_suspension(unknown_id, std::nullopt), "there is no such application");
@@ -78,13 +79,27 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             expect_refresh(store, sample_refresh(1, 13, application), refresh_result::unknown);
             expect_redemption(store, sample_redemption(3, application), redemption_result::unknown);
             expect_false(create_owner_token(14), "a suspended application gets no token of its owner");
+            auto new_code = sample_code(4, application, user_id{8});
+            for (const bool only_if_granted : {false, true}) {
+                new_code.only_if_granted = only_if_granted;
+                expect_code(store, new_code, code_result::suspended);
+                expect_code(store, sample_code(3, application), code_result::suspended);
+            }
+            expect_nothing(store.answer_device_code(sample_decision(1, device_code_state::approved, user_id{8})),
+                           "a suspended application gets no code for a device");
+            expect(found_of(store.find_device_code(sample_device_code(1, application).device_digest)).state == device_code_state::pending,
+                   "the request of the device has no answer");
+            expect_nothing(store.granted_scopes(user_id{8}, application), "nothing was granted");
             for (const std::uint64_t never : {3U, 13U, 14U}) expect_no_access(store, never);
         }
         expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "grants stay");
         expect_access(store, 2);
         expect(is_refreshable(store, 2, other), "another application is not suspended");
 
+        expect(value_of(store.grants_of(user_id{8})).empty(), "no grant was made");
         expect_true(store.set_suspension(application, std::nullopt), "the application is resumed");
+        expect(found_of(store.answer_device_code(sample_decision(1, device_code_state::approved, user_id{8}))).is_new,
+               "the device can be approved again");
         expect(!reason_of(), "a resumed application is not suspended");
         expect_no_access(store, 1);
         expect_refresh(store, sample_refresh(1, 15, application), refresh_result::refreshed);
@@ -110,6 +125,25 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             });
             for (std::uint64_t i = 0; i < thread_count; ++i)
                 for (const std::uint64_t kind : {0U, 100U, 200U}) expect_no_access(store, base + kind + i);
+        }
+    });
+
+    add("suspension: calls that overlap with it create a code or grant nothing", [](auto& store) {
+        for (std::uint64_t round = 0; round < 5; ++round) {
+            const auto application = create_sample_application(store, "tgi_" + std::to_string(round));
+            const std::uint64_t base = 1000 * (round + 1);
+            const auto user_of = [&](std::size_t i) { return user_id{static_cast<std::int64_t>(base + i)}; };
+            for (std::uint64_t i = 0; i < thread_count; ++i) value_of(store.create_device_code(sample_device_code(base + i, application)));
+            std::vector<int> created(thread_count);
+            in_parallel([&](std::size_t i) {
+                const auto approval = sample_decision(base + i, device_code_state::approved, user_of(i));
+                if (i == 0) value_of(store.set_suspension(application, suspension::by_operator));
+                else if (i % 2 == 1) created[i] = value_of(store.answer_device_code(approval)).has_value();
+                else created[i] = value_of(store.create_code(sample_code(base + i, application, user_of(i)))) == code_result::created;
+            });
+            for (std::size_t i = 1; i < thread_count; ++i)
+                expect(value_of(store.granted_scopes(user_of(i), application)).has_value() == (created[i] != 0),
+                       "there is a grant exactly if there is a code");
         }
     });
 

@@ -20,12 +20,14 @@ TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& part
 }
 
 TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
+    const application* const client = applications_.find(code.application);
+    if (client != nullptr && client->suspended) return code_result::suspended;
     if (const auto existing = codes_.find(code.code_digest); existing != codes_.end()) {
         if (existing->second.refresh_token) return code_result::spent;
         if (code.replaceable_until() < existing->second.expires_at) return code_result::waiting;
         forget_code(code.code_digest);
     }
-    if (applications_.find(code.application) == nullptr) return not_found();
+    if (client == nullptr) return not_found();
 
     const grant_parties parties{code.application, code.user};
     auto found = rows_.find(parties);

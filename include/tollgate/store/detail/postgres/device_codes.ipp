@@ -2,7 +2,6 @@
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DEVICE_CODES_IPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_DEVICE_CODES_IPP
 
-#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 
@@ -40,12 +39,15 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
         return impl_->database.transact([&](postgres::transaction& on) -> result<std::optional<device_answer>> {
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
-            // Instead of a lock on the row, which must be locked after the grant: deletion of an application locks in that order.
-            postgres::lock_until_commit(reading, "device " + hex_encode(decision.user_digest.raw()));
+            // First the application, as its deletion and its suspension do, which also lock rows that depend on it.
+            reading.add(
+                "SELECT id FROM tollgate_applications WHERE id = (SELECT application_id FROM tollgate_device_codes WHERE user_digest = $1) "
+                "FOR KEY SHARE",
+                decision.user_digest);
             reading.add(
                 "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
                 "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
-                "ON application_id = applications.id WHERE user_digest = $1",
+                "ON application_id = applications.id WHERE user_digest = $1 FOR UPDATE OF codes",
                 decision.user_digest);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
@@ -54,8 +56,8 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
             const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
             if (!answer || !answer->is_new) return answer;
 
-            const auto add_answer = [&](postgres::batch& to) {
-                to.add("UPDATE tollgate_device_codes SET state = $2, answered_by = $3 WHERE user_digest = $1 AND state = 'pending'",
+            const auto add_answer = [&](postgres::batch& to) {  // the row is locked
+                to.add("UPDATE tollgate_device_codes SET state = $2, answered_by = $3 WHERE user_digest = $1",
                        decision.user_digest, answer->state, decision.user);
             };
             postgres::batch following{reading.shift()};

@@ -56,9 +56,13 @@ namespace postgres {
 TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, const new_authorization_code& code,
                                               const std::function<void(batch&)>& add_more) {
     postgres::lock_until_commit(reading, "codes " + hex_encode(code.code_digest.raw()));
+    // Before its grants, as `set_suspension` does; then neither a suspension nor a deletion comes before the commit.
+    const auto known = reading.add(
+        "SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = $1 FOR KEY SHARE", code.application);
     reading.add(
         "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-        "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
+        "WHERE NOT $5 AND EXISTS (SELECT FROM tollgate_applications WHERE id = $2 AND suspended IS NULL) "
+        "AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
         "AND NOT (refresh_token_id IS NULL AND expires_at <= $6)) "
         // DO NOTHING would not insert it beside a transaction that is about to delete it.
         "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
@@ -71,13 +75,15 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
                 code.code_digest, code.replaceable_until());
     const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
                                       code.code_digest);
-    const auto known = reading.add("SELECT id FROM tollgate_applications WHERE id = $1", code.application);
     auto read = on.run(reading);
     if (!read) return std::move(read).error();
+    const auto is_suspended = sql::read_value<bool>((*read)[known]);
+    if (!is_suspended) return is_suspended.error();
+    if (is_suspended->value_or(false)) return code_result::suspended;
     const auto is_spent = sql::read_value<bool>((*read)[existing]);
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
-    if ((*read)[known].count() == 0) return not_found();
+    if (!*is_suspended) return not_found();
     const auto before = sql::read_one(
         (*read)[granted], [](sql::row_number id, scope_set& scopes) { return std::pair{id, scopes}; });
     if (!before) return before.error();

@@ -73,6 +73,10 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
 namespace sqlite {
 
 TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code) {
+    const auto is_suspended = sql::read_value<bool>(
+        on.prepare("SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = ?", code.application));
+    if (!is_suspended) return is_suspended.error();
+    if (is_suspended->value_or(false)) return code_result::suspended;
     if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
                            code.code_digest, code.replaceable_until());
         !done)
@@ -81,10 +85,7 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
         on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
-    const auto known =
-        sql::read_value<application_id>(on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application));
-    if (!known) return known.error();
-    if (!*known) return not_found();
+    if (!*is_suspended) return not_found();
 
     const auto widened = detail::widen_grant(on, code);
     if (!widened) return widened.error();
