@@ -47480,6 +47480,9 @@ TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& to
 /// index of the statement.
 TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const new_access_token& newest);
 
+/// Makes the transaction wait for others that create access tokens of the user and the application, and these wait for it.
+TOLLGATE_DECL void lock_access_tokens(batch& in, user_id user, application_id application);
+
 /// The time at which fewer access tokens than the bound remain, of those that a user and an application have, if there are so many.
 /// Returns the index of the statement.
 TOLLGATE_DECL std::size_t add_room_query(batch& to, user_id user, application_id application);
@@ -47517,6 +47520,13 @@ TOLLGATE_DECL std::size_t postgres::trim_access_tokens(batch& to, const new_acce
         newest.token_digest, limits::access_tokens_per_grant_max - 1, newest.created_at);
 }
 
+/// Makes this transaction the only one that creates access tokens of the user and the application, so that the bound is exact. Those
+/// that redeem a code or use a refresh token have locked the grant.
+TOLLGATE_DECL void postgres::lock_access_tokens(batch& in, user_id user, application_id application) {
+    lock_until_commit(in, "access tokens " + std::to_string(application.value()) + ' ' + std::to_string(user.value()));
+    in.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", user, application);
+}
+
 TOLLGATE_DECL std::size_t postgres::add_room_query(batch& to, user_id user, application_id application) {
     return to.add(
         "SELECT expires_at FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2 "
@@ -47549,6 +47559,7 @@ TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_
         return impl_->database.transact([&](postgres::transaction& on) -> result<void> {
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
+            postgres::lock_access_tokens(reading, token.user, token.application);
             postgres::add_room_query(reading, token.user, token.application);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
@@ -47573,6 +47584,7 @@ TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_t
                 "SELECT id FROM tollgate_applications "
                 "WHERE id = $1 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential' AND suspended IS NULL FOR SHARE",
                 token.application, token.user);
+            postgres::lock_access_tokens(reading, token.user, token.application);
             const auto room = postgres::add_room_query(reading, token.user, token.application);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();

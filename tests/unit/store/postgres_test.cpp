@@ -323,6 +323,36 @@ TEST_CASE("an application that is suspended while a device is answered gets no c
     CHECK(value_of(store.grants_of(user_id{7})).empty());
 }
 
+TEST_CASE("parallel calls never exceed the bound of access tokens") {
+    const auto schema = postgres_server::shared().new_schema();
+    postgres_store store{schema};
+    const auto application = create_sample_application(store);
+    value_of(store.update_application(
+        user_id{3}, application, {.name = "n", .website = "w", .description = "d", .redirect_urls = {}, .acts_for_owner = true}));
+    tollgate_test::own_connection own{schema};
+    const instant end = noon + seconds{60};
+    REQUIRE(own.run("INSERT INTO tollgate_access_tokens (token_digest, user_id, application_id, scopes, created_at, expires_at) "
+                    "SELECT sha256(number::text::bytea), 3, " +
+                    std::to_string(application.value()) + ", 'a', 0, " + std::to_string(to_unix_milliseconds(end)) +
+                    " FROM generate_series(1, " + std::to_string(limits::access_tokens_per_grant_max - 1) + ") AS number"));
+    for (const bool for_owner : {false, true}) {
+        CAPTURE(for_owner);
+        expect_code(store, sample_code(for_owner ? 1 : 2, application, user_id{3}), code_result::created);
+        std::atomic<int> created{0};
+        in_parallel([&](std::size_t i) {
+            const new_access_token token{user_id{3}, application, sample_access_digest(i), sample_scopes("a"), noon, end};
+            auto redemption = sample_redemption(for_owner ? 1 : 2, application);
+            redemption.now = noon;
+            redemption.tokens.access_digest = sample_access_digest(100);
+            if (i == 0) created += store.redeem_code(redemption) ? 1 : 0;
+            else if (for_owner) created += store.create_owner_token(token) ? 1 : 0;
+            else created += store.create_access_token(token) ? 1 : 0;
+        });
+        CHECK(created == 1);
+        for (std::uint64_t i : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U, 100U}) value_of(store.revoke_access_token(sample_access_digest(i)));
+    }
+}
+
 TEST_CASE("nodes that create hooks concurrently never exceed the bound") {
     const auto schema = postgres_server::shared().new_schema();  // one of them creates the tables
     tollgate_test::check_bound_of_hooks([&] { return postgres_store{schema}; });

@@ -135,6 +135,9 @@ TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& to
 /// index of the statement.
 TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const new_access_token& newest);
 
+/// Makes the transaction wait for others that create access tokens of the user and the application, and these wait for it.
+TOLLGATE_DECL void lock_access_tokens(batch& in, user_id user, application_id application);
+
 /// The time at which fewer access tokens than the bound remain, of those that a user and an application have, if there are so many.
 /// Returns the index of the statement.
 TOLLGATE_DECL std::size_t add_room_query(batch& to, user_id user, application_id application);
