@@ -56,8 +56,10 @@ public:
     due_hook_page due_hooks(instant now, std::size_t rows_max) const {
         std::multimap<instant, due_hook> waiting;
         for (const auto& [id, to] : hooks_)
-            if (const auto first = first_time_of(id))
-                waiting.emplace(std::max(*first, to.queued_at), due_hook{id, to.hook.account, to.hook.target_url});
+            if (const auto first = first_time_of(id)) {
+                const instant at = std::max(*first, to.queued_at);
+                waiting.emplace(is_due(at, now) ? std::min(at, now) : at, due_hook{id, to.hook.account, to.hook.target_url});
+            }
         due_hook_page page;
         for (const auto& [at, each] : waiting) {
             if (at > now || page.hooks.size() == rows_max) {
@@ -133,7 +135,7 @@ public:
         if (to.hook.account != account) return false;
         if (to.status.disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
         row.attempts_made = 0;
-        if (row.leased && row.at > now) row.resend_requested = true;  // again, when this attempt is completed
+        if (row.leased && !is_due(row.at, now)) row.resend_requested = true;  // again, when this attempt is completed
         else wait_until(row, now);
         return true;
     }
@@ -154,7 +156,7 @@ public:
         const bool was_disabled = to.status.disabled.has_value();
         to.status = {};
         for (auto& [number, row] : deliveries_) {
-            const bool abandoned = was_disabled && row.leased && row.at <= now;
+            const bool abandoned = was_disabled && row.leased && is_due(row.at, now);
             if (row.hook != id || (row.state != delivery_state::held && !abandoned)) continue;
             row.attempts_made = 0;
             row.resend_requested = false;
@@ -210,6 +212,9 @@ private:
         row.state = delivery_state::held;
     }
 
+    /// Also a time that is too far ahead to be right: see `has_come`. Where deliveries wait, and where leases end.
+    static bool is_due(instant at, instant now) { return at <= now || at > latest_due(now); }
+
     std::optional<instant> first_time_of(hook_id hook) const {
         std::optional<instant> first;
         for (const auto& [id, row] : deliveries_)
@@ -220,7 +225,7 @@ private:
     std::optional<std::int64_t> next_due(hook_id hook, instant now) const {
         std::optional<std::int64_t> next;
         for (const auto& [id, row] : deliveries_)
-            if (row.hook == hook && row.state == delivery_state::waiting && row.at <= now &&
+            if (row.hook == hook && row.state == delivery_state::waiting && is_due(row.at, now) &&
                 (!next || row.at < deliveries_.at(*next).at))
                 next = id;
         return next;
@@ -228,7 +233,7 @@ private:
     std::size_t leases_of(const std::string& host, instant now) const {
         std::size_t count = 0;
         for (const auto& [id, row] : deliveries_)
-            if (row.state == delivery_state::waiting && row.leased && row.at > now &&
+            if (row.state == delivery_state::waiting && row.leased && !is_due(row.at, now) &&
                 delivery_host(hooks_.at(row.hook).hook.target_url) == host)
                 ++count;
         return count;

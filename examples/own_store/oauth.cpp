@@ -165,7 +165,7 @@ result<code_result> table_store::add_code(const new_authorization_code& code) {
     const auto existing = codes_.find(code.code_digest.bytes());
     if (existing != codes_.end()) {
         if (existing->second.refresh_token) return code_result::spent;
-        if (code.replaceable_until() < existing->second.code.expires_at) return code_result::waiting;
+        if (!code.replaces(existing->second.code.expires_at)) return code_result::waiting;
         codes_.erase(existing);
     }
     if (client == applications_.end()) return not_found();

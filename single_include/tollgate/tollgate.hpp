@@ -458,6 +458,7 @@ inline constexpr std::size_t query_parameters_max = 8;           // that one rou
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t path_segments_max = 12;             // of one route; a longer path is unknown
 inline constexpr int full_host_retry_seconds_max = 60;            // how long a due webhook may be unlisted while its host is full
+inline constexpr int delivery_wait_days_max = 7;                  // until a retry, and until the end of a lease: see `has_come`
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
 inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
@@ -479,6 +480,7 @@ inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bo
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
 inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
+inline constexpr int code_hours_max = 24;                         // the lifetime of a code and of a device code: see `has_come`
 inline constexpr int code_seconds_left_min = 30;                  // of a code that is sent again: an exchange may be slow
 inline constexpr int approved_device_code_seconds = 60;            // at least, so that the device can poll once more
 inline constexpr int expired_device_code_seconds = 600;            // kept, so that a device that still polls is told (RFC 8628 section 3.5)
@@ -858,6 +860,19 @@ using std::chrono::seconds;
 
 /// The first whole second at or after `at`, for values that clients wait for.
 [[nodiscard]] constexpr instant round_up_to_seconds(instant at) noexcept { return std::chrono::ceil<seconds>(at); }
+
+/// The rule for every stored time that is compared with the current one: whether the time has come at which something is due, or ends.
+/// It has if it has passed, and also if it lies further ahead than `longest`, the longest time that it can be set to. Then one of two
+/// clocks is wrong, that which it was set by or this one, and nothing may wait until they agree.
+///
+/// Only for decisions that can be repeated. Rows are deleted only when their time has passed, because this clock may be the wrong one.
+[[nodiscard]] constexpr bool has_come(instant at, instant now, milliseconds longest) noexcept {
+    return at <= now || at - now > longest;
+}
+/// The same rule for a stored time in the past: whether less than `length` has passed since. It has not if the time lies that far ahead.
+[[nodiscard]] constexpr bool is_recent(instant at, instant now, milliseconds length) noexcept {
+    return !has_come(at + length, now, 2 * length - milliseconds{1});
+}
 
 /// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters. Fractions of a second are truncated, and years outside 0
 /// to 9999 are clamped.
@@ -3656,6 +3671,10 @@ struct due_hook {
     std::string target_url;
 };
 
+/// The latest time at which a delivery that waits at `now` can be due, or its lease can end. One that is later was set by a clock that
+/// was wrong: the delivery is due now, and its lease has ended (`has_come`).
+[[nodiscard]] constexpr instant latest_due(instant now) noexcept { return now + std::chrono::days{limits::delivery_wait_days_max}; }
+
 /// A page of due hooks.
 struct due_hook_page {
     std::vector<due_hook> hooks{};
@@ -3767,7 +3786,8 @@ struct completed_delivery {
 /// outbox. The store itself records the attempt, and decides whether the lease is still open.
 ///
 /// A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does a
-/// failure whose predecessor is earlier than `disable_if_failing_since`. A failure that does not count for the hook changes neither.
+/// failure whose predecessor is earlier than `disable_if_failing_since`. A time of a failure that is later than `now` was set by a clock
+/// that was ahead; it is replaced by the attempt's time. A failure that does not count for the hook changes neither.
 /// Nor does an attempt to another target than the hook has now; a delivery that was `gone` there is due at once. `not_attempted`
 /// only ends the lease. A delivery that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is
 /// disabled. Thread rule: any thread.
@@ -3784,6 +3804,8 @@ struct completed_delivery {
     if (ended.outcome != not_attempted && ended.counts_for_hook && !has_new_target) {
         hook_status& hook = after.hook;
         const auto& bound = ended.disable_if_failing_since;
+        for (auto* each : {&hook.failing_since, &hook.last_failure_at})
+            if (*each && **each > now) *each = ended.attempt.at;
         if (ended.outcome == delivered) hook.failing_since.reset();
         else if (!hook.failing_since || !hook.last_failure_at || (bound && *hook.last_failure_at < *bound))
             hook.failing_since = hook.last_failure_at = ended.attempt.at;
@@ -4086,10 +4108,15 @@ struct new_authorization_code {
     /// Consent was skipped because all scopes were granted before: the code is created only if that still holds.
     bool only_if_granted = false;
 
-    /// The same code is replaced if it expires by then and was not redeemed: too little time is left, or none, to send it again.
+    /// The same code is replaced if it expires by then and was not redeemed: too little time is left, or none, to send it again. The
+    /// same applies if it expires after `latest_end`.
     [[nodiscard]] constexpr instant replaceable_until() const noexcept {
         return created_at + (std::min)((expires_at - created_at) / 2, milliseconds{seconds{limits::code_seconds_left_min}});
     }
+    /// No code that exists now can end later; if it does, its end was set by a clock that was wrong (`has_come`).
+    [[nodiscard]] constexpr instant latest_end() const noexcept { return created_at + std::chrono::hours{limits::code_hours_max}; }
+    /// Whether it replaces the same code with this end, if that was not redeemed.
+    [[nodiscard]] constexpr bool replaces(instant end) const noexcept { return end <= replaceable_until() || end > latest_end(); }
 };
 
 /// The result of storing a code. Submitting a form twice requests the same code twice.
@@ -4149,8 +4176,8 @@ struct stored_code {
 /// thread.
 [[nodiscard]] inline redemption_result judge_redemption(const stored_code& code, const code_redemption& shown) noexcept {
     if (code.redeemed_at)
-        return shown.now < *code.redeemed_at + shown.grace ? redemption_result::repeated : redemption_result::reused;
-    if (code.expires_at <= shown.now) return redemption_result::expired;
+        return is_recent(*code.redeemed_at, shown.now, shown.grace) ? redemption_result::repeated : redemption_result::reused;
+    if (has_come(code.expires_at, shown.now, std::chrono::hours{limits::code_hours_max})) return redemption_result::expired;
     if (shown.redirect_uri && *shown.redirect_uri != code.redirect) return redemption_result::redirect_mismatch;
     if (shown.code_challenge != code.code_challenge) return redemption_result::verifier_mismatch;
     return redemption_result::redeemed;
@@ -4215,7 +4242,7 @@ struct stored_refresh_token {
 [[nodiscard]] inline refresh_result judge_refresh(const stored_refresh_token& token, const token_refresh& shown) noexcept {
     if (!token.is_current) {
         const bool was_just_replaced = token.replaced != nullptr && *token.replaced == shown.refresh_digest && shown.rotation &&
-                                       shown.now < token.replaced_at + shown.rotation->grace;
+                                       is_recent(token.replaced_at, shown.now, shown.rotation->grace);
         if (!was_just_replaced) return refresh_result::reused;
     }
     if (!token.scopes.contains_all(shown.covering)) return refresh_result::too_wide;
@@ -4295,10 +4322,15 @@ struct device_code {
     std::optional<user_id> answered_by = {};  ///< empty while it is pending, and if an earlier release stored the answer
 };
 
+/// Whether the request has expired.
+[[nodiscard]] inline bool has_expired(const device_code& request, instant now) noexcept {
+    return has_come(request.expires_at, now, std::chrono::hours{limits::code_hours_max});
+}
+
 /// Decides what an answer to a known request results in, for the verb `answer_device_code` of a store; empty if the request has
 /// expired. If the result is new, the store keeps the answer, and creates `code_of` if it is an approval. Thread rule: any thread.
 [[nodiscard]] inline std::optional<device_answer> judge_answer(const device_code& request, const device_decision& decision) noexcept {
-    if (request.expires_at <= decision.now) return std::nullopt;
+    if (has_expired(request, decision.now)) return std::nullopt;
     if (request.state == device_code_state::pending) return device_answer{true, decision.answer, decision.user};
     return device_answer{false, request.state, request.answered_by};
 }
@@ -4675,8 +4707,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
-    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists, was not redeemed and expires by
-    // `replaceable_until()`, it is replaced. Changes nothing if the digest exists in any other case, if the application is suspended, or if
+    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists and was not redeemed, it is replaced
+    // if the new one `replaces` its end. Changes nothing if the digest exists in any other case, if the application is suspended, or if
     // the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the
     // application does not exist, invalid if the user's scopes would exceed a scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
@@ -4719,7 +4751,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // Revokes a grant; returns whether there was one. Its codes, access and refresh tokens are deleted with it.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
     // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many. A device code is of
-    // use for `limits::expired_device_code_seconds` after its expiry.
+    // use for `limits::expired_device_code_seconds` after its expiry. Nothing is deleted before its end has passed, however far ahead it
+    // is.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -4999,6 +5032,9 @@ concept event_sink = requires(S& s, const event& reported, const message_seed& s
 /// The verbs only read and write rows. `webhooks::delivery_scheduler` decides which hook is served when, and how many deliveries a host
 /// gets. A store guarantees only what all workers of all processes must agree on: one lease per delivery, and the bound of leases per host
 /// that a request names. A delivery's host is scheme, host and port of its hook's target (`delivery_host`).
+///
+/// A due time or an end of a lease that is later than `latest_due(now)` was set by a clock that was wrong. Such a delivery is due now; its
+/// hook is listed, and its lease does not count.
 ///
 /// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps.
 /// A store keeps at least the newest `limits::ended_deliveries_per_hook_max` delivered and given up deliveries of a
@@ -6521,22 +6557,14 @@ public:
     /// Whether to record a use now. Of parallel calls at most one returns true. When the clock goes back, the next
     /// record is delayed by at most one interval.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
-        if (is_recent(last_used_at, now)) [[likely]]
+        if (last_used_at && is_recent(*last_used_at, now, for_one)) [[likely]]
             return false;
         std::int64_t last = last_.load(std::memory_order_relaxed);
-        if (!has_passed(last, now)) return false;
+        if (is_recent(from_unix_milliseconds(last), now, over_all)) return false;
         return last_.compare_exchange_strong(last, to_unix_milliseconds(now), std::memory_order_relaxed);
     }
 
 private:
-    [[nodiscard]] static bool is_recent(const std::optional<instant>& last_used_at, instant now) noexcept {
-        return last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one;
-    }
-    [[nodiscard]] static bool has_passed(std::int64_t last, instant now) noexcept {
-        const instant recorded = from_unix_milliseconds(last);
-        return now >= recorded + over_all || recorded >= now + over_all;
-    }
-
     std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970
 };
 
@@ -10134,10 +10162,8 @@ private:
     // More than one sign-in adds, so that the store does not grow with expired sessions.
     static constexpr std::size_t sweep_rows_max = 4;
 
-    /// Also if the last use lies as far in the future: the clock was set back since, and the session would live that much longer.
     [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
-        return now - found.created_at >= settings_.lifetime || now - found.last_seen_at >= settings_.idle_lifetime ||
-               found.last_seen_at - now >= settings_.idle_lifetime;
+        return !is_recent(found.created_at, now, settings_.lifetime) || !is_recent(found.last_seen_at, now, settings_.idle_lifetime);
     }
 
     [[nodiscard]] result<void> end_session_of(const http::request& request) {
@@ -11185,10 +11211,10 @@ struct bounded_time {
     constexpr bounded_time(const char* setting, milliseconds time, milliseconds least_time = milliseconds{1},
                            milliseconds most_time = longest) noexcept
         : name{setting}, value{time}, least{least_time}, most{most_time} {}
-    constexpr bounded_time(const char* setting, seconds time, seconds least_time = seconds{1}) noexcept
+    constexpr bounded_time(const char* setting, seconds time, seconds least_time = seconds{1}, milliseconds most_time = longest) noexcept
         // Clamped beyond the bounds, because the conversion could overflow.
         : bounded_time{setting, milliseconds{(std::clamp)(time, seconds{-1}, seconds{std::chrono::days{36'501}})},
-                       milliseconds{least_time}} {}
+                       milliseconds{least_time}, most_time} {}
 
     const char* name;
     milliseconds value;
@@ -11576,7 +11602,8 @@ struct oauth_settings {
     std::string documentation_url = {};
 
     // Each time is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
-    seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
+    /// RFC 6749 recommends at most ten minutes; a redirect takes seconds. At most `limits::code_hours_max`.
+    seconds code_lifetime{60};
     seconds access_token_lifetime{3600};
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
     seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
@@ -11585,7 +11612,8 @@ struct oauth_settings {
     /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
     bool rotates_all_refresh_tokens = false;
 
-    seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
+    /// RFC 8628: time to type the code into a browser. At most `limits::code_hours_max`.
+    seconds device_code_lifetime{600};
     seconds device_poll_interval{5};    ///< between the polls of a device; below 2, polls count as for 2
     /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
     /// codes that may wait for one application (`limits::device_codes_per_application_max`).
@@ -12599,7 +12627,7 @@ template <grant_store Grants, random_source Random>
     const auto* refused = std::get_if<redeemed_code>(&*redeemed);
     if (refused == nullptr) return std::get<token_response>(*std::move(redeemed));
     // An expired code may have been deleted.
-    const bool is_over = refused->result == redemption_result::unknown && context.now >= (*found)->expires_at;
+    const bool is_over = refused->result == redemption_result::unknown && has_expired(**found, context.now);
     if (refused->result == redemption_result::expired || is_over) return expired_device_code();
     return refuse_code(*refused);
 }
@@ -13833,7 +13861,7 @@ private:
         if (!found) return respond_error(found.error(), call.response);
         if (*found && !may_be_guess) return answer(call, **found, decided);
         const bool is_pending =
-            *found && (*found)->state == device_code_state::pending && call.context.now() < (*found)->expires_at;
+            *found && (*found)->state == device_code_state::pending && !has_expired(**found, call.context.now());
         if (is_pending) return show_request(call, *code, **found, notice);
         if (may_be_guess) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
         show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
@@ -14040,12 +14068,13 @@ public:
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
-        detail::require_bounds("OAuth", {{"code_lifetime", settings_.code_lifetime},
+        constexpr milliseconds code_lifetime_max = std::chrono::hours{limits::code_hours_max};
+        detail::require_bounds("OAuth", {{"code_lifetime", settings_.code_lifetime, seconds{1}, code_lifetime_max},
                                          {"access_token_lifetime", settings_.access_token_lifetime},
                                          {"refresh_token_lifetime", settings_.refresh_token_lifetime},
                                          {"refresh_token_end", settings_.refresh_token_end},
                                          {"rotation_grace", settings_.rotation_grace, seconds{0}},
-                                         {"device_code_lifetime", settings_.device_code_lifetime},
+                                         {"device_code_lifetime", settings_.device_code_lifetime, seconds{1}, code_lifetime_max},
                                          {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
         detail::require_windows("OAuth", {{"device_requests", settings_.device_requests},
                                           {"device_requests_of_site", settings_.device_requests_of_site},
@@ -29692,7 +29721,7 @@ TOLLGATE_DECL failure expired_device_code() {
 
 TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now) {
     if (waiting.state == device_code_state::denied) return {error_code::access_denied, "The user denied the request."};
-    if (now >= waiting.expires_at) return expired_device_code();
+    if (has_expired(waiting, now)) return expired_device_code();
     return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then poll again."};
 }
 
@@ -32694,7 +32723,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (client != nullptr && client->suspended) return code_result::suspended;
     if (const auto existing = codes_.find(code.code_digest); existing != codes_.end()) {
         if (existing->second.refresh_token) return code_result::spent;
-        if (code.replaceable_until() < existing->second.expires_at) return code_result::waiting;
+        if (!code.replaces(existing->second.expires_at)) return code_result::waiting;
         forget_code(code.code_digest);
     }
     if (client == nullptr) return not_found();
@@ -33265,7 +33294,7 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     const stored_hook* const to = hooks_.find(account, which.hook);
     if (to == nullptr) return false;
     if (to->status.disabled) return hook_is_disabled();
-    const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
+    const bool being_sent = which.kept_in == &which.to->leased && which.at > now && which.at <= latest_due(now);
     if (being_sent) {
         which.resend_requested = true;
         which.attempts_made = 0;
@@ -33307,7 +33336,8 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
     for (const delivery_id each : history->second.deliveries) {
         row& one = rows_.find(each)->second;
         // Deliveries whose worker died are held, too, although no lease has noticed yet.
-        const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
+        const bool lease_over =
+            was_disabled && one.kept_in == &one.to->leased && (one.at <= now || one.at > latest_due(now));
         if (one.state == delivery_state::held || lease_over) make_due(one, now);
     }
     return true;
@@ -33347,6 +33377,11 @@ TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
         row& one = rows_.find(over.id)->second;
         move(one, hook_rows_.find(one.hook)->second.waiting, over.at);
     }
+    while (!which.leased.empty() && which.leased.rbegin()->at > latest_due(now)) {
+        row& one = rows_.find(which.leased.rbegin()->id)->second;
+        move(one, hook_rows_.find(one.hook)->second.waiting, now);
+        queue_no_later_than(hook_rows_.find(one.hook)->second, now);
+    }
 }
 
 TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_time& time,
@@ -33357,6 +33392,8 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     hook_rows& hook_entry = known->second;
     host& target_host = *hook_entry.to;
     end_leases(target_host, time.now);
+    while (!hook_entry.waiting.empty() && hook_entry.waiting.rbegin()->at > latest_due(time.now))
+        move(rows_.find(hook_entry.waiting.rbegin()->id)->second, hook_entry.waiting, time.now);
     const auto next_due = [&]() noexcept -> row* {
         if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return nullptr;
         return &rows_.find(hook_entry.waiting.begin()->id)->second;
@@ -33676,12 +33713,21 @@ TOLLGATE_DECL void outbox::queue_no_later_than(hook_rows& hook_entry, instant re
 
 TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows_max) const {
     due_hook_page page;
-    auto next = ready_.begin();
-    for (; next != ready_.end() && next->ready_at <= now && page.hooks.size() < rows_max; ++next) {
-        const new_hook& hook = hooks_.find(next->hook)->hook;
-        page.hooks.push_back({next->hook, hook.account, hook.target_url});
+    const auto list = [&](hook_queue::const_iterator next, hook_queue::const_iterator end) {
+        for (; next != end && page.hooks.size() < rows_max; ++next) {
+            const new_hook& hook = hooks_.find(next->hook)->hook;
+            page.hooks.push_back({next->hook, hook.account, hook.target_url});
+        }
+        return next;
+    };
+    const auto first_after = [&](instant at) { return ready_.lower_bound({at + milliseconds{1}, 0, hook_id{1}}); };
+    // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
+    const auto too_late = first_after(latest_due(now));
+    if (list(too_late, ready_.end()) != ready_.end()) {
+        page.next_at = now;
+        return page;
     }
-    if (next != ready_.end()) page.next_at = next->ready_at;
+    if (const auto next = list(ready_.begin(), first_after(now)); next != too_late) page.next_at = next->ready_at;
     return page;
 }
 
@@ -39069,7 +39115,8 @@ namespace tollgate::inline v0 {
 
 /// When a delivery that failed is retried, and when it is given up.
 struct retry_schedule {
-    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once.
+    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once. Each is at most
+    /// `limits::delivery_wait_days_max`.
     std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
                                     std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
                                     std::chrono::hours{10}};
@@ -39078,7 +39125,7 @@ struct retry_schedule {
     unsigned jitter_percent = 20;
     /// A hook with failures and no success for this long is disabled. 0: by its first failure.
     milliseconds disable_after = default_disable_after;
-    /// The longest wait that a receiver can ask for with `Retry-After`. 0: it has no effect.
+    /// The longest wait that a receiver can ask for with `Retry-After`, at most `limits::delivery_wait_days_max`. 0: it has no effect.
     milliseconds retry_after_max = std::chrono::hours{24};
 };
 
@@ -39892,7 +39939,7 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
         }
     }
     result.outcome = delivery_outcome::retry;
-    result.retry_at = now + wait;
+    result.retry_at = (std::min)(now + wait, latest_due(now));  // jitter may add to the longest wait
     return result;
 }
 
@@ -40475,7 +40522,7 @@ inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexce
 }
 
 inline result<void> check_settings(const hook_dispatch_settings& settings) {
-    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24};
+    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24}, longest_wait = std::chrono::days{limits::delivery_wait_days_max};
     constexpr const char* whose = "dispatcher";
     const hook_client_settings& client = settings.client;
     if (auto checked = tollgate::detail::check_bounds(
@@ -40491,11 +40538,11 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
                     {"claim_interval", settings.claim_interval, some, day},
                     {"history", settings.history, none},
                     {"retry.disable_after", settings.retry.disable_after, none},
-                    {"retry.retry_after_max", settings.retry.retry_after_max, none}});
+                    {"retry.retry_after_max", settings.retry.retry_after_max, none, longest_wait}});
         !checked)
         return checked;
     for (const milliseconds each : settings.retry.waits)
-        if (auto checked = tollgate::detail::check_bounds(whose, {{"retry.waits", each, none}}); !checked) return checked;
+        if (auto checked = tollgate::detail::check_bounds(whose, {{"retry.waits", each, none, longest_wait}}); !checked) return checked;
     const auto refuse = [](const char* name, std::size_t least, std::size_t most) {
         return tollgate::detail::setting_error(whose, name, std::to_string(least), std::to_string(most));
     };
@@ -43609,10 +43656,10 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
 TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         auto row = on.prepare(
-                         "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), hook "
+                         "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2 AND leased_until <= ?5, 0), hook "
                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
                          "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
-                         id, now, account.service, account.account)
+                         id, now, account.service, account.account, latest_due(now))
                        .next<bool, bool, hook_id>();
         if (!row) return std::move(row).error();
         if (!*row) return false;
@@ -43698,9 +43745,10 @@ private:
             on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?5, leased_until = NULL, ended_at = NULL, "
                        "lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
                        "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 AND id > ?3 "
-                       "AND (state = 'held' OR leased_until <= ?2 OR due_at <> ?5 OR (due_at IS NOT NULL AND attempts_made > 0)) "
+                       "AND (state = 'held' OR leased_until <= ?2 OR leased_until > ?6 "
+                       "OR due_at <> ?5 OR (due_at IS NOT NULL AND attempts_made > 0)) "
                        "ORDER BY id LIMIT ?4) RETURNING id",
-                       hook_, now_, last_released_, changed_rows_max, *due_at),
+                       hook_, now_, last_released_, changed_rows_max, *due_at, latest_due(now_)),
             [](sql::row_number id) { return id; });
         if (!released) return released.error();
         const bool started_at_first = last_released_ == 0;
@@ -43878,8 +43926,9 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
         on.prepare("SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = ?", code.application));
     if (!is_suspended) return is_suspended.error();
     if (is_suspended->value_or(false)) return code_result::suspended;
-    if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
-                           code.code_digest, code.replaceable_until());
+    if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL "
+                           "AND (expires_at <= ? OR expires_at > ?)",
+                           code.code_digest, code.replaceable_until(), code.latest_end());
         !done)
         return std::move(done).error();
     const auto is_spent = sql::read_value<bool>(
@@ -44208,6 +44257,7 @@ public:
         auto hook = read_hook(request.hook);
         if (!hook) return std::move(hook).error();
         if (!*hook) return {};
+        if (auto done = correct_times(request.hook); !done) return done;
         const std::string host = delivery_host((*hook)->target_url);
         auto in_force = leases_in_force(host);
         if (!in_force) return std::move(in_force).error();
@@ -44244,11 +44294,21 @@ private:
             });
     }
 
+    /// Makes deliveries due whose time was set by a wrong clock (`latest_due`). At most `changed_rows_max`: the hook stays due.
+    result<void> correct_times(hook_id hook) {
+        return on_.run(
+            "UPDATE tollgate_deliveries SET due_at = ?2, leased_until = NULL WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
+            "AND ended_at IS NULL AND coalesce(due_at, leased_until) > ?3 LIMIT ?4)",
+            hook, time_.now, latest_due(time_.now), changed_rows_max);
+    }
+
     /// The number of leases of one host that have not expired.
     result<std::size_t*> leases_in_force(const std::string& host) {
         if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
         auto count = sql::read_value<std::int64_t>(
-            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND leased_until > ?", host, time_.now));
+            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND leased_until > ? AND leased_until <= ?", host,
+                        time_.now, latest_due(time_.now)));
         if (!count) return std::move(count).error();
         return &in_force_.emplace(host, static_cast<std::size_t>(count->value_or(0))).first->second;
     }
@@ -44413,12 +44473,20 @@ TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::s
 
 TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
+        // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
+        auto listed = sql::read_all(
+            on.prepare("SELECT id, service, account, target_url FROM tollgate_hooks WHERE ready_at > ? ORDER BY ready_at, id LIMIT ?",
+                       latest_due(now), rows_max),
+            [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
+                return due_hook{id, {service, account}, std::move(target_url)};
+            });
+        if (!listed) return std::move(listed).error();
+        due_hook_page page{.hooks = *std::move(listed)};
         // One more row shows when the next hook is due.
         auto rows = on.prepare(
             "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
-            "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
-            (std::max)(rows_max, rows_max + 1));  // of the largest number, the sum would be 0
-        due_hook_page page;
+            "WHERE ready_at <= ? ORDER BY ready_at, id LIMIT ?",
+            latest_due(now), (std::max)(rows_max, rows_max + 1));  // of the largest number, the sum would be 0
         for (;;) {
             auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
             if (!row) return std::move(row).error();
@@ -48150,20 +48218,20 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
             id, account.service, account.account);
         request.add(
             "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
-            "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
+            "state = 0 AND is_leased AND at > $4 AND at <= $5 AS is_being_sent FROM tollgate_deliveries AS deliveries "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
             "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
             "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
             "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
             "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent "
-            "AND NOT (state = 0 AND is_leased AND at > $4) RETURNING hook_id), "
+            "AND NOT (state = 0 AND is_leased AND at > $4 AND at <= $5) RETURNING hook_id), "
             // `complete` sees that it is to be sent again.
             "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
             "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent AND state = 0 AND is_leased AND at > $4 "
             "RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
             "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
-            id, account.service, account.account, now);
+            id, account.service, account.account, now, latest_due(now));
         request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
@@ -48235,13 +48303,13 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
                 "held AS (SELECT id FROM tollgate_deliveries WHERE hook_id = (SELECT id FROM before) AND state = 3 "
                 "ORDER BY id LIMIT $5), "
                 "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-                "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
+                "WHERE was_disabled AND state = 0 AND is_leased AND (at <= $4 OR at > $6)), "
                 "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
                 "lease_is_open = false, attempts_made = 0, resend_asked = false "
                 "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
                 "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
                 "SELECT id FROM before",
-                id, account.service, account.account, now, postgres::changed_rows_max);
+                id, account.service, account.account, now, postgres::changed_rows_max, latest_due(now));
             request.add(
                 "UPDATE tollgate_hooks AS hooks SET has_backlog = "
                 "disabled_at IS NULL AND EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
@@ -48418,16 +48486,18 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
         "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
         "WHERE NOT $5 AND EXISTS (SELECT FROM tollgate_applications WHERE id = $2 AND suspended IS NULL) "
         "AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
-        "AND NOT (refresh_token_id IS NULL AND expires_at <= $6)) "
+        "AND NOT (refresh_token_id IS NULL AND (expires_at <= $6 OR expires_at > $7))) "
         // DO NOTHING would not insert it beside a transaction that is about to delete it.
         "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
-        code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until());
+        code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until(),
+        code.latest_end());
     const auto granted = reading.add(
         "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
         code.application);
     // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
-    reading.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2",
-                code.code_digest, code.replaceable_until());
+    reading.add(
+        "DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND (expires_at <= $2 OR expires_at > $3)",
+        code.code_digest, code.replaceable_until(), code.latest_end());
     const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
                                       code.code_digest);
     auto read = on.run(reading);
@@ -48917,6 +48987,13 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
         "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
         hooks, notices_max);
+    // Makes deliveries due whose time was set by a wrong clock (`latest_due`).
+    to.add(
+        "UPDATE tollgate_deliveries SET at = $2, is_leased = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
+        "WHERE hooks.id = ANY ($1) AND state = 0 AND at > $4 "
+        "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
+        hooks, time.now, changed_rows_max, latest_due(time.now));
     to.add(
         "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
         "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
@@ -48930,7 +49007,7 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
         "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM requested) AS hosts CROSS JOIN LATERAL ("
         "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
-        "AND state = 0 AND is_leased AND at > $4) AS counted), "
+        "AND state = 0 AND is_leased AND at > $4 AND at <= $6) AS counted), "
         "due AS (SELECT pending.id, place, host_leases_max, requested.host_id, row_number() OVER ("
         "PARTITION BY requested.host_id ORDER BY place, pending.at, pending.id) AS number FROM requested CROSS JOIN LATERAL ("
         "SELECT id, at FROM tollgate_deliveries WHERE hook_id = requested.id AND state = 0 AND at <= $4 "
@@ -48945,7 +49022,7 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "account_id, name, data, happened_at, seed FROM leased "
         "JOIN requested ON requested.id = hook_id AND requested.place = leased.place "
         "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
-        hooks, deliveries_max, host_leases_max, time.now, time.until);
+        hooks, deliveries_max, host_leases_max, time.now, time.until, latest_due(time.now));
     to.add(
         "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
         "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
@@ -48953,10 +49030,10 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
         "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
         "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
-        "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
+        "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4 AND at <= $5) AS taken "
         "WHERE hooks.id = old.id AND old.account_id <> 0 "
         "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
-        hooks, host_leases_max, retry_at, time.now);
+        hooks, host_leases_max, retry_at, time.now, latest_due(time.now));
     const auto previous_secrets = to.add(
         "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
         "ORDER BY hook_id, id DESC",
@@ -49111,24 +49188,26 @@ TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std:
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return impl_->with_batch([&](postgres::batch& request) -> result<due_hook_page> {
         request.add(
+            // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
             "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
+            "(SELECT id AS hook_id, 0::bigint AS due_at FROM tollgate_hooks WHERE ready_at > $4 ORDER BY ready_at LIMIT $2) UNION ALL "
             "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
             "ORDER BY ready_at, id LIMIT $2) UNION ALL "
             "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS of_notice ON of_notice.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $3) AS first "
-            "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
+            "WHERE due_at <= $1 OR due_at > $4)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
             "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
-            now, rows_max, postgres::notices_max);
+            now, rows_max, postgres::notices_max, latest_due(now));
         request.add(
-            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
+            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1 AND ready_at <= $3), "
             "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $2) AS first "
-            "WHERE due_at > $1), "
+            "WHERE due_at > $1 AND due_at <= $3), "
             "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id OFFSET $2 LIMIT 1) AS more), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id <> 0), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)",
-            now, postgres::notices_max);
+            now, postgres::notices_max, latest_due(now));
         auto response = impl_->database.run(request, postgres::repeat::allowed);
         if (!response) return std::move(response).error();
         auto hooks =

@@ -35,6 +35,7 @@ inline constexpr std::size_t query_parameters_max = 8;           // that one rou
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t path_segments_max = 12;             // of one route; a longer path is unknown
 inline constexpr int full_host_retry_seconds_max = 60;            // how long a due webhook may be unlisted while its host is full
+inline constexpr int delivery_wait_days_max = 7;                  // until a retry, and until the end of a lease: see `has_come`
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
 inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
@@ -56,6 +57,7 @@ inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bo
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
 inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
+inline constexpr int code_hours_max = 24;                         // the lifetime of a code and of a device code: see `has_come`
 inline constexpr int code_seconds_left_min = 30;                  // of a code that is sent again: an exchange may be slow
 inline constexpr int approved_device_code_seconds = 60;            // at least, so that the device can poll once more
 inline constexpr int expired_device_code_seconds = 600;            // kept, so that a device that still polls is told (RFC 8628 section 3.5)

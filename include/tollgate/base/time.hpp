@@ -26,6 +26,19 @@ using std::chrono::seconds;
 /// The first whole second at or after `at`, for values that clients wait for.
 [[nodiscard]] constexpr instant round_up_to_seconds(instant at) noexcept { return std::chrono::ceil<seconds>(at); }
 
+/// The rule for every stored time that is compared with the current one: whether the time has come at which something is due, or ends.
+/// It has if it has passed, and also if it lies further ahead than `longest`, the longest time that it can be set to. Then one of two
+/// clocks is wrong, that which it was set by or this one, and nothing may wait until they agree.
+///
+/// Only for decisions that can be repeated. Rows are deleted only when their time has passed, because this clock may be the wrong one.
+[[nodiscard]] constexpr bool has_come(instant at, instant now, milliseconds longest) noexcept {
+    return at <= now || at - now > longest;
+}
+/// The same rule for a stored time in the past: whether less than `length` has passed since. It has not if the time lies that far ahead.
+[[nodiscard]] constexpr bool is_recent(instant at, instant now, milliseconds length) noexcept {
+    return !has_come(at + length, now, 2 * length - milliseconds{1});
+}
+
 /// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters. Fractions of a second are truncated, and years outside 0
 /// to 9999 are clamped.
 struct iso8601_text {

@@ -64,8 +64,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
-    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists, was not redeemed and expires by
-    // `replaceable_until()`, it is replaced. Changes nothing if the digest exists in any other case, if the application is suspended, or if
+    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists and was not redeemed, it is replaced
+    // if the new one `replaces` its end. Changes nothing if the digest exists in any other case, if the application is suspended, or if
     // the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the
     // application does not exist, invalid if the user's scopes would exceed a scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
@@ -108,7 +108,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // Revokes a grant; returns whether there was one. Its codes, access and refresh tokens are deleted with it.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
     // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many. A device code is of
-    // use for `limits::expired_device_code_seconds` after its expiry.
+    // use for `limits::expired_device_code_seconds` after its expiry. Nothing is deleted before its end has passed, however far ahead it
+    // is.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 

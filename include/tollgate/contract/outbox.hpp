@@ -32,6 +32,9 @@ concept event_sink = requires(S& s, const event& reported, const message_seed& s
 /// gets. A store guarantees only what all workers of all processes must agree on: one lease per delivery, and the bound of leases per host
 /// that a request names. A delivery's host is scheme, host and port of its hook's target (`delivery_host`).
 ///
+/// A due time or an end of a lease that is later than `latest_due(now)` was set by a clock that was wrong. Such a delivery is due now; its
+/// hook is listed, and its lease does not count.
+///
 /// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps.
 /// A store keeps at least the newest `limits::ended_deliveries_per_hook_max` delivered and given up deliveries of a
 /// hook. A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host

@@ -5,6 +5,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/time.hpp>
@@ -157,6 +158,10 @@ struct due_hook {
     std::string target_url;
 };
 
+/// The latest time at which a delivery that waits at `now` can be due, or its lease can end. One that is later was set by a clock that
+/// was wrong: the delivery is due now, and its lease has ended (`has_come`).
+[[nodiscard]] constexpr instant latest_due(instant now) noexcept { return now + std::chrono::days{limits::delivery_wait_days_max}; }
+
 /// A page of due hooks.
 struct due_hook_page {
     std::vector<due_hook> hooks{};
@@ -268,7 +273,8 @@ struct completed_delivery {
 /// outbox. The store itself records the attempt, and decides whether the lease is still open.
 ///
 /// A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does a
-/// failure whose predecessor is earlier than `disable_if_failing_since`. A failure that does not count for the hook changes neither.
+/// failure whose predecessor is earlier than `disable_if_failing_since`. A time of a failure that is later than `now` was set by a clock
+/// that was ahead; it is replaced by the attempt's time. A failure that does not count for the hook changes neither.
 /// Nor does an attempt to another target than the hook has now; a delivery that was `gone` there is due at once. `not_attempted`
 /// only ends the lease. A delivery that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is
 /// disabled. Thread rule: any thread.
@@ -285,6 +291,8 @@ struct completed_delivery {
     if (ended.outcome != not_attempted && ended.counts_for_hook && !has_new_target) {
         hook_status& hook = after.hook;
         const auto& bound = ended.disable_if_failing_since;
+        for (auto* each : {&hook.failing_since, &hook.last_failure_at})
+            if (*each && **each > now) *each = ended.attempt.at;
         if (ended.outcome == delivered) hook.failing_since.reset();
         else if (!hook.failing_since || !hook.last_failure_at || (bound && *hook.last_failure_at < *bound))
             hook.failing_since = hook.last_failure_at = ended.attempt.at;

@@ -10,6 +10,7 @@
 #include <tollgate/model/scope.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,10 +43,15 @@ struct new_authorization_code {
     /// Consent was skipped because all scopes were granted before: the code is created only if that still holds.
     bool only_if_granted = false;
 
-    /// The same code is replaced if it expires by then and was not redeemed: too little time is left, or none, to send it again.
+    /// The same code is replaced if it expires by then and was not redeemed: too little time is left, or none, to send it again. The
+    /// same applies if it expires after `latest_end`.
     [[nodiscard]] constexpr instant replaceable_until() const noexcept {
         return created_at + (std::min)((expires_at - created_at) / 2, milliseconds{seconds{limits::code_seconds_left_min}});
     }
+    /// No code that exists now can end later; if it does, its end was set by a clock that was wrong (`has_come`).
+    [[nodiscard]] constexpr instant latest_end() const noexcept { return created_at + std::chrono::hours{limits::code_hours_max}; }
+    /// Whether it replaces the same code with this end, if that was not redeemed.
+    [[nodiscard]] constexpr bool replaces(instant end) const noexcept { return end <= replaceable_until() || end > latest_end(); }
 };
 
 /// The result of storing a code. Submitting a form twice requests the same code twice.
@@ -105,8 +111,8 @@ struct stored_code {
 /// thread.
 [[nodiscard]] inline redemption_result judge_redemption(const stored_code& code, const code_redemption& shown) noexcept {
     if (code.redeemed_at)
-        return shown.now < *code.redeemed_at + shown.grace ? redemption_result::repeated : redemption_result::reused;
-    if (code.expires_at <= shown.now) return redemption_result::expired;
+        return is_recent(*code.redeemed_at, shown.now, shown.grace) ? redemption_result::repeated : redemption_result::reused;
+    if (has_come(code.expires_at, shown.now, std::chrono::hours{limits::code_hours_max})) return redemption_result::expired;
     if (shown.redirect_uri && *shown.redirect_uri != code.redirect) return redemption_result::redirect_mismatch;
     if (shown.code_challenge != code.code_challenge) return redemption_result::verifier_mismatch;
     return redemption_result::redeemed;
@@ -171,7 +177,7 @@ struct stored_refresh_token {
 [[nodiscard]] inline refresh_result judge_refresh(const stored_refresh_token& token, const token_refresh& shown) noexcept {
     if (!token.is_current) {
         const bool was_just_replaced = token.replaced != nullptr && *token.replaced == shown.refresh_digest && shown.rotation &&
-                                       shown.now < token.replaced_at + shown.rotation->grace;
+                                       is_recent(token.replaced_at, shown.now, shown.rotation->grace);
         if (!was_just_replaced) return refresh_result::reused;
     }
     if (!token.scopes.contains_all(shown.covering)) return refresh_result::too_wide;
@@ -251,10 +257,15 @@ struct device_code {
     std::optional<user_id> answered_by = {};  ///< empty while it is pending, and if an earlier release stored the answer
 };
 
+/// Whether the request has expired.
+[[nodiscard]] inline bool has_expired(const device_code& request, instant now) noexcept {
+    return has_come(request.expires_at, now, std::chrono::hours{limits::code_hours_max});
+}
+
 /// Decides what an answer to a known request results in, for the verb `answer_device_code` of a store; empty if the request has
 /// expired. If the result is new, the store keeps the answer, and creates `code_of` if it is an approval. Thread rule: any thread.
 [[nodiscard]] inline std::optional<device_answer> judge_answer(const device_code& request, const device_decision& decision) noexcept {
-    if (request.expires_at <= decision.now) return std::nullopt;
+    if (has_expired(request, decision.now)) return std::nullopt;
     if (request.state == device_code_state::pending) return device_answer{true, decision.answer, decision.user};
     return device_answer{false, request.state, request.answered_by};
 }

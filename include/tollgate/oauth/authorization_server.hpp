@@ -4,6 +4,7 @@
 
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/http/detail/client_address.hpp>
@@ -74,12 +75,13 @@ public:
           pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
-        detail::require_bounds("OAuth", {{"code_lifetime", settings_.code_lifetime},
+        constexpr milliseconds code_lifetime_max = std::chrono::hours{limits::code_hours_max};
+        detail::require_bounds("OAuth", {{"code_lifetime", settings_.code_lifetime, seconds{1}, code_lifetime_max},
                                          {"access_token_lifetime", settings_.access_token_lifetime},
                                          {"refresh_token_lifetime", settings_.refresh_token_lifetime},
                                          {"refresh_token_end", settings_.refresh_token_end},
                                          {"rotation_grace", settings_.rotation_grace, seconds{0}},
-                                         {"device_code_lifetime", settings_.device_code_lifetime},
+                                         {"device_code_lifetime", settings_.device_code_lifetime, seconds{1}, code_lifetime_max},
                                          {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
         detail::require_windows("OAuth", {{"device_requests", settings_.device_requests},
                                           {"device_requests_of_site", settings_.device_requests_of_site},

@@ -4,6 +4,7 @@
 
 #include <tollgate/testing/detail/access_tokens.hpp>
 #include <tollgate/testing/detail/applications.hpp>
+#include <tollgate/testing/detail/clocks.hpp>
 #include <tollgate/testing/detail/contracts.hpp>
 #include <tollgate/testing/detail/grants.hpp>
 #include <tollgate/testing/detail/hooks.hpp>
@@ -75,10 +76,17 @@ template <class... Required, class Make>
     if constexpr (hook_store<store> && outbox<store>) {
         add_outbox_cases(all, source);
         add_outbox_owner_cases(all, source);
+        add_delivery_clock_cases(all, source);
     }
     if constexpr (application_store<store>) add_application_cases(all, source);
-    if constexpr (oauth_store<store>) add_grant_cases(all, source);
-    if constexpr (session_store<store>) add_session_cases(all, source);
+    if constexpr (oauth_store<store>) {
+        add_grant_cases(all, source);
+        add_grant_clock_cases(all, source);
+    }
+    if constexpr (session_store<store>) {
+        add_session_cases(all, source);
+        add_session_clock_cases(all, source);
+    }
     return all;
 }
 

@@ -244,10 +244,8 @@ private:
     // More than one sign-in adds, so that the store does not grow with expired sessions.
     static constexpr std::size_t sweep_rows_max = 4;
 
-    /// Also if the last use lies as far in the future: the clock was set back since, and the session would live that much longer.
     [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
-        return now - found.created_at >= settings_.lifetime || now - found.last_seen_at >= settings_.idle_lifetime ||
-               found.last_seen_at - now >= settings_.idle_lifetime;
+        return !is_recent(found.created_at, now, settings_.lifetime) || !is_recent(found.last_seen_at, now, settings_.idle_lifetime);
     }
 
     [[nodiscard]] result<void> end_session_of(const http::request& request) {

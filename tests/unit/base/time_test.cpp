@@ -29,3 +29,22 @@ TEST_CASE("seconds are rounded down for stores and up for clients", "[base][time
     CHECK(round_up_to_seconds(from_unix_milliseconds(1001)) == from_unix_seconds(2));
     CHECK(round_up_to_seconds(from_unix_milliseconds(1000)) == from_unix_seconds(1));
 }
+
+TEST_CASE("a stored time has come if it has passed, or if it is further ahead than it can be", "[base][time]") {
+    constexpr instant now = from_unix_seconds(1'000'000);
+    constexpr milliseconds longest = seconds{60}, moment{1};
+    struct row {
+        instant at;
+        bool has_come, is_recent;
+    };
+    for (const auto& [at, come, recent] : {row{now, true, true}, row{now - moment, true, true}, row{now + moment, false, true},
+                                           row{now - longest + moment, true, true}, row{now - longest, true, false},
+                                           row{now + longest - moment, false, true}, row{now + longest, false, false},
+                                           row{now + longest + moment, true, false}, row{now - std::chrono::days{30}, true, false},
+                                           row{now + std::chrono::days{30}, true, false}}) {
+        CAPTURE((at - now).count());
+        CHECK(has_come(at, now, longest) == come);
+        CHECK(is_recent(at, now, longest) == recent);
+        CHECK_FALSE(is_recent(at, now, seconds{0}));
+    }
+}

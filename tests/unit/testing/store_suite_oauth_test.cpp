@@ -41,6 +41,9 @@ enum class defect {
     forgets_why_it_suspended,
     creates_codes_for_suspended_applications,
     approves_devices_for_suspended_applications,
+    keeps_the_latest_time,
+    sweeps_what_ends_far_ahead,
+    sweeps_sessions_from_far_ahead,
     creates_codes_for_unknown_applications,
     reports_a_waiting_code_as_created,
     replaces_granted_scopes,
@@ -189,6 +192,7 @@ public:
         return inner_.create_owner_token(token);
     }
     result<void> create_device_code(const new_device_code& token) {
+        note_time(token.created_at);
         const std::scoped_lock lock{mutex_};
         created_here_.insert(token.device_digest.bytes());
         return inner_.create_device_code(token);
@@ -206,6 +210,7 @@ public:
     }
     result<std::optional<device_answer>> answer_device_code(device_decision decision) {
         if (is(defect::answers_expired_requests)) decision.now = testing::noon;
+        decision.now = note_time(decision.now);
         const auto found = *inner_.find_device_code(decision.user_digest);
         const bool was_pending = found && found->state == device_code_state::pending;
         if (is(defect::checks_before_answering))
@@ -236,6 +241,7 @@ public:
     }
     result<code_result> create_code(new_authorization_code code) {
         const resumed application{*this, code.application, defect::creates_codes_for_suspended_applications};
+        note_time(code.created_at);
         if (is(defect::grants_without_consent)) code.only_if_granted = false;
         if (const std::scoped_lock lock{mutex_}; codes_.contains(code.code_digest.bytes())) {
             const new_authorization_code& first = codes_.at(code.code_digest.bytes());
@@ -264,6 +270,7 @@ public:
     }
     result<redeemed_code> redeem_code(code_redemption redemption) {
         using enum redemption_result;
+        redemption.now = note_time(redemption.now);
         if (is(defect::has_no_grace_period_for_codes)) redemption.grace = seconds{0};
         const resumed application{*this, redemption.application, defect::redeems_codes_of_suspended_applications};
         if (is(defect::ends_approved_device_codes_with_their_requests))
@@ -303,6 +310,7 @@ public:
     }
     result<refreshed_token> refresh_access_token(token_refresh refresh) {
         using enum refresh_result;
+        refresh.now = note_time(refresh.now);
         const resumed application{*this, refresh.application, defect::refreshes_for_suspended_applications};
         if (is(defect::refreshes_after_the_end)) refresh.now -= milliseconds{1};
         if (is(defect::does_not_prolong)) refresh.refresh_lifetime = seconds{1};
@@ -367,6 +375,7 @@ public:
         return done;
     }
     result<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
+        if (is(defect::sweeps_what_ends_far_ahead) && now < testing::noon) now += 2 * std::chrono::days{30};
         if (is(defect::sweeps_too_early)) now += milliseconds{1};
         if (is(defect::sweeps_too_much)) rows_max *= 10;
         if (is(defect::forgets_expired_device_codes)) now += seconds{limits::expired_device_code_seconds};
@@ -400,6 +409,8 @@ public:
         return inner_.end_sessions_of(user, except);
     }
     result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
+        if (is(defect::sweeps_sessions_from_far_ahead) && created_before < testing::noon - std::chrono::days{20})
+            created_before = testing::noon + std::chrono::days{1};
         if (is(defect::sweeps_used_sessions)) seen_before += milliseconds{1};
         if (is(defect::sweeps_with_swapped_times)) std::swap(created_before, seen_before);
         return inner_.sweep_sessions(created_before, seen_before, rows_max);
@@ -407,6 +418,13 @@ public:
 
 private:
     [[nodiscard]] bool is(defect other) const noexcept { return defect_ == other; }
+
+    /// The latest time that was noted, with the defect that keeps it.
+    instant note_time(instant now) {
+        const std::scoped_lock lock{mutex_};
+        latest_ = (std::max)(latest_, now);
+        return is(defect::keeps_the_latest_time) ? latest_ : now;
+    }
 
     /// Calls the verb; with this defect, it revokes no access token of the application.
     template <class Verb>
@@ -452,6 +470,7 @@ private:
     std::atomic<bool> grants_seen_ = false;
     std::optional<scope_set> narrowed_;
     std::mutex mutex_;
+    instant latest_{};
     std::map<bytes, new_authorization_code> codes_;
     std::map<bytes, scope_set> narrowed_successors_;
     std::map<bytes, instant> first_ends_;
@@ -500,6 +519,13 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
             "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
         row{defect::approves_devices_for_suspended_applications,
             "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
+        row{defect::keeps_the_latest_time, "clock: a code that was created by a clock that is ahead has expired, and is replaced"},
+        row{defect::keeps_the_latest_time, "clock: reuse of a code that was redeemed by a clock that is ahead is detected"},
+        row{defect::keeps_the_latest_time, "clock: reuse of a refresh token that was replaced by a clock that is ahead is detected"},
+        row{defect::keeps_the_latest_time, "clock: a device code that was created by a clock that is ahead has expired"},
+        row{defect::sweeps_what_ends_far_ahead,
+            "clock: a sweep by a clock that is behind deletes nothing, and each row goes when its end has passed"},
+        row{defect::sweeps_sessions_from_far_ahead, "session: a sweep by a clock that is behind deletes none"},
         row{defect::creates_codes_for_unknown_applications, "code: none is created for an unknown application"},
         row{defect::reports_a_waiting_code_as_created, "code: creating it again changes nothing"},
         row{defect::replaces_granted_scopes, "grant: new scopes are added to those already granted"},

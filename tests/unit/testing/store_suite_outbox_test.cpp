@@ -98,6 +98,10 @@ enum class defect {
     counts_failures_that_do_not_count,
     sends_tests_at_the_event_time,
     counts_held_deliveries,
+    waits_for_the_latest_time,
+    fails_since_the_earliest_time,
+    shortens_waits,
+    sweeps_what_ended_far_ahead,
 };
 
 /// The memory store with one defect.
@@ -154,6 +158,7 @@ public:
         const auto hooks = *inner_.hooks_of(reported.account);
         if (is(defect::delivers_to_disabled_hooks))
             for (const hook& each : hooks) static_cast<void>(inner_.enable_hook(reported.account, each.id, now));
+        latest_ = (std::max)(latest_, now);
         if (is(defect::is_due_at_the_event_time)) now = reported.at;
         if (is(defect::truncates_to_seconds)) reported.at = std::chrono::floor<seconds>(reported.at);
         if (is(defect::trims_data))
@@ -176,6 +181,7 @@ public:
         return found;
     }
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) {
+        if (const std::scoped_lock lock{mutex_}; waits(now)) return due_hook_page{};
         if (is(defect::lists_too_many_hooks)) ++rows_max;
         auto page = inner_.due_hooks(now, rows_max);
         if (!page) return page;
@@ -190,6 +196,8 @@ public:
     }
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, lease_time time) {
         const std::scoped_lock lock{mutex_};
+        if (waits(time.now)) return std::vector<due_delivery>{};
+        latest_ = (std::max)(latest_, time.now);
         if (is(defect::leases_for_too_long)) time.until += milliseconds{1};
         if (is(defect::leases_for_too_short)) time.until -= milliseconds{1};
         std::vector<lease_request> changed(requests.begin(), requests.end());
@@ -233,6 +241,10 @@ public:
                 results.push_back(completion::too_late);
                 continue;
             }
+            latest_ = (std::max)(latest_, now);
+            earliest_ = (std::min)(earliest_, each.attempt.at);
+            if (waits(now)) each.disable_if_failing_since.reset();
+            if (is(defect::shortens_waits)) each.retry_at = (std::min)(each.retry_at, now + std::chrono::hours{1});
             if (is(defect::ignores_the_retry_time)) each.retry_at = now;
             if (is(defect::counts_results_of_the_old_target)) each.target_url.clear();
             if (is(defect::truncates_responses))
@@ -252,6 +264,8 @@ public:
                 for (std::int64_t hook = 1; hook < 4; ++hook) failed_.insert(hook_id{hook});
             auto outcome = inner_.complete({&each, 1}, now);
             if (!outcome) return outcome;
+            if (is(defect::fails_since_the_earliest_time) && each.disable_if_failing_since && earliest_ <= *each.disable_if_failing_since)
+                outcome->at(0) = completion::hook_disabled;
             if (is(defect::accepts_late_results)) outcome->at(0) = completion::done;
             if (is(defect::completes_twice) && outcome->at(0) == completion::too_late) {
                 static_cast<void>(inner_.resend(testing::sample_account(), each.lease.delivery, now));
@@ -344,6 +358,7 @@ public:
         return inner_.enable_hook(account, id, now);
     }
     result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) {
+        if (is(defect::sweeps_what_ended_far_ahead) && ended_before < testing::noon) ended_before += 2 * std::chrono::days{30};
         if (is(defect::sweeps_too_early)) ended_before += milliseconds{1};
         if (is(defect::sweeps_too_much)) rows_max *= 10;
         if (is(defect::sweeps_without_attempts))
@@ -354,10 +369,12 @@ public:
 
 private:
     [[nodiscard]] bool is(defect other) const noexcept { return defect_ == other; }
+    [[nodiscard]] bool waits(instant now) const noexcept { return is(defect::waits_for_the_latest_time) && latest_ > latest_due(now); }
 
     defect defect_;
     memory_store inner_;
     std::mutex mutex_;
+    instant latest_ = testing::noon, earliest_ = testing::noon;
     std::atomic<std::uint64_t> changes_ = 0;
     std::set<hook_id> deleted_, failed_;
     std::map<hook_id, instant> was_failing_;
@@ -449,7 +466,21 @@ TEST_CASE("each defect of an outbox is detected by its case") {
         row{defect::ignores_single_events_in_its_number, "shared: the number of changes is another one after an event was appended"},
         row{defect::counts_failures_that_do_not_count, "hook: a failure that its receiver did not cause leaves its status as it is"},
         row{defect::sends_tests_at_the_event_time, "event: can be sent to a single hook, whatever the name of its event"},
-        row{defect::counts_held_deliveries, "backlog: does not count deliveries that are held"}});
+        row{defect::counts_held_deliveries, "backlog: does not count deliveries that are held"},
+        row{defect::waits_for_the_latest_time, "clock: an event that was reported by a clock that is ahead is due"},
+        row{defect::waits_for_the_latest_time,
+            "clock: a retry that was planned by a clock that is ahead is due, and delays no other hook"},
+        row{defect::waits_for_the_latest_time, "clock: a lease that was taken by a clock that is ahead is over, and does not count"},
+        row{defect::waits_for_the_latest_time, "clock: a delivery that was leased by a clock that is ahead is sent again at once"},
+        row{defect::waits_for_the_latest_time,
+            "clock: a delivery that was leased by a clock that is ahead is sent when its hook is enabled"},
+        row{defect::waits_for_the_latest_time, "clock: a clock that is behind delays no delivery"},
+        row{defect::waits_for_the_latest_time,
+            "clock: a failure that was recorded by a clock that is ahead does not keep a hook from being disabled"},
+        row{defect::fails_since_the_earliest_time,
+            "clock: a failure that was recorded by a clock that is behind does not disable a hook early"},
+        row{defect::shortens_waits, "clock: a wait that can be right is not shortened"},
+        row{defect::sweeps_what_ended_far_ahead, "clock: a sweep by a clock that is behind deletes no delivery"}});
 }
 
 namespace {

@@ -639,7 +639,7 @@ TEST_CASE("a child process leaves the dispatcher of its parent alone") {
 TEST_CASE("a dispatcher starts with settings at their bounds, and refuses settings beyond them by name") {
     dispatcher_setup setup;
     using all = hook_dispatch_settings;
-    constexpr milliseconds day = hours{24}, century = 36'500 * day;
+    constexpr milliseconds day = hours{24}, week = 7 * day, century = 36'500 * day;
     struct time_row {
         const char* name;
         milliseconds& (*of)(all&);
@@ -657,9 +657,9 @@ TEST_CASE("a dispatcher starts with settings at their bounds, and refuses settin
         {"poll_interval", [](all& of) -> milliseconds& { return of.poll_interval; }, milliseconds{1}, day},
         {"claim_interval", [](all& of) -> milliseconds& { return of.claim_interval; }, milliseconds{1}, day},
         {"history", [](all& of) -> milliseconds& { return of.history; }, milliseconds{0}, century},
-        {"retry.waits", [](all& of) -> milliseconds& { return of.retry.waits.at(1); }, milliseconds{0}, century},
+        {"retry.waits", [](all& of) -> milliseconds& { return of.retry.waits.at(1); }, milliseconds{0}, week},
         {"retry.disable_after", [](all& of) -> milliseconds& { return of.retry.disable_after; }, milliseconds{0}, century},
-        {"retry.retry_after_max", [](all& of) -> milliseconds& { return of.retry.retry_after_max; }, milliseconds{0}, century}};
+        {"retry.retry_after_max", [](all& of) -> milliseconds& { return of.retry.retry_after_max; }, milliseconds{0}, week}};
     struct count_row {
         const char* name;
         std::size_t& (*of)(all&);

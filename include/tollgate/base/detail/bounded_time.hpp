@@ -21,10 +21,10 @@ struct bounded_time {
     constexpr bounded_time(const char* setting, milliseconds time, milliseconds least_time = milliseconds{1},
                            milliseconds most_time = longest) noexcept
         : name{setting}, value{time}, least{least_time}, most{most_time} {}
-    constexpr bounded_time(const char* setting, seconds time, seconds least_time = seconds{1}) noexcept
+    constexpr bounded_time(const char* setting, seconds time, seconds least_time = seconds{1}, milliseconds most_time = longest) noexcept
         // Clamped beyond the bounds, because the conversion could overflow.
         : bounded_time{setting, milliseconds{(std::clamp)(time, seconds{-1}, seconds{std::chrono::days{36'501}})},
-                       milliseconds{least_time}} {}
+                       milliseconds{least_time}, most_time} {}
 
     const char* name;
     milliseconds value;

@@ -141,7 +141,7 @@ private:
         if (!found) return respond_error(found.error(), call.response);
         if (*found && !may_be_guess) return answer(call, **found, decided);
         const bool is_pending =
-            *found && (*found)->state == device_code_state::pending && call.context.now() < (*found)->expires_at;
+            *found && (*found)->state == device_code_state::pending && !has_expired(**found, call.context.now());
         if (is_pending) return show_request(call, *code, **found, notice);
         if (may_be_guess) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
         show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);

@@ -180,7 +180,7 @@ template <grant_store Grants, random_source Random>
     const auto* refused = std::get_if<redeemed_code>(&*redeemed);
     if (refused == nullptr) return std::get<token_response>(*std::move(redeemed));
     // An expired code may have been deleted.
-    const bool is_over = refused->result == redemption_result::unknown && context.now >= (*found)->expires_at;
+    const bool is_over = refused->result == redemption_result::unknown && has_expired(**found, context.now);
     if (refused->result == redemption_result::expired || is_over) return expired_device_code();
     return refuse_code(*refused);
 }

@@ -103,7 +103,7 @@ TOLLGATE_DECL failure expired_device_code() {
 
 TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now) {
     if (waiting.state == device_code_state::denied) return {error_code::access_denied, "The user denied the request."};
-    if (now >= waiting.expires_at) return expired_device_code();
+    if (has_expired(waiting, now)) return expired_device_code();
     return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then poll again."};
 }
 

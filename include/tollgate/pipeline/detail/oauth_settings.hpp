@@ -27,7 +27,8 @@ struct oauth_settings {
     std::string documentation_url = {};
 
     // Each time is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
-    seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
+    /// RFC 6749 recommends at most ten minutes; a redirect takes seconds. At most `limits::code_hours_max`.
+    seconds code_lifetime{60};
     seconds access_token_lifetime{3600};
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
     seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
@@ -36,7 +37,8 @@ struct oauth_settings {
     /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
     bool rotates_all_refresh_tokens = false;
 
-    seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
+    /// RFC 8628: time to type the code into a browser. At most `limits::code_hours_max`.
+    seconds device_code_lifetime{600};
     seconds device_poll_interval{5};    ///< between the polls of a device; below 2, polls count as for 2
     /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
     /// codes that may wait for one application (`limits::device_codes_per_application_max`).

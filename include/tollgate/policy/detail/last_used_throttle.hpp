@@ -31,22 +31,14 @@ public:
     /// Whether to record a use now. Of parallel calls at most one returns true. When the clock goes back, the next
     /// record is delayed by at most one interval.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
-        if (is_recent(last_used_at, now)) [[likely]]
+        if (last_used_at && is_recent(*last_used_at, now, for_one)) [[likely]]
             return false;
         std::int64_t last = last_.load(std::memory_order_relaxed);
-        if (!has_passed(last, now)) return false;
+        if (is_recent(from_unix_milliseconds(last), now, over_all)) return false;
         return last_.compare_exchange_strong(last, to_unix_milliseconds(now), std::memory_order_relaxed);
     }
 
 private:
-    [[nodiscard]] static bool is_recent(const std::optional<instant>& last_used_at, instant now) noexcept {
-        return last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one;
-    }
-    [[nodiscard]] static bool has_passed(std::int64_t last, instant now) noexcept {
-        const instant recorded = from_unix_milliseconds(last);
-        return now >= recorded + over_all || recorded >= now + over_all;
-    }
-
     std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970
 };
 

@@ -6,6 +6,7 @@
 #include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/base/detail/start_thread.hpp>
 #include <tollgate/base/detail/thread_mark.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 #include <tollgate/webhooks/detail/delivery_scheduler.hpp>
 #include <tollgate/webhooks/detail/delivery_trace.hpp>
@@ -45,7 +46,7 @@ inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexce
 }
 
 inline result<void> check_settings(const hook_dispatch_settings& settings) {
-    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24};
+    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24}, longest_wait = std::chrono::days{limits::delivery_wait_days_max};
     constexpr const char* whose = "dispatcher";
     const hook_client_settings& client = settings.client;
     if (auto checked = tollgate::detail::check_bounds(
@@ -61,11 +62,11 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
                     {"claim_interval", settings.claim_interval, some, day},
                     {"history", settings.history, none},
                     {"retry.disable_after", settings.retry.disable_after, none},
-                    {"retry.retry_after_max", settings.retry.retry_after_max, none}});
+                    {"retry.retry_after_max", settings.retry.retry_after_max, none, longest_wait}});
         !checked)
         return checked;
     for (const milliseconds each : settings.retry.waits)
-        if (auto checked = tollgate::detail::check_bounds(whose, {{"retry.waits", each, none}}); !checked) return checked;
+        if (auto checked = tollgate::detail::check_bounds(whose, {{"retry.waits", each, none, longest_wait}}); !checked) return checked;
     const auto refuse = [](const char* name, std::size_t least, std::size_t most) {
         return tollgate::detail::setting_error(whose, name, std::to_string(least), std::to_string(most));
     };

@@ -15,7 +15,8 @@ namespace tollgate::inline v0 {
 
 /// When a delivery that failed is retried, and when it is given up.
 struct retry_schedule {
-    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once.
+    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once. Each is at most
+    /// `limits::delivery_wait_days_max`.
     std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
                                     std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
                                     std::chrono::hours{10}};
@@ -24,7 +25,7 @@ struct retry_schedule {
     unsigned jitter_percent = 20;
     /// A hook with failures and no success for this long is disabled. 0: by its first failure.
     milliseconds disable_after = default_disable_after;
-    /// The longest wait that a receiver can ask for with `Retry-After`. 0: it has no effect.
+    /// The longest wait that a receiver can ask for with `Retry-After`, at most `limits::delivery_wait_days_max`. 0: it has no effect.
     milliseconds retry_after_max = std::chrono::hours{24};
 };
 

@@ -60,7 +60,7 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
         }
     }
     result.outcome = delivery_outcome::retry;
-    result.retry_at = now + wait;
+    result.retry_at = (std::min)(now + wait, latest_due(now));  // jitter may add to the longest wait
     return result;
 }
 

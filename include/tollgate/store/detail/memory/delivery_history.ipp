@@ -68,7 +68,7 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     const stored_hook* const to = hooks_.find(account, which.hook);
     if (to == nullptr) return false;
     if (to->status.disabled) return hook_is_disabled();
-    const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
+    const bool being_sent = which.kept_in == &which.to->leased && which.at > now && which.at <= latest_due(now);
     if (being_sent) {
         which.resend_requested = true;
         which.attempts_made = 0;
@@ -110,7 +110,8 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
     for (const delivery_id each : history->second.deliveries) {
         row& one = rows_.find(each)->second;
         // Deliveries whose worker died are held, too, although no lease has noticed yet.
-        const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
+        const bool lease_over =
+            was_disabled && one.kept_in == &one.to->leased && (one.at <= now || one.at > latest_due(now));
         if (one.state == delivery_state::held || lease_over) make_due(one, now);
     }
     return true;

@@ -24,7 +24,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (client != nullptr && client->suspended) return code_result::suspended;
     if (const auto existing = codes_.find(code.code_digest); existing != codes_.end()) {
         if (existing->second.refresh_token) return code_result::spent;
-        if (code.replaceable_until() < existing->second.expires_at) return code_result::waiting;
+        if (!code.replaces(existing->second.expires_at)) return code_result::waiting;
         forget_code(code.code_digest);
     }
     if (client == nullptr) return not_found();

@@ -30,6 +30,11 @@ TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
         row& one = rows_.find(over.id)->second;
         move(one, hook_rows_.find(one.hook)->second.waiting, over.at);
     }
+    while (!which.leased.empty() && which.leased.rbegin()->at > latest_due(now)) {
+        row& one = rows_.find(which.leased.rbegin()->id)->second;
+        move(one, hook_rows_.find(one.hook)->second.waiting, now);
+        queue_no_later_than(hook_rows_.find(one.hook)->second, now);
+    }
 }
 
 TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_time& time,
@@ -40,6 +45,8 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     hook_rows& hook_entry = known->second;
     host& target_host = *hook_entry.to;
     end_leases(target_host, time.now);
+    while (!hook_entry.waiting.empty() && hook_entry.waiting.rbegin()->at > latest_due(time.now))
+        move(rows_.find(hook_entry.waiting.rbegin()->id)->second, hook_entry.waiting, time.now);
     const auto next_due = [&]() noexcept -> row* {
         if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return nullptr;
         return &rows_.find(hook_entry.waiting.begin()->id)->second;

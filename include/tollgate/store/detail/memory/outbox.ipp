@@ -274,12 +274,21 @@ TOLLGATE_DECL void outbox::queue_no_later_than(hook_rows& hook_entry, instant re
 
 TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows_max) const {
     due_hook_page page;
-    auto next = ready_.begin();
-    for (; next != ready_.end() && next->ready_at <= now && page.hooks.size() < rows_max; ++next) {
-        const new_hook& hook = hooks_.find(next->hook)->hook;
-        page.hooks.push_back({next->hook, hook.account, hook.target_url});
+    const auto list = [&](hook_queue::const_iterator next, hook_queue::const_iterator end) {
+        for (; next != end && page.hooks.size() < rows_max; ++next) {
+            const new_hook& hook = hooks_.find(next->hook)->hook;
+            page.hooks.push_back({next->hook, hook.account, hook.target_url});
+        }
+        return next;
+    };
+    const auto first_after = [&](instant at) { return ready_.lower_bound({at + milliseconds{1}, 0, hook_id{1}}); };
+    // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
+    const auto too_late = first_after(latest_due(now));
+    if (list(too_late, ready_.end()) != ready_.end()) {
+        page.next_at = now;
+        return page;
     }
-    if (next != ready_.end()) page.next_at = next->ready_at;
+    if (const auto next = list(ready_.begin(), first_after(now)); next != too_late) page.next_at = next->ready_at;
     return page;
 }
 

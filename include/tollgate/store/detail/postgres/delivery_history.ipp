@@ -61,20 +61,20 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
             id, account.service, account.account);
         request.add(
             "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
-            "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
+            "state = 0 AND is_leased AND at > $4 AND at <= $5 AS is_being_sent FROM tollgate_deliveries AS deliveries "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
             "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
             "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
             "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
             "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent "
-            "AND NOT (state = 0 AND is_leased AND at > $4) RETURNING hook_id), "
+            "AND NOT (state = 0 AND is_leased AND at > $4 AND at <= $5) RETURNING hook_id), "
             // `complete` sees that it is to be sent again.
             "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
             "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent AND state = 0 AND is_leased AND at > $4 "
             "RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
             "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
-            id, account.service, account.account, now);
+            id, account.service, account.account, now, latest_due(now));
         request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
@@ -146,13 +146,13 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
                 "held AS (SELECT id FROM tollgate_deliveries WHERE hook_id = (SELECT id FROM before) AND state = 3 "
                 "ORDER BY id LIMIT $5), "
                 "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-                "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
+                "WHERE was_disabled AND state = 0 AND is_leased AND (at <= $4 OR at > $6)), "
                 "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
                 "lease_is_open = false, attempts_made = 0, resend_asked = false "
                 "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
                 "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
                 "SELECT id FROM before",
-                id, account.service, account.account, now, postgres::changed_rows_max);
+                id, account.service, account.account, now, postgres::changed_rows_max, latest_due(now));
             request.add(
                 "UPDATE tollgate_hooks AS hooks SET has_backlog = "
                 "disabled_at IS NULL AND EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "

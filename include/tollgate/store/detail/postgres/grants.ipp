@@ -63,16 +63,18 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
         "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
         "WHERE NOT $5 AND EXISTS (SELECT FROM tollgate_applications WHERE id = $2 AND suspended IS NULL) "
         "AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
-        "AND NOT (refresh_token_id IS NULL AND expires_at <= $6)) "
+        "AND NOT (refresh_token_id IS NULL AND (expires_at <= $6 OR expires_at > $7))) "
         // DO NOTHING would not insert it beside a transaction that is about to delete it.
         "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
-        code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until());
+        code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until(),
+        code.latest_end());
     const auto granted = reading.add(
         "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
         code.application);
     // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
-    reading.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2",
-                code.code_digest, code.replaceable_until());
+    reading.add(
+        "DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND (expires_at <= $2 OR expires_at > $3)",
+        code.code_digest, code.replaceable_until(), code.latest_end());
     const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
                                       code.code_digest);
     auto read = on.run(reading);

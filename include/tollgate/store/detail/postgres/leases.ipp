@@ -39,6 +39,13 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
         "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
         hooks, notices_max);
+    // Makes deliveries due whose time was set by a wrong clock (`latest_due`).
+    to.add(
+        "UPDATE tollgate_deliveries SET at = $2, is_leased = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
+        "WHERE hooks.id = ANY ($1) AND state = 0 AND at > $4 "
+        "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
+        hooks, time.now, changed_rows_max, latest_due(time.now));
     to.add(
         "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
         "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
@@ -52,7 +59,7 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
         "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM requested) AS hosts CROSS JOIN LATERAL ("
         "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
-        "AND state = 0 AND is_leased AND at > $4) AS counted), "
+        "AND state = 0 AND is_leased AND at > $4 AND at <= $6) AS counted), "
         "due AS (SELECT pending.id, place, host_leases_max, requested.host_id, row_number() OVER ("
         "PARTITION BY requested.host_id ORDER BY place, pending.at, pending.id) AS number FROM requested CROSS JOIN LATERAL ("
         "SELECT id, at FROM tollgate_deliveries WHERE hook_id = requested.id AND state = 0 AND at <= $4 "
@@ -67,7 +74,7 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "account_id, name, data, happened_at, seed FROM leased "
         "JOIN requested ON requested.id = hook_id AND requested.place = leased.place "
         "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
-        hooks, deliveries_max, host_leases_max, time.now, time.until);
+        hooks, deliveries_max, host_leases_max, time.now, time.until, latest_due(time.now));
     to.add(
         "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
         "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
@@ -75,10 +82,10 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
         "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
         "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
-        "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
+        "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4 AND at <= $5) AS taken "
         "WHERE hooks.id = old.id AND old.account_id <> 0 "
         "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
-        hooks, host_leases_max, retry_at, time.now);
+        hooks, host_leases_max, retry_at, time.now, latest_due(time.now));
     const auto previous_secrets = to.add(
         "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
         "ORDER BY hook_id, id DESC",

@@ -105,24 +105,26 @@ TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std:
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return impl_->with_batch([&](postgres::batch& request) -> result<due_hook_page> {
         request.add(
+            // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
             "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
+            "(SELECT id AS hook_id, 0::bigint AS due_at FROM tollgate_hooks WHERE ready_at > $4 ORDER BY ready_at LIMIT $2) UNION ALL "
             "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
             "ORDER BY ready_at, id LIMIT $2) UNION ALL "
             "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS of_notice ON of_notice.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $3) AS first "
-            "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
+            "WHERE due_at <= $1 OR due_at > $4)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
             "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
-            now, rows_max, postgres::notices_max);
+            now, rows_max, postgres::notices_max, latest_due(now));
         request.add(
-            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
+            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1 AND ready_at <= $3), "
             "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $2) AS first "
-            "WHERE due_at > $1), "
+            "WHERE due_at > $1 AND due_at <= $3), "
             "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id OFFSET $2 LIMIT 1) AS more), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id <> 0), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)",
-            now, postgres::notices_max);
+            now, postgres::notices_max, latest_due(now));
         auto response = impl_->database.run(request, postgres::repeat::allowed);
         if (!response) return std::move(response).error();
         auto hooks =

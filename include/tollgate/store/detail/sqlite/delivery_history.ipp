@@ -62,10 +62,10 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
 TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         auto row = on.prepare(
-                         "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), hook "
+                         "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2 AND leased_until <= ?5, 0), hook "
                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
                          "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
-                         id, now, account.service, account.account)
+                         id, now, account.service, account.account, latest_due(now))
                        .next<bool, bool, hook_id>();
         if (!row) return std::move(row).error();
         if (!*row) return false;
@@ -151,9 +151,10 @@ private:
             on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?5, leased_until = NULL, ended_at = NULL, "
                        "lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
                        "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 AND id > ?3 "
-                       "AND (state = 'held' OR leased_until <= ?2 OR due_at <> ?5 OR (due_at IS NOT NULL AND attempts_made > 0)) "
+                       "AND (state = 'held' OR leased_until <= ?2 OR leased_until > ?6 "
+                       "OR due_at <> ?5 OR (due_at IS NOT NULL AND attempts_made > 0)) "
                        "ORDER BY id LIMIT ?4) RETURNING id",
-                       hook_, now_, last_released_, changed_rows_max, *due_at),
+                       hook_, now_, last_released_, changed_rows_max, *due_at, latest_due(now_)),
             [](sql::row_number id) { return id; });
         if (!released) return released.error();
         const bool started_at_first = last_released_ == 0;

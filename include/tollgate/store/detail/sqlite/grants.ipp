@@ -77,8 +77,9 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
         on.prepare("SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = ?", code.application));
     if (!is_suspended) return is_suspended.error();
     if (is_suspended->value_or(false)) return code_result::suspended;
-    if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
-                           code.code_digest, code.replaceable_until());
+    if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL "
+                           "AND (expires_at <= ? OR expires_at > ?)",
+                           code.code_digest, code.replaceable_until(), code.latest_end());
         !done)
         return std::move(done).error();
     const auto is_spent = sql::read_value<bool>(

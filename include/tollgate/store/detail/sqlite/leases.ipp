@@ -29,6 +29,7 @@ public:
         auto hook = read_hook(request.hook);
         if (!hook) return std::move(hook).error();
         if (!*hook) return {};
+        if (auto done = correct_times(request.hook); !done) return done;
         const std::string host = delivery_host((*hook)->target_url);
         auto in_force = leases_in_force(host);
         if (!in_force) return std::move(in_force).error();
@@ -65,11 +66,21 @@ private:
             });
     }
 
+    /// Makes deliveries due whose time was set by a wrong clock (`latest_due`). At most `changed_rows_max`: the hook stays due.
+    result<void> correct_times(hook_id hook) {
+        return on_.run(
+            "UPDATE tollgate_deliveries SET due_at = ?2, leased_until = NULL WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
+            "AND ended_at IS NULL AND coalesce(due_at, leased_until) > ?3 LIMIT ?4)",
+            hook, time_.now, latest_due(time_.now), changed_rows_max);
+    }
+
     /// The number of leases of one host that have not expired.
     result<std::size_t*> leases_in_force(const std::string& host) {
         if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
         auto count = sql::read_value<std::int64_t>(
-            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND leased_until > ?", host, time_.now));
+            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND leased_until > ? AND leased_until <= ?", host,
+                        time_.now, latest_due(time_.now)));
         if (!count) return std::move(count).error();
         return &in_force_.emplace(host, static_cast<std::size_t>(count->value_or(0))).first->second;
     }

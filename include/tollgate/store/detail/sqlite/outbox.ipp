@@ -54,12 +54,20 @@ TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::s
 
 TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
+        // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
+        auto listed = sql::read_all(
+            on.prepare("SELECT id, service, account, target_url FROM tollgate_hooks WHERE ready_at > ? ORDER BY ready_at, id LIMIT ?",
+                       latest_due(now), rows_max),
+            [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
+                return due_hook{id, {service, account}, std::move(target_url)};
+            });
+        if (!listed) return std::move(listed).error();
+        due_hook_page page{.hooks = *std::move(listed)};
         // One more row shows when the next hook is due.
         auto rows = on.prepare(
             "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
-            "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
-            (std::max)(rows_max, rows_max + 1));  // of the largest number, the sum would be 0
-        due_hook_page page;
+            "WHERE ready_at <= ? ORDER BY ready_at, id LIMIT ?",
+            latest_due(now), (std::max)(rows_max, rows_max + 1));  // of the largest number, the sum would be 0
         for (;;) {
             auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
             if (!row) return std::move(row).error();
