@@ -93,7 +93,7 @@ result<std::optional<stored_session>> table_store::find_session(const digest& co
 result<void> table_store::touch_session(const digest& cookie, instant now) {
     const std::lock_guard transaction{mutex_};
     if (const auto found = sessions_.find(cookie.bytes()); found != sessions_.end())
-        found->second.last_seen_at = std::max(found->second.last_seen_at, now);
+        found->second.last_seen_at = now;
     return {};
 }
 

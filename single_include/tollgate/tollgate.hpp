@@ -5109,7 +5109,8 @@ concept shared_outbox = outbox<S> && requires(const S& s) {
 /// Optional. Exemplars: `memory_store`, `sqlite_store`, `postgres_store`.
 template <class S>
 concept backlog_source = outbox<S> && requires(S& s, instant now, std::size_t rows_max) {
-    // What is due at `now`; `due` is counted up to `rows_max`. Deliveries that are held are not due.
+    // What is due at `now`; `due` is counted up to `rows_max`. Deliveries that are held are not due. Those whose time is later than
+    // `latest_due(now)` need not be counted before `lease` has corrected it.
     { s.backlog(now, rows_max) } -> std::same_as<result<delivery_backlog>>;
 };
 

@@ -92,6 +92,7 @@ enum class defect {
     sweeps_spent_codes_early,
     does_not_record_use_of_grants,
     does_not_record_use_of_sessions,
+    records_no_earlier_use_of_sessions,
     recreates_ended_sessions,
     ends_only_one_session,
     ends_the_excepted_session,
@@ -387,6 +388,8 @@ public:
     result<std::optional<stored_session>> find_session(const digest& cookie) { return inner_.find_session(cookie); }
     result<void> touch_session(const digest& cookie, instant now) {
         if (is(defect::does_not_record_use_of_sessions)) return {};
+        if (is(defect::records_no_earlier_use_of_sessions))
+            if (const auto found = *inner_.find_session(cookie)) now = (std::max)(now, found->last_seen_at);
         if (is(defect::recreates_ended_sessions) && !*inner_.find_session(cookie)) {
             auto back = testing::sample_session(1);
             back.cookie_digest = cookie;
@@ -580,6 +583,7 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::sweeps_spent_codes_early, "code: reuse is detected despite other errors, and long after the code has expired"},
         row{defect::does_not_record_use_of_grants, "grant: using an access token counts as a use of its grant"},
         row{defect::does_not_record_use_of_sessions, "session: the time of its last use is stored"},
+        row{defect::records_no_earlier_use_of_sessions, "session: the time of its last use is stored"},
         row{defect::recreates_ended_sessions, "session: an ended session is not found"},
         row{defect::ends_only_one_session, "session: all sessions of one user can be ended, and no others are"},
         row{defect::ends_the_excepted_session, "session: all sessions of one user except one can be ended"},

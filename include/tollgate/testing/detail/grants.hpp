@@ -323,7 +323,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             authorize(store, 1, application);
             authorize(store, 2, other);
             authorize(store, 3, application, user_id{8});
-            for (const instant at : {noon + seconds{5}, noon + seconds{9}}) {
+            for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
                 value_of(store.record_access_token_use(sample_access_digest(1), at));
                 const auto listed = value_of(store.grants_of(user_id{7}));
                 expect(listed.at(0).last_used_at == at, "the grant says when, to the millisecond");

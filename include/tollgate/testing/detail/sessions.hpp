@@ -96,7 +96,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_session_unknown(store, session);
         value_of(store.create_session(session));
         value_of(store.create_session(other));
-        for (const instant at : {noon + seconds{9}, noon + seconds{10}, noon + seconds{10}}) {
+        for (const instant at : {noon + seconds{9}, noon + seconds{10}, noon + seconds{10}, noon}) {
             session.last_seen_at = at;
             value_of(store.touch_session(session.cookie_digest, at));
             expect_session_found(store, session);
