@@ -342,7 +342,10 @@ result<std::vector<grant>> table_store::grants_of(user_id user) {
     const std::lock_guard transaction{mutex_};
     std::vector<grant> found;
     for (const auto& [id, row] : grants_)
-        if (row.user == user) found.push_back(row);
+        if (row.user == user) {
+            found.push_back(row);
+            found.back().application_is_suspended = !may_get_tokens(row.application);
+        }
     return found;
 }
 

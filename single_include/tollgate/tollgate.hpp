@@ -4093,6 +4093,7 @@ struct grant {
     scope_set scopes;
     instant created_at;
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
+    bool application_is_suspended = false;  ///< whether the application is at the moment
 };
 
 /// An authorization code to store (RFC 6749 section 4.1.2). The code itself is only in the redirect.
@@ -10753,6 +10754,11 @@ struct application_texts {
     std::string_view edit_title = "Edit {}";
     std::string_view save = "Save changes";
     std::string_view edited = "The changes were saved.";
+    std::string_view suspended = "Suspended";
+    std::string_view suspended_by_operator =
+        "The operator of this site has suspended the application: it has no access to any account, and no user can authorize it.";
+    std::string_view suspended_with_owner =
+        "The application is suspended because your account was disabled. It has no access to any account.";
     std::string_view own_access = "Access to your own account";
     std::string_view own_access_hint =
         "With its client ID and secret, the application can then get tokens for your accounts without asking anyone "
@@ -10778,6 +10784,8 @@ struct authorization_texts {
     std::string_view application = "Application";
     std::string_view permissions = "Permissions";
     std::string_view since = "Authorized";
+    std::string_view suspended = "Suspended";
+    std::string_view suspended_about = "The application is suspended, so it has no access to your account at the moment.";
     std::string_view revoke = "Revoke";
     std::string_view revoke_warning =
         "{} will lose access to your account immediately. It can request access again. Webhooks that it created will remain: "
@@ -15320,7 +15328,9 @@ template <class Call>
     auto grants = call.store().grants_of(call.session.user);
     if (!grants) return std::move(grants).error();
     into.grants_count = grants->size();
-    for (grant& each : *grants) add_access(into.access, {std::move(each.application_name), false, each.last_used_at});
+    for (grant& each : *grants)
+        if (!each.application_is_suspended)
+            add_access(into.access, {std::move(each.application_name), false, each.last_used_at});
     return {};
 }
 
@@ -23183,8 +23193,9 @@ struct owner_columns {
 
 [[nodiscard]] inline auto to_grant(user_id user) {
     return [user](grant_id id, application_id application, std::string& name, std::string& website, scope_set& scopes, instant created_at,
-                  std::optional<instant> last_used_at) {
-        return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
+                  std::optional<instant> last_used_at, std::optional<suspension> suspended) {
+        return grant{id,     user,       application,  std::move(name), std::move(website),
+                     scopes, created_at, last_used_at, suspended.has_value()};
     };
 }
 
@@ -27683,6 +27694,10 @@ TOLLGATE_DECL page_texts german_texts() {
              .edit_title = "{} bearbeiten",
              .save = "Änderungen speichern",
              .edited = "Die Änderungen wurden gespeichert.",
+             .suspended = "Gesperrt",
+             .suspended_by_operator = "Der Betreiber dieser Website hat die Anwendung gesperrt: Sie hat auf kein Konto Zugriff, und "
+                                      "niemand kann sie autorisieren.",
+             .suspended_with_owner = "Die Anwendung ist gesperrt, weil Ihr Konto deaktiviert wurde. Sie hat auf kein Konto Zugriff.",
              .own_access = "Zugriff auf Ihr eigenes Konto",
              .own_access_hint = "Mit Client-ID und Client-Secret kann die Anwendung dann ohne Rückfrage Token für Ihre Konten "
                                 "abrufen (Client-Credentials-Grant). Wenn Sie dies deaktivieren, werden diese Token widerrufen.",
@@ -27703,6 +27718,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .application = "Anwendung",
              .permissions = "Berechtigungen",
              .since = "Autorisiert",
+             .suspended = "Gesperrt",
+             .suspended_about = "Die Anwendung ist gesperrt und hat daher zurzeit keinen Zugriff auf Ihr Konto.",
              .revoke = "Widerrufen",
              .revoke_warning = "{} verliert sofort den Zugriff auf Ihr Konto. Die Anwendung kann erneut um Zugriff bitten. "
                                "Webhooks, die sie angelegt hat, bleiben: Prüfen Sie sie auf der Seite „Webhooks“.",
@@ -30666,6 +30683,12 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                             target(delete_action), view.texts.forms);
 }
 
+inline void write_suspension(html_writer& html, const application& application, const application_texts& texts) {
+    if (!application.suspended) return;
+    html.add("<p><span class=\"state bad\">{}</span> {}</p>", texts.suspended,
+             *application.suspended == suspension::by_operator ? texts.suspended_by_operator : texts.suspended_with_owner);
+}
+
 inline constexpr std::size_t listed_redirect_urls_max = 5;
 
 /// `refused`: the faults of its deletion; null if it was not refused.
@@ -30677,6 +30700,7 @@ inline void write_application(html_writer& html, const page_view& view, const ap
     write_web_link(html, application.website);
     html.add("</p>");
     if (!application.description.empty()) html.add("<p>{}</p>", application.description);
+    write_suspension(html, application, texts);
     begin_actions(html);
     write_application_actions(html, view, application, refused);
     begin_facts(html);
@@ -30783,6 +30807,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
                                           const application_form& typed, const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, application.name));
+    detail::write_suspension(html, application, texts);
     write_stale(html, view);
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, view.form(edit_action, {{"application", std::to_string(application.id.value())}}));
@@ -30819,6 +30844,8 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
         html.add("<p>");
         write_web_link(html, each.application_website);
         html.add("</p>");
+        if (each.application_is_suspended)
+            html.add("<p><span class=\"state bad\">{}</span> {}</p>", texts.suspended, texts.suspended_about);
         begin_actions(html);
         web::write_confirmation(
             html,
@@ -32923,8 +32950,8 @@ TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
          ++each) {
         const row& stored = rows_.at({each->second, user});
         const application& named = *applications_.find(each->second);
-        found.push_back(
-            {stored.id, user, each->second, named.name, named.website, stored.scopes, stored.created_at, stored.last_used_at});
+        found.push_back({stored.id, user, each->second, named.name, named.website, stored.scopes, stored.created_at,
+                         stored.last_used_at, named.suspended.has_value()});
     }
     std::sort(found.begin(), found.end(), [](const grant& a, const grant& b) { return a.id < b.id; });
     return found;
@@ -44056,7 +44083,7 @@ TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(
 
 TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
     return impl_->read_all(sql::to_grant(user),
-                           "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
+                           "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at, suspended "
                            "FROM tollgate_grants AS grants JOIN tollgate_applications "
                            "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
                            user);
@@ -48706,7 +48733,7 @@ TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_toke
 
 TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
     return impl_->read_all(sql::to_grant(user),
-                           "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
+                           "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at, suspended "
                            "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
                            "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
                            user);

@@ -28,6 +28,7 @@ struct grant {
     scope_set scopes;
     instant created_at;
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
+    bool application_is_suspended = false;  ///< whether the application is at the moment
 };
 
 /// An authorization code to store (RFC 6749 section 4.1.2). The code itself is only in the redirect.

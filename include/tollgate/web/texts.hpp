@@ -175,6 +175,11 @@ struct application_texts {
     std::string_view edit_title = "Edit {}";
     std::string_view save = "Save changes";
     std::string_view edited = "The changes were saved.";
+    std::string_view suspended = "Suspended";
+    std::string_view suspended_by_operator =
+        "The operator of this site has suspended the application: it has no access to any account, and no user can authorize it.";
+    std::string_view suspended_with_owner =
+        "The application is suspended because your account was disabled. It has no access to any account.";
     std::string_view own_access = "Access to your own account";
     std::string_view own_access_hint =
         "With its client ID and secret, the application can then get tokens for your accounts without asking anyone "
@@ -200,6 +205,8 @@ struct authorization_texts {
     std::string_view application = "Application";
     std::string_view permissions = "Permissions";
     std::string_view since = "Authorized";
+    std::string_view suspended = "Suspended";
+    std::string_view suspended_about = "The application is suspended, so it has no access to your account at the moment.";
     std::string_view revoke = "Revoke";
     std::string_view revoke_warning =
         "{} will lose access to your account immediately. It can request access again. Webhooks that it created will remain: "

@@ -211,6 +211,10 @@ TOLLGATE_DECL page_texts german_texts() {
              .edit_title = "{} bearbeiten",
              .save = "Änderungen speichern",
              .edited = "Die Änderungen wurden gespeichert.",
+             .suspended = "Gesperrt",
+             .suspended_by_operator = "Der Betreiber dieser Website hat die Anwendung gesperrt: Sie hat auf kein Konto Zugriff, und "
+                                      "niemand kann sie autorisieren.",
+             .suspended_with_owner = "Die Anwendung ist gesperrt, weil Ihr Konto deaktiviert wurde. Sie hat auf kein Konto Zugriff.",
              .own_access = "Zugriff auf Ihr eigenes Konto",
              .own_access_hint = "Mit Client-ID und Client-Secret kann die Anwendung dann ohne Rückfrage Token für Ihre Konten "
                                 "abrufen (Client-Credentials-Grant). Wenn Sie dies deaktivieren, werden diese Token widerrufen.",
@@ -231,6 +235,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .application = "Anwendung",
              .permissions = "Berechtigungen",
              .since = "Autorisiert",
+             .suspended = "Gesperrt",
+             .suspended_about = "Die Anwendung ist gesperrt und hat daher zurzeit keinen Zugriff auf Ihr Konto.",
              .revoke = "Widerrufen",
              .revoke_warning = "{} verliert sofort den Zugriff auf Ihr Konto. Die Anwendung kann erneut um Zugriff bitten. "
                                "Webhooks, die sie angelegt hat, bleiben: Prüfen Sie sie auf der Seite „Webhooks“.",

@@ -312,3 +312,27 @@ TEST_CASE("an application is deleted by its owner only") {
     CHECK(applications_of(shop, ann).empty());
     CHECK(to_number(shop.post(path, "action=delete&application=" + id).status()) == 404);
 }
+
+TEST_CASE("the owner of an application sees that it is suspended, and why") {
+    page_shop shop;
+    static_cast<void>(shop.post(path, "name=A&website=https://a.example"));
+    const auto application = shop.store.applications_of(ann)->front().id;
+    const auto edit = path + "?edit=" + std::to_string(application.value());
+    struct row {
+        std::optional<suspension> reason;
+        std::string_view english, german;
+    };
+    for (const row& each : {row{std::nullopt, "", ""},
+                            row{suspension::by_operator, "The operator of this site has suspended", "Der Betreiber dieser Website hat"},
+                            row{suspension::owner_disabled, "because your account was disabled", "weil Ihr Konto deaktiviert wurde"}}) {
+        REQUIRE(*shop.store.set_suspension(application, each.reason));
+        for (const auto& target : {path, edit}) {
+            CAPTURE(target);
+            const auto english = shop.get(target), german = shop.get("/de" + target.substr(3));
+            CHECK(has(english, ">Suspended</span>") == each.reason.has_value());
+            CHECK(has(german, ">Gesperrt</span>") == each.reason.has_value());
+            CHECK(has(english, each.english));
+            CHECK(has(german, each.german));
+        }
+    }
+}

@@ -77,6 +77,24 @@ TEST_CASE("an unknown scope is shown unchanged") {
     CHECK(has(shop.get(path), "<li>gone:read <code>gone:read</code></li>"));
 }
 
+TEST_CASE("an application that is suspended says so, and can be revoked") {
+    page_shop shop;
+    const auto application = add_application(shop, "Statistics", "https://statistics.example");
+    authorize(shop, ann, application, "user:balance");
+    CHECK_FALSE(has(shop.get(path), "Suspended"));
+    for (const auto reason : {suspension::by_operator, suspension::owner_disabled}) {
+        REQUIRE(*shop.store.set_suspension(application, reason));
+        CHECK(has(shop.get(path), "<span class=\"state bad\">Suspended</span> The application is suspended, so it has no access"));
+        CHECK(has(shop.get("/de" + path.substr(3)), "<span class=\"state bad\">Gesperrt</span>"));
+        CHECK_FALSE(has(shop.get("/en/user/"), "Statistics"));  // it has no access
+    }
+    REQUIRE(*shop.store.set_suspension(application, std::nullopt));
+    CHECK_FALSE(has(shop.get(path), "Suspended"));
+    CHECK(has(shop.get("/en/user/"), "Statistics"));
+    REQUIRE(*shop.store.set_suspension(application, suspension::by_operator));
+    CHECK(to_number(shop.post(path, "action=revoke&application=" + std::to_string(application.value())).status()) == 303);
+}
+
 TEST_CASE("users revoke their own authorizations only") {
     page_shop shop;
     const auto application = add_application(shop, "Statistics", "https://statistics.example");

@@ -44,6 +44,7 @@ enum class defect {
     keeps_the_latest_time,
     sweeps_what_ends_far_ahead,
     sweeps_sessions_from_far_ahead,
+    lists_suspended_applications_as_usable,
     creates_codes_for_unknown_applications,
     reports_a_waiting_code_as_created,
     replaces_granted_scopes,
@@ -365,6 +366,8 @@ public:
         if (found && is(defect::lists_grants_by_application))
             std::sort(found->begin(), found->end(),
                       [](const grant& a, const grant& b) { return a.application < b.application; });
+        if (found && is(defect::lists_suspended_applications_as_usable))
+            for (grant& each : *found) each.application_is_suspended = false;
         if (found && grants_seen_)
             for (grant& each : *found) each.last_used_at.reset();
         return found;
@@ -515,6 +518,8 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::redeems_codes_of_suspended_applications,
             "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
         row{defect::creates_owner_tokens_for_suspended_applications,
+            "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
+        row{defect::lists_suspended_applications_as_usable,
             "suspension: a suspended application has no access tokens and gets none, until it is resumed"},
         row{defect::forgets_why_it_suspended,
             "suspension: a suspended application has no access tokens and gets none, until it is resumed"},

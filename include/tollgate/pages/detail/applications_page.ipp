@@ -114,6 +114,12 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                             target(delete_action), view.texts.forms);
 }
 
+inline void write_suspension(html_writer& html, const application& application, const application_texts& texts) {
+    if (!application.suspended) return;
+    html.add("<p><span class=\"state bad\">{}</span> {}</p>", texts.suspended,
+             *application.suspended == suspension::by_operator ? texts.suspended_by_operator : texts.suspended_with_owner);
+}
+
 inline constexpr std::size_t listed_redirect_urls_max = 5;
 
 /// `refused`: the faults of its deletion; null if it was not refused.
@@ -125,6 +131,7 @@ inline void write_application(html_writer& html, const page_view& view, const ap
     write_web_link(html, application.website);
     html.add("</p>");
     if (!application.description.empty()) html.add("<p>{}</p>", application.description);
+    write_suspension(html, application, texts);
     begin_actions(html);
     write_application_actions(html, view, application, refused);
     begin_facts(html);
@@ -231,6 +238,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
                                           const application_form& typed, const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, application.name));
+    detail::write_suspension(html, application, texts);
     write_stale(html, view);
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, view.form(edit_action, {{"application", std::to_string(application.id.value())}}));

@@ -19,6 +19,8 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
         html.add("<p>");
         write_web_link(html, each.application_website);
         html.add("</p>");
+        if (each.application_is_suspended)
+            html.add("<p><span class=\"state bad\">{}</span> {}</p>", texts.suspended, texts.suspended_about);
         begin_actions(html);
         web::write_confirmation(
             html,

@@ -78,7 +78,9 @@ template <class Call>
     auto grants = call.store().grants_of(call.session.user);
     if (!grants) return std::move(grants).error();
     into.grants_count = grants->size();
-    for (grant& each : *grants) add_access(into.access, {std::move(each.application_name), false, each.last_used_at});
+    for (grant& each : *grants)
+        if (!each.application_is_suspended)
+            add_access(into.access, {std::move(each.application_name), false, each.last_used_at});
     return {};
 }
 

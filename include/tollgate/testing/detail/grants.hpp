@@ -53,6 +53,9 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             const auto found = value_of(store.find_application(client_id.view())).value();
             const auto listed = value_of(store.applications_of(found.owner));
             expect(listed.at(0).suspended == found.suspended, "a list tells the same as a search");
+            for (const grant& each : value_of(store.grants_of(user_id{7})))
+                expect(each.application_is_suspended == (each.application == application && found.suspended),
+                       "a listed grant says whether its application is suspended");
             return found.suspended;
         };
         const application_change allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {}, .acts_for_owner = true};
@@ -63,6 +66,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         value_of(store.update_application(user_id{3}, application, allowed));
         authorize(store, 1, application);
         authorize(store, 2, other);
+        expect(!reason_of(), "a new application is not suspended");
         expect_refresh(store, sample_refresh(1, 11, application), refresh_result::refreshed);
         expect_true(create_owner_token(12), "the owner has allowed it");
         expect_code(store, sample_code(3, application), code_result::created);

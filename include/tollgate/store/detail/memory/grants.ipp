@@ -223,8 +223,8 @@ TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
          ++each) {
         const row& stored = rows_.at({each->second, user});
         const application& named = *applications_.find(each->second);
-        found.push_back(
-            {stored.id, user, each->second, named.name, named.website, stored.scopes, stored.created_at, stored.last_used_at});
+        found.push_back({stored.id, user, each->second, named.name, named.website, stored.scopes, stored.created_at,
+                         stored.last_used_at, named.suspended.has_value()});
     }
     std::sort(found.begin(), found.end(), [](const grant& a, const grant& b) { return a.id < b.id; });
     return found;

@@ -282,7 +282,7 @@ TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_toke
 
 TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
     return impl_->read_all(sql::to_grant(user),
-                           "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
+                           "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at, suspended "
                            "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
                            "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
                            user);

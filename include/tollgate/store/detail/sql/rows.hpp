@@ -144,8 +144,9 @@ struct owner_columns {
 
 [[nodiscard]] inline auto to_grant(user_id user) {
     return [user](grant_id id, application_id application, std::string& name, std::string& website, scope_set& scopes, instant created_at,
-                  std::optional<instant> last_used_at) {
-        return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
+                  std::optional<instant> last_used_at, std::optional<suspension> suspended) {
+        return grant{id,     user,       application,  std::move(name), std::move(website),
+                     scopes, created_at, last_used_at, suspended.has_value()};
     };
 }
 

@@ -206,7 +206,7 @@ TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(
 
 TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
     return impl_->read_all(sql::to_grant(user),
-                           "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
+                           "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at, suspended "
                            "FROM tollgate_grants AS grants JOIN tollgate_applications "
                            "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
                            user);
