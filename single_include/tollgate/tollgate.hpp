@@ -10954,6 +10954,10 @@ struct error_texts {
     message_texts too_long{"Address too long",
                            "The application's request is too long to be kept while you sign in. Sign in first, then start "
                            "again from the application."};
+    message_texts address_too_long{"Address too long", "The address of the page is too long. Check the link that you followed."};
+    message_texts header_too_large{"Request header too large",
+                                   "Your browser sent too much with its request, probably too many cookies. Delete the cookies of this "
+                                   "site in your browser, then try again."};
     message_texts media_type{"Unsupported media type",
                              "This page accepts only HTML form data without a content encoding. Nothing was changed."};
     message_texts too_many{"Too many requests", "Wait a moment, then try again."};
@@ -11870,14 +11874,13 @@ public:
 
     [[nodiscard]] localized_pages<Theme> in(const page_language& language) const noexcept { return {*this, language}; }
 
-    /// The page of what the server refused.
+    /// The page of what the server refused. `refused.reason` is for programs and in English.
     void respond_refusal(const http::refusal& refused, http::response& response) const {
         const http::request unknown;
         const auto* known = refused.request != nullptr ? refused.request : refused.partial;
         const auto pages = in(language_of(known != nullptr ? *known : unknown));
         http::add_retry_after(response, refused.status);
-        pages.respond_message(response, refused.status,
-                              {message_for(refused.status, pages.texts().errors).heading, refused.reason});
+        pages.respond_status(response, refused.status);
     }
 
 private:
@@ -13171,7 +13174,8 @@ private:
 
     /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.
     void redirect_to_page(std::string_view url, http::response& response) const {
-        if (url.size() > limits::target_bytes_max) return pages.respond_status(response, http::status::uri_too_long);
+        if (url.size() > limits::target_bytes_max)
+            return pages.respond_message(response, http::status::uri_too_long, pages.texts().errors.too_long);
         redirect_to(url, response);
     }
 
@@ -17352,10 +17356,11 @@ public:
         if (is_below_api(request.target.path) || !accepts_agent(request)) api_.handle(request, response);
         else parts_.site.handle(request, response);
     }
-    /// The part at the path of what the server refused writes the response. The API does if the path is unknown, and at `/`: it is no
-    /// page, and most programs that send malformed requests send it.
+    /// The part at the path of what the server refused writes the response. The API does if the path is unknown, and at `/`, which most
+    /// programs name that send malformed requests, unless a browser sent it or its query is too long.
     void handle(const http::refusal& refused, http::response& response) noexcept {
-        if (refused.path() == "/" || is_below_api(refused.path())) api_.handle(refused, response);
+        const bool is_at_home = refused.path() == "/" && refused.status != http::status::uri_too_long && !asks_for_page(refused);
+        if (is_at_home || is_below_api(refused.path())) api_.handle(refused, response);
         else parts_.site.handle(refused, response);
     }
     /// Answers as far as the thread allows, as `resumable_handler` says.
@@ -17397,6 +17402,11 @@ private:
     [[nodiscard]] bool is_below_api(std::string_view path) const noexcept {
         // A root without a path would take the requests of all; the site finds the API behind all others.
         return !api_.root().empty() && http::detail::is_below(path, api_.root());
+    }
+
+    [[nodiscard]] static bool asks_for_page(const http::refusal& refused) noexcept {
+        const auto* known = refused.request != nullptr ? refused.request : refused.partial;
+        return known != nullptr && known->fields.find("Accept").find("text/html") != std::string_view::npos;
     }
 
     [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept {
@@ -27525,6 +27535,10 @@ TOLLGATE_DECL page_texts german_texts() {
              .too_long = {"Adresse zu lang",
                           "Die Anfrage der Anwendung ist zu lang, um sie während der Anmeldung aufzubewahren. Melden Sie "
                           "sich zuerst an und beginnen Sie dann in der Anwendung von vorn."},
+             .address_too_long = {"Adresse zu lang", "Die Adresse der Seite ist zu lang. Prüfen Sie den Link, dem Sie gefolgt sind."},
+             .header_too_large = {"Anfragekopf zu groß",
+                                  "Ihr Browser hat mit der Anfrage zu viel gesendet, vermutlich zu viele Cookies. Löschen Sie in Ihrem "
+                                  "Browser die Cookies dieser Website und versuchen Sie es dann erneut."},
              .media_type = {"Medientyp nicht unterstützt",
                             "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts geändert."},
              .too_many = {"Zu viele Anfragen", "Warten Sie einen Moment und versuchen Sie es dann erneut."},
@@ -29051,7 +29065,8 @@ TOLLGATE_DECL const message_texts& message_for(http::status status, const error_
         case http::status::method_not_allowed:
         case http::status::not_implemented: return texts.method;
         case http::status::content_too_large: return texts.too_large;
-        case http::status::uri_too_long: return texts.too_long;
+        case http::status::uri_too_long: return texts.address_too_long;
+        case http::status::header_fields_too_large: return texts.header_too_large;
         case http::status::unsupported_media_type: return texts.media_type;
         case http::status::too_many_requests: return texts.too_many;
         case http::status::service_unavailable: return texts.unavailable;

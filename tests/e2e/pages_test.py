@@ -121,6 +121,17 @@ class Settings:
         for path in ("/enough", "/nowhere"):
             self.assertEqual("application/json", self.visitor.get(path).response.get("Content-Type").split(";")[0])
 
+    def test_what_is_too_large_returns_a_page_in_the_language_of_its_path(self):
+        cookies = {"Accept": "text/html,*/*;q=0.8", "Cookie": "a=" + "x" * 17_000}  # browsers send cookies last
+        for path, fields, status, text in (("/?" + "x" * 20_000, {}, 414, "The address of the page is too long."),
+                                           ("/de/user/?" + "x" * 20_000, {}, 414, "Die Adresse der Seite ist zu lang."),
+                                           ("/", cookies, 431, "Delete the cookies of this site"),
+                                           ("/de/user/", cookies, 431, "die Cookies dieser Website")):
+            with self.subTest(path=path[:12], status=status):
+                response = self.server.request("GET", path, fields=list(fields.items()))
+                self.assertEqual((status, "text/html; charset=utf-8"), (response.status, response.get("Content-Type")))
+                self.assertIn(text, response.body.decode())
+
     def test_responses_to_forms_have_the_same_protection(self):
         for path in SETTINGS_PAGES:
             for pairs in ([], [("form_token", "x")]):

@@ -282,10 +282,11 @@ public:
         if (is_below_api(request.target.path) || !accepts_agent(request)) api_.handle(request, response);
         else parts_.site.handle(request, response);
     }
-    /// The part at the path of what the server refused writes the response. The API does if the path is unknown, and at `/`: it is no
-    /// page, and most programs that send malformed requests send it.
+    /// The part at the path of what the server refused writes the response. The API does if the path is unknown, and at `/`, which most
+    /// programs name that send malformed requests, unless a browser sent it or its query is too long.
     void handle(const http::refusal& refused, http::response& response) noexcept {
-        if (refused.path() == "/" || is_below_api(refused.path())) api_.handle(refused, response);
+        const bool is_at_home = refused.path() == "/" && refused.status != http::status::uri_too_long && !asks_for_page(refused);
+        if (is_at_home || is_below_api(refused.path())) api_.handle(refused, response);
         else parts_.site.handle(refused, response);
     }
     /// Answers as far as the thread allows, as `resumable_handler` says.
@@ -327,6 +328,11 @@ private:
     [[nodiscard]] bool is_below_api(std::string_view path) const noexcept {
         // A root without a path would take the requests of all; the site finds the API behind all others.
         return !api_.root().empty() && http::detail::is_below(path, api_.root());
+    }
+
+    [[nodiscard]] static bool asks_for_page(const http::refusal& refused) noexcept {
+        const auto* known = refused.request != nullptr ? refused.request : refused.partial;
+        return known != nullptr && known->fields.find("Accept").find("text/html") != std::string_view::npos;
     }
 
     [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept {

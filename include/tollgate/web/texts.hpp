@@ -375,6 +375,10 @@ struct error_texts {
     message_texts too_long{"Address too long",
                            "The application's request is too long to be kept while you sign in. Sign in first, then start "
                            "again from the application."};
+    message_texts address_too_long{"Address too long", "The address of the page is too long. Check the link that you followed."};
+    message_texts header_too_large{"Request header too large",
+                                   "Your browser sent too much with its request, probably too many cookies. Delete the cookies of this "
+                                   "site in your browser, then try again."};
     message_texts media_type{"Unsupported media type",
                              "This page accepts only HTML form data without a content encoding. Nothing was changed."};
     message_texts too_many{"Too many requests", "Wait a moment, then try again."};

@@ -42,6 +42,10 @@ TOLLGATE_DECL page_texts german_texts() {
              .too_long = {"Adresse zu lang",
                           "Die Anfrage der Anwendung ist zu lang, um sie während der Anmeldung aufzubewahren. Melden Sie "
                           "sich zuerst an und beginnen Sie dann in der Anwendung von vorn."},
+             .address_too_long = {"Adresse zu lang", "Die Adresse der Seite ist zu lang. Prüfen Sie den Link, dem Sie gefolgt sind."},
+             .header_too_large = {"Anfragekopf zu groß",
+                                  "Ihr Browser hat mit der Anfrage zu viel gesendet, vermutlich zu viele Cookies. Löschen Sie in Ihrem "
+                                  "Browser die Cookies dieser Website und versuchen Sie es dann erneut."},
              .media_type = {"Medientyp nicht unterstützt",
                             "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts geändert."},
              .too_many = {"Zu viele Anfragen", "Warten Sie einen Moment und versuchen Sie es dann erneut."},

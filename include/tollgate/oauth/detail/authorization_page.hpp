@@ -409,7 +409,8 @@ private:
 
     /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.
     void redirect_to_page(std::string_view url, http::response& response) const {
-        if (url.size() > limits::target_bytes_max) return pages.respond_status(response, http::status::uri_too_long);
+        if (url.size() > limits::target_bytes_max)
+            return pages.respond_message(response, http::status::uri_too_long, pages.texts().errors.too_long);
         redirect_to(url, response);
     }
 

@@ -213,14 +213,13 @@ public:
 
     [[nodiscard]] localized_pages<Theme> in(const page_language& language) const noexcept { return {*this, language}; }
 
-    /// The page of what the server refused.
+    /// The page of what the server refused. `refused.reason` is for programs and in English.
     void respond_refusal(const http::refusal& refused, http::response& response) const {
         const http::request unknown;
         const auto* known = refused.request != nullptr ? refused.request : refused.partial;
         const auto pages = in(language_of(known != nullptr ? *known : unknown));
         http::add_retry_after(response, refused.status);
-        pages.respond_message(response, refused.status,
-                              {message_for(refused.status, pages.texts().errors).heading, refused.reason});
+        pages.respond_status(response, refused.status);
     }
 
 private:

@@ -170,7 +170,8 @@ TOLLGATE_DECL const message_texts& message_for(http::status status, const error_
         case http::status::method_not_allowed:
         case http::status::not_implemented: return texts.method;
         case http::status::content_too_large: return texts.too_large;
-        case http::status::uri_too_long: return texts.too_long;
+        case http::status::uri_too_long: return texts.address_too_long;
+        case http::status::header_fields_too_large: return texts.header_too_large;
         case http::status::unsupported_media_type: return texts.media_type;
         case http::status::too_many_requests: return texts.too_many;
         case http::status::service_unavailable: return texts.unavailable;
