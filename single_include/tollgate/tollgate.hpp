@@ -59,7 +59,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <initializer_list>
@@ -13702,11 +13701,13 @@ using aes_gcm_nonce = std::array<std::byte, 12>;
 #ifndef TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
 #define TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
 
-/// Pages that show a secret once.
+/// Pages that show what only the redirect to them says.
 namespace tollgate::inline v0::web {
 
-/// How long a sealed text can be opened: a redirect takes seconds, a slow connection perhaps a minute.
+/// How long a sealed text can be opened: as long as a user may need for a decision on its page.
 inline constexpr seconds sealed_text_lifetime{300};
+/// The same for one that shows a secret. It can be reloaded until then, and is gone soon after.
+inline constexpr seconds sealed_secret_lifetime{120};
 
 using seal_nonce = aes_gcm_nonce;
 
@@ -13719,31 +13720,10 @@ using seal_nonce = aes_gcm_nonce;
 /// How far the clocks of two nodes may differ, so that one can open what another has just sealed.
 inline constexpr seconds sealed_in_future_max{60};
 
-/// The text that was sealed for this session; empty for any other, after `sealed_text_lifetime`, and more than
-/// `sealed_in_future_max` before it was sealed.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed,
-                                                                   instant now);
-
-/// Remembers which sealed texts were used. Bounded: beyond `remembered_max` the oldest is forgotten and could be used again. Any thread;
-/// each process has its own.
-class used_once {
-public:
-    /// False if it was claimed before. If it throws std::bad_alloc, nothing is claimed.
-    [[nodiscard]] bool claim(std::string_view text) {
-        const std::scoped_lock held{mutex_};
-        // A search takes some 10 us, for pages that users meet a few times a day.
-        if (std::find(claimed_.begin(), claimed_.end(), text) != claimed_.end()) return false;
-        claimed_.emplace_back(text);
-        if (claimed_.size() > remembered_max) claimed_.pop_front();
-        return true;
-    }
-
-private:
-    static constexpr std::size_t remembered_max = 4096;
-
-    std::mutex mutex_;
-    std::deque<std::string> claimed_;  // the oldest first
-};
+/// The text that was sealed for this session; empty for any other, after `lifetime`, and more than `sealed_in_future_max` before it was
+/// sealed.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now,
+                                                                   seconds lifetime = sealed_text_lifetime);
 
 }  // namespace tollgate::web
 
@@ -14635,7 +14615,7 @@ inline constexpr std::string_view signed_out_done = "signed_out";  ///< nothing:
 /// The query parameter that names the application or webhook to edit.
 inline constexpr std::string_view edit_name = "edit";
 
-/// The query parameter with a sealed `secret_view`.
+/// The query parameter with a sealed `secret_view`, which can be reloaded for a short time.
 inline constexpr std::string_view shown_name = "shown";
 
 /// What is known of a request so far.
@@ -14772,18 +14752,14 @@ public:
         const auto sealed = web::seal(session, text, nonce, now);
         if (!sealed) return internal_error("a new secret could not be sealed");
         return web::respond_see_other(response_, pages_.renderer().site(),
-                                      url_ + "?" + std::string{shown_name} + "=" + *sealed);
+                                      view().list_url(std::string{shown_name}.append("=").append(*sealed)));
     }
     /// What the query asks to be shown, the first time; empty otherwise.
     [[nodiscard]] std::optional<std::string> open_secret() const {
-        const auto sealed = query.value_of(shown_name);
-        auto text = web::open_sealed(session, sealed, now);
-        // HEAD shows nothing.
-        if (!text || request.method != http::method::get || !pages_.used().claim(sealed)) return std::nullopt;
-        return text;
+        return web::open_sealed(session, query.value_of(shown_name), now, web::sealed_secret_lifetime);
     }
     [[nodiscard]] result<void> redirect_to_page() const {
-        return web::respond_see_other(response_, pages_.renderer().site(), url_);
+        return web::respond_see_other(response_, pages_.renderer().site(), view().list_url());
     }
 
     page_call(const page_call&) = delete;
@@ -14823,7 +14799,7 @@ void page_call<Pages>::respond(page_frame frame, Write&& write) const {
         links.push_back({url, each.text, which == each.page});
     }
     const auto sign_out_url = Pages::signs_in ? pages_.url_of(pages::page::sign_out, language) : std::string{};
-    // A secret that is shown once would be lost in another language.
+    // The sealed text has the words of its language.
     std::string path;
     frame.has_secret = query.find(shown_name) != nullptr;
     if (!frame.has_secret) {
@@ -15024,7 +15000,7 @@ TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, 
                                       const web::form_faults& faults);
 TOLLGATE_DECL void end_form_section(html_writer& html);
 
-/// A new secret, and what belongs to it: shown once.
+/// A new secret, and what belongs to it: shown for a short time.
 struct secret_view {
     struct item {
         std::string_view name;  ///< unique on the page
@@ -16458,7 +16434,6 @@ public:
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
-    [[nodiscard]] web::used_once& used() noexcept { return used_; }
     [[nodiscard]] window_limiter& limiter() noexcept { return limiter_; }
     /// The path of a page.
     [[nodiscard]] std::string url_of(page which, const web::page_language& language) const {
@@ -16529,7 +16504,6 @@ private:
     Policies policies_;
     renderer_type renderer_;
     window_limiter limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
-    web::used_once used_;  ///< secrets that were shown
 };
 
 template <class Users, class Store, class Sessions, class Policies, class Theme>
@@ -30150,7 +30124,8 @@ TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::strin
     return sealed ? std::optional{base64url_encode(*sealed)} : std::nullopt;
 }
 
-TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now) {
+TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now,
+                                                           seconds lifetime) {
     const auto bytes = base64url_decode(sealed);
     if (session.secret.empty() || !bytes) return std::nullopt;
     const auto plain = aes_gcm_decrypt(detail::seal_key(session), *bytes);
@@ -30158,7 +30133,7 @@ TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std
     std::int64_t time = 0;
     std::memcpy(&time, plain->data(), sizeof time);
     const instant sealed_at = from_unix_milliseconds(time);
-    if (now < sealed_at - sealed_in_future_max || now >= sealed_at + sealed_text_lifetime) return std::nullopt;
+    if (now < sealed_at - sealed_in_future_max || now >= sealed_at + lifetime) return std::nullopt;
     return plain->substr(detail::seal_time_bytes);
 }
 
@@ -30583,7 +30558,7 @@ TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const 
     html.add("<h1>{}</h1>\n<p>{}</p>\n<p class=\"caution\">{}</p>\n", shown.title, shown.about, view.texts.forms.shown_once);
     for (const auto& each : shown.items)
         web::write_copyable_text(html, {.name = each.name, .label = each.label, .text = each.text}, view.texts.forms);
-    html.add("<p><a class=\"button\" href=\"{}\">{}</a></p>\n", view.url, shown.back);
+    html.add("<p><a class=\"button\" href=\"{}\">{}</a></p>\n", view.list_url(), shown.back);
 }
 
 }  // namespace tollgate::pages

@@ -144,7 +144,6 @@ public:
     [[nodiscard]] Policies& policies() noexcept { return policies_; }
     [[nodiscard]] const page_settings& settings() const noexcept { return settings_; }
     [[nodiscard]] const renderer_type& renderer() const noexcept { return renderer_; }
-    [[nodiscard]] web::used_once& used() noexcept { return used_; }
     [[nodiscard]] window_limiter& limiter() noexcept { return limiter_; }
     /// The path of a page.
     [[nodiscard]] std::string url_of(page which, const web::page_language& language) const {
@@ -215,7 +214,6 @@ private:
     Policies policies_;
     renderer_type renderer_;
     window_limiter limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
-    web::used_once used_;  ///< secrets that were shown
 };
 
 template <class Users, class Store, class Sessions, class Policies, class Theme>

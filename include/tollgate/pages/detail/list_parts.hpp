@@ -144,7 +144,7 @@ TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, 
                                       const web::form_faults& faults);
 TOLLGATE_DECL void end_form_section(html_writer& html);
 
-/// A new secret, and what belongs to it: shown once.
+/// A new secret, and what belongs to it: shown for a short time.
 struct secret_view {
     struct item {
         std::string_view name;  ///< unique on the page

@@ -159,7 +159,7 @@ TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const 
     html.add("<h1>{}</h1>\n<p>{}</p>\n<p class=\"caution\">{}</p>\n", shown.title, shown.about, view.texts.forms.shown_once);
     for (const auto& each : shown.items)
         web::write_copyable_text(html, {.name = each.name, .label = each.label, .text = each.text}, view.texts.forms);
-    html.add("<p><a class=\"button\" href=\"{}\">{}</a></p>\n", view.url, shown.back);
+    html.add("<p><a class=\"button\" href=\"{}\">{}</a></p>\n", view.list_url(), shown.back);
 }
 
 }  // namespace tollgate::pages

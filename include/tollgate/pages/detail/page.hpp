@@ -159,7 +159,7 @@ inline constexpr std::string_view signed_out_done = "signed_out";  ///< nothing:
 /// The query parameter that names the application or webhook to edit.
 inline constexpr std::string_view edit_name = "edit";
 
-/// The query parameter with a sealed `secret_view`.
+/// The query parameter with a sealed `secret_view`, which can be reloaded for a short time.
 inline constexpr std::string_view shown_name = "shown";
 
 /// What is known of a request so far.
@@ -296,18 +296,14 @@ public:
         const auto sealed = web::seal(session, text, nonce, now);
         if (!sealed) return internal_error("a new secret could not be sealed");
         return web::respond_see_other(response_, pages_.renderer().site(),
-                                      url_ + "?" + std::string{shown_name} + "=" + *sealed);
+                                      view().list_url(std::string{shown_name}.append("=").append(*sealed)));
     }
     /// What the query asks to be shown, the first time; empty otherwise.
     [[nodiscard]] std::optional<std::string> open_secret() const {
-        const auto sealed = query.value_of(shown_name);
-        auto text = web::open_sealed(session, sealed, now);
-        // HEAD shows nothing.
-        if (!text || request.method != http::method::get || !pages_.used().claim(sealed)) return std::nullopt;
-        return text;
+        return web::open_sealed(session, query.value_of(shown_name), now, web::sealed_secret_lifetime);
     }
     [[nodiscard]] result<void> redirect_to_page() const {
-        return web::respond_see_other(response_, pages_.renderer().site(), url_);
+        return web::respond_see_other(response_, pages_.renderer().site(), view().list_url());
     }
 
     page_call(const page_call&) = delete;
@@ -347,7 +343,7 @@ void page_call<Pages>::respond(page_frame frame, Write&& write) const {
         links.push_back({url, each.text, which == each.page});
     }
     const auto sign_out_url = Pages::signs_in ? pages_.url_of(pages::page::sign_out, language) : std::string{};
-    // A secret that is shown once would be lost in another language.
+    // The sealed text has the words of its language.
     std::string path;
     frame.has_secret = query.find(shown_name) != nullptr;
     if (!frame.has_secret) {

@@ -33,7 +33,8 @@ TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::strin
     return sealed ? std::optional{base64url_encode(*sealed)} : std::nullopt;
 }
 
-TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now) {
+TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now,
+                                                           seconds lifetime) {
     const auto bytes = base64url_decode(sealed);
     if (session.secret.empty() || !bytes) return std::nullopt;
     const auto plain = aes_gcm_decrypt(detail::seal_key(session), *bytes);
@@ -41,7 +42,7 @@ TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std
     std::int64_t time = 0;
     std::memcpy(&time, plain->data(), sizeof time);
     const instant sealed_at = from_unix_milliseconds(time);
-    if (now < sealed_at - sealed_in_future_max || now >= sealed_at + sealed_text_lifetime) return std::nullopt;
+    if (now < sealed_at - sealed_in_future_max || now >= sealed_at + lifetime) return std::nullopt;
     return plain->substr(detail::seal_time_bytes);
 }
 
