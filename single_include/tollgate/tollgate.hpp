@@ -10504,7 +10504,7 @@ struct delivery_texts {
     std::string_view week = "7 days";
     std::string_view month = "30 days";
     std::string_view resent = "Deliveries queued again: {} (at most 1,000 at a time).";  ///< a number
-    std::string_view resent_none = "No delivery failed in that time.";
+    std::string_view resent_none = "No failed deliveries are left from that time.";
 
     attempt_texts attempts = {};
     std::string_view milliseconds = "{} ms";  ///< a number
@@ -27815,7 +27815,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .week = "7 Tagen",
              .month = "30 Tagen",
              .resent = "Erneut gesendete Zustellungen: {} (höchstens 1.000 auf einmal).",
-             .resent_none = "In dieser Zeit ist keine Zustellung fehlgeschlagen.",
+             .resent_none = "Aus dieser Zeit gibt es keine fehlgeschlagenen Zustellungen mehr.",
              .attempts = detail::german_attempts,
              .milliseconds = "{} ms",
              .seconds = "{} s",

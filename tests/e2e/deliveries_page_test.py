@@ -149,7 +149,7 @@ class Deliveries(Case):
         page = self.visitor.get(self.deliveries_url())
         self.assertRegex(page.text, "Pending .*Next attempt: ")
         result = self.visitor.submit(page.form_with("since", action="resend_failed"), {"since": "day"})
-        self.assertIn("No delivery failed in that time.", result.text)
+        self.assertIn("No failed deliveries are left from that time.", result.text)
 
 
 def status_for_another_user(case, url):

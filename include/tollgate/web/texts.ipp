@@ -348,7 +348,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .week = "7 Tagen",
              .month = "30 Tagen",
              .resent = "Erneut gesendete Zustellungen: {} (höchstens 1.000 auf einmal).",
-             .resent_none = "In dieser Zeit ist keine Zustellung fehlgeschlagen.",
+             .resent_none = "Aus dieser Zeit gibt es keine fehlgeschlagenen Zustellungen mehr.",
              .attempts = detail::german_attempts,
              .milliseconds = "{} ms",
              .seconds = "{} s",

@@ -317,7 +317,7 @@ export class AllPages {
         await this.inspector.inspect('delivery')
         await this.press(this.page.getByRole('main').getByRole('link', { name: 'All deliveries' }))
         await this.press(this.button('Resend all failed deliveries'))
-        await this.check_text('No delivery failed')
+        await this.check_text('No failed deliveries are left')
         await this.press(this.page.getByRole('main').getByRole('link', { name: 'Failed', exact: true }))
         await this.inspector.inspect('deliveries_failed')
         await this.go(settings + 'webhooks/')

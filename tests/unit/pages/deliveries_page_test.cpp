@@ -559,7 +559,7 @@ TEST_CASE("all deliveries that failed since a time are sent again") {
     CHECK(waiting() == 2);
     CHECK(has(shop.get(std::string{done.find("Location")}), "Deliveries queued again: 2 ("));
     CHECK(shop.post(path, form("day")).find("Location") == shop.place() + "&done=resent_0");
-    CHECK(has(shop.get(shop.place() + "&done=resent_0"), "No delivery failed in that time."));
+    CHECK(has(shop.get(shop.place() + "&done=resent_0"), "No failed deliveries are left from that time."));
     CHECK_FALSE(has(shop.get(shop.place() + "&done=resent_<b>"), "queued again"));
     CHECK(shop.post(path, form("week")).find("Location") == shop.place() + "&done=resent_1");
 

@@ -86,7 +86,7 @@ struct delivery_texts {
     std::string_view week = "7 days";
     std::string_view month = "30 days";
     std::string_view resent = "Deliveries queued again: {} (at most 1,000 at a time).";  ///< a number
-    std::string_view resent_none = "No delivery failed in that time.";
+    std::string_view resent_none = "No failed deliveries are left from that time.";
 
     attempt_texts attempts = {};
     std::string_view milliseconds = "{} ms";  ///< a number
