@@ -5584,6 +5584,7 @@ struct password_change {
 struct password_change_response {
     enum class outcome : std::uint8_t {
         changed,
+        repeated,   ///< the same submission has changed it just before
         refused,    ///< the current password is wrong
         throttled,  ///< too many failures; the password was not checked
     };
@@ -5602,8 +5603,21 @@ concept password_changer = session_source<S> && requires(S& s, const http::reque
                                                          http::response& response) {
     // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of the user,
     // because any of them may be an attacker's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing to `response`
-    // unless the result is `changed`.
+    // unless the result is `changed` or `repeated`.
     { s.change_password(request, session, change, now, response) } -> std::same_as<result<password_change_response>>;
+};
+
+/// A password changer that recognizes a change that is submitted again (double click, reload), although the change has ended the session
+/// of the form. Optional. `cookie_sessions` is one if it is a `password_changer`.
+///
+/// Thread rule, blocking and errors: as for `session_source`.
+template <class S>
+concept repeated_change_source = password_changer<S> && requires(S& s, const http::request& request, instant now,
+                                                               http::response& response) {
+    // Whether this request, a form with the same cookie and the same bytes, has changed the password at most a minute ago. If so, adds the
+    // Set-Cookie of the session that the change started, unless the request has it. Called for forms whose session has ended, and for
+    // those with the token of another session.
+    { s.find_repeated_change(request, now, response) } -> std::same_as<result<bool>>;
 };
 
 /// Stores sessions. Only `cookie_sessions` needs it.
@@ -9914,6 +9928,12 @@ public:
     /// the cookie cannot be derived from it.
     [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
 
+    /// The cookie of the session that a submitted form starts in place of the one with `cookie`, for example a change of the password: the
+    /// same for the same form. About 125 of its bits are derived from the cookie and the body, so that it can be made only from both.
+    [[nodiscard]] static TOLLGATE_DECL secret_text successor_of(std::string_view cookie, std::string_view body);
+    /// Whether this is the `successor_of` some cookie and this body.
+    [[nodiscard]] static TOLLGATE_DECL bool is_successor(std::string_view cookie, std::string_view body);
+
 private:
     std::string name_;
     std::string root_;
@@ -10105,30 +10125,78 @@ public:
             return std::move(checked).error();
         }
         // The login may belong to somebody else by now.
-        if (!*checked || (*checked)->user != session.user) return password_change_response{refused, {}};
+        if (!*checked || (*checked)->user != session.user) {
+            const auto repeated = find_repeated_change(request, now, response);
+            if (!repeated) return repeated.error();
+            if (!*repeated) return password_change_response{refused, {}};
+            throttle_.forgive(key, now);
+            return password_change_response{password_change_response::outcome::repeated, {}};
+        }
         throttle_.succeed(key, now);
         // The new session begins first, so that it ends, too, if the password is changed again. Its cookie is sent last.
-        auto started = begin_session({session.user, session.login, {}}, request, change.client, now);
-        if (!started) return std::move(started).error();
-        const auto cookie_digest = digest_of(started->cookie);
+        const auto chosen = successor_for(request);
+        auto started = begin_session({session.user, session.login, {}}, request, change.client, now, chosen);
+        // The same submission has begun it, and may have ended: it is continued here.
+        const bool is_shared = !started && chosen && started.error().kind == error_kind::conflict;
+        if (!started && !is_shared) return std::move(started).error();
+        const secret_text cookie = is_shared ? *chosen : started->cookie;
+        const auto cookie_digest = digest_of(cookie);
         // Before the change: if they cannot be ended, the password must not change either, or a thief's session would outlive it.
         // This also ends the current session: someone else may know its cookie.
         if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) {
-            (void)store_->end_session(cookie_digest);
+            if (!is_shared) (void)store_->end_session(cookie_digest);
             return std::move(ended).error();
         }
+        auto outcome = changed;
         if (auto set = passwords_->set_password(**checked, change.new_password); !set) {
-            (void)store_->end_session(cookie_digest);
-            if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
-            return std::move(set).error();
+            const bool is_conflict = set.error().kind == error_kind::conflict;
+            // Another change, or the same submission: then the new password is right.
+            const bool is_repeated = is_conflict && chosen && is_password_of(session, change.new_password, change.client);
+            if (!is_repeated) {
+                if (is_conflict || !is_shared) (void)store_->end_session(cookie_digest);
+                if (is_conflict) return password_change_response{refused, {}};
+                return std::move(set).error();
+            }
+            outcome = password_change_response::outcome::repeated;
         }
         // Again, for those that began with the old password meanwhile.
         (void)store_->end_sessions_of(session.user, cookie_digest);
-        if (!cookie_.set(started->cookie, response)) return internal_error("the session cookie is malformed");
-        return password_change_response{changed, {}};
+        if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
+        return password_change_response{outcome, {}};
+    }
+
+    /// The contract `repeated_change_source`. A change begins the `session_cookie::successor_of` the cookie and the body of its request.
+    [[nodiscard]] result<bool> find_repeated_change(const http::request& request, instant now, http::response& response)
+        requires password_store<Passwords>
+    {
+        const auto successor = successor_for(request);
+        if (!successor) return false;
+        const bool has_it = session_cookie::is_successor(*cookie_.read(request), request.body);
+        const std::string_view cookie = has_it ? *cookie_.read(request) : std::string_view{*successor};
+        const auto found = store_->find_session(digest_of(cookie));
+        if (!found) return found.error();
+        if (!*found || is_over(**found, now) || !is_recent((*found)->created_at, now, repeated_change_age_max)) return false;
+        if (!has_it && !cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
+        return true;
     }
 
 private:
+    /// How long a change that is submitted again leads to the session that it has begun.
+    static constexpr seconds repeated_change_age_max{60};
+
+    /// The cookie of the session that this form begins; empty if the request has no cookie or no form.
+    [[nodiscard]] std::optional<secret_text> successor_for(const http::request& request) const {
+        const auto cookie = cookie_.read(request);
+        if (!cookie || request.body.empty()) return std::nullopt;
+        return session_cookie::successor_of(*cookie, request.body);
+    }
+
+    /// False if it cannot be checked.
+    [[nodiscard]] bool is_password_of(const session& session, std::string_view password, const ip_address& client) {
+        const auto checked = check({session.login, password, client}, true);
+        return checked && *checked && (*checked)->user == session.user;
+    }
+
     /// Identifies a session on pages: a hash of the digest by which the store finds it, so that pages do not show the digest.
     [[nodiscard]] static std::string listed_id_of(const digest& cookie) {
         return hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
@@ -10181,9 +10249,10 @@ private:
         secret_text cookie;
     };
 
+    /// With the cookie `chosen`, or a random one.
     [[nodiscard]] result<begun_session> begin_session(session session, const http::request& request, const ip_address& client,
-                                                      instant now) {
-        const auto cookie = new_secret(secret_kind::session, random_);
+                                                      instant now, const std::optional<secret_text>& chosen = std::nullopt) {
+        const auto cookie = chosen ? chosen : new_secret(secret_kind::session, random_);
         if (!cookie) return random_source_error();
         session.secret = session_cookie::session_secret_of(*cookie);
 
@@ -15400,7 +15469,8 @@ template <class Call>
     const auto done = call.sessions().change_password(call.request, call.session, change, call.now, call.response());
     if (!done) return done.error();
     switch (done->result) {
-        case changed: break;
+        case changed: call.report(activity_kind::password_set, {}); break;
+        case repeated: break;
         case refused: faults.add("current_password", texts.refused); return show_security(call, faults);
         case throttled:
             faults.add("current_password",
@@ -15408,7 +15478,6 @@ template <class Call>
             http::add_retry_after(call.response(), done->retry_after);
             return show_security(call, faults, http::status::too_many_requests);
     }
-    call.report(activity_kind::password_set, {});
     return call.redirect_to(password_changed_done);
 }
 
@@ -15474,6 +15543,11 @@ TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view);
 
 /// The query parameter of the sign-in page after a successful attempt.
 inline constexpr std::string_view signed_in_name = "signed_in";
+
+/// The sign-in page, which says so if the user has signed out.
+[[nodiscard]] inline std::string signed_out_url(std::string sign_in_url, bool has_signed_out) {
+    return has_signed_out ? sign_in_url.append("?signed_out=1") : sign_in_url;
+}
 
 /// A request to the sign-in page.
 struct sign_in_context {
@@ -15598,7 +15672,7 @@ template <class Pages>
 [[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
     if (context.request.method != http::method::post) return show_sign_out(pages, context, response, false);
     if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
-    return web::respond_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
+    return web::respond_see_other(response, pages.renderer().site(), signed_out_url(pages.url_of(page::sign_in, context.language), true));
 }
 
 }  // namespace tollgate::pages
@@ -16309,6 +16383,12 @@ template <class Pages>
         call.message(http::status::forbidden);
         return {};
     }
+    if constexpr (repeated_change_source<std::remove_reference_t<decltype(pages.sessions())>>)
+        if (!context.form_nonce && call.which == page::security) {
+            const auto repeated = pages.sessions().find_repeated_change(context.request, context.now, response);
+            if (!repeated) return repeated.error();
+            if (*repeated) return call.redirect_to(password_changed_done);
+        }
     auto answered = context.form_nonce ? respond_call(pages, call) : show_stale_form(pages, call);
     // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
@@ -16490,6 +16570,15 @@ private:
     void respond_refused_form(page which, http::status refused, http::response& response, const pages::request_state& state) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
                                      pages::request_state& state);
+    /// Whether a request without a session may be a change of the password that was submitted before, and has ended its session.
+    [[nodiscard]] static bool may_repeat_change(page which, const http::request& request) noexcept {
+        return repeated_change_source<Sessions> && which == page::security && request.method == http::method::post &&
+               request.fields.count(http::field_id::cookie) != 0;
+    }
+    [[nodiscard]] result<void> respond_repeated_change(const http::request& request, http::response& response,
+                                                       const pages::request_state& state);
+    [[nodiscard]] result<void> redirect_to_sign_in(page which, const http::request& request, http::response& response,
+                                                   const pages::request_state& state) const;
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
         return {state.start, request, state.client, state.route};
     }
@@ -16678,6 +16767,8 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
     if (!state.admitted) return http::handle_step::done;
     if (posted && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+    if (!state.signed_in && may_repeat_change(which, request))
+        return respond_repeated_change(request, response, state).transform([] { return http::handle_step::done; });
 
     http::form_fields form{{}};
     if (posted) {
@@ -16741,9 +16832,33 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
             return {};
         }
     }
-    state.admitted = signs_in_here || state.signed_in.has_value();
+    state.admitted = signs_in_here || state.signed_in.has_value() || may_repeat_change(which, request);
     if (state.admitted) return {};
-    if (which == page::sign_out) return redirect(response, url_of(page::sign_in, *state.language));
+    return redirect_to_sign_in(which, request, response, state);
+}
+
+/// Only the body of the form says whether it has ended its session itself.
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+result<void> account_pages<Users, Store, Sessions, Policies, Theme>::respond_repeated_change(const http::request& request,
+                                                                                             http::response& response,
+                                                                                             const pages::request_state& state) {
+    if constexpr (repeated_change_source<Sessions>) {
+        const auto repeated = sessions_.find_repeated_change(request, state.judged_at, response);
+        if (!repeated) return repeated.error();
+        if (*repeated)
+            return redirect(response, url_of(page::security, *state.language).append("?").append(pages::done_name).append("=").append(
+                                          pages::password_changed_done));
+    }
+    return redirect_to_sign_in(page::security, request, response, state);
+}
+
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+result<void> account_pages<Users, Store, Sessions, Policies, Theme>::redirect_to_sign_in(page which, const http::request& request,
+                                                                                         http::response& response,
+                                                                                         const pages::request_state& state) const {
+    // A form that was submitted twice has signed out.
+    if (which == page::sign_out)
+        return redirect(response, pages::signed_out_url(url_of(page::sign_in, *state.language), request.method == http::method::post));
     auto return_to = url_of(which, *state.language);
     if (request.method == http::method::post) return_to.append("?").append(pages::done_name).append("=").append(pages::signed_out_done);
     else if (request.target.has_query) return_to.append("?").append(request.target.query);
@@ -27301,6 +27416,28 @@ TOLLGATE_DECL std::string session_cookie::sign_in_url(std::string_view return_to
 
 TOLLGATE_DECL std::string session_cookie::session_secret_of(std::string_view cookie) {
     return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
+}
+
+namespace detail {
+
+/// The rest of a successor is derived from its family, so that it can be recognized without the cookie before it.
+[[nodiscard]] inline secret_text complete_successor(std::string_view family, std::string_view body) {
+    std::string text{family};
+    text.resize(secret_text_bytes, '0');
+    return make_successor(text, sha256(body));
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL secret_text session_cookie::successor_of(std::string_view cookie, std::string_view body) {
+    const auto derived = hmac_sha256({.key = cookie, .message = std::string{"session after a form\0", 21}.append(sha256(body).raw())});
+    std::array<std::byte, digest::size_bytes> bytes;
+    std::memcpy(bytes.data(), derived.bytes().data(), bytes.size());
+    return detail::complete_successor(family_of(make_secret(secret_kind::session, bytes)), body);
+}
+
+TOLLGATE_DECL bool session_cookie::is_successor(std::string_view cookie, std::string_view body) {
+    return is_well_formed(secret_kind::session, cookie) && detail::complete_successor(family_of(cookie), body) == cookie;
 }
 
 TOLLGATE_DECL browser_cookie::browser_cookie(const session_settings& settings)

@@ -10,7 +10,7 @@ import threading
 import time
 import urllib.parse
 
-from harness import Case, Server, main, over_every_transport, run_command
+from harness import Case, Server, concurrently, main, over_every_transport, run_command
 from visitor import Visitor, signed_in
 
 TOKENS = "/en/user/settings/tokens/"
@@ -379,6 +379,34 @@ class Security(SecurityCase):
         signed_in(self.server, "ann", "another one")
         listed = self.server.run("audit", "list", "--user", 2)["activities"]
         self.assertIn(("password_set", "192.0.2.1"), [(each["what"], each["client"]) for each in listed])
+
+    def test_a_change_that_is_sent_again_leads_to_the_same_session(self):
+        here = self.visitor("192.0.2.1")
+        form = here.get(SECURITY).form_with("current_password")
+        values = {"current_password": "a password", "new_password": "another one", "repeated_password": "another one"}
+        before = dict(here.cookies)
+
+        def change(_):
+            tab = Visitor(self.server, **here.fields)  # all with the cookie of the form, as when a button is clicked twice
+            tab.cookies = dict(before)
+            return tab, tab.submit(form, values)
+
+        for tab, page in [*concurrently(change, range(2)), change(0)]:
+            self.assertIn("Your password was changed", page.text)
+            self.assertTrue(self.is_signed_in(tab))
+            self.assertIn("Your password was changed", tab.submit(form, values).text, "with the new cookie")
+        self.assertFalse(self.is_signed_in(here), "the session of the form has ended")
+        signed_in(self.server, "ann", "another one")
+        listed = self.server.run("audit", "list", "--user", 2)["activities"]
+        self.assertEqual(1, [each["what"] for each in listed].count("password_set"), listed)
+
+    def test_a_form_of_another_user_names_who_is_signed_in(self):
+        self.server.add_user("bob")
+        form = self.visitor("192.0.2.1").get(TOKENS).form_with("description", "scopes")
+        page = signed_in(self.server, "bob", "a password").submit(form, {"description": "Secret plans", "scopes": ["user:balance"]})
+        self.assertEqual(403, page.status)
+        self.assertIn("You are signed in as bob now.", page.text)
+        self.assertNotIn("Secret plans", page.body)
 
     def test_guesses_at_the_current_password_are_throttled(self):
         here = self.visitor("192.0.2.1")

@@ -193,6 +193,7 @@ struct password_change {
 struct password_change_response {
     enum class outcome : std::uint8_t {
         changed,
+        repeated,   ///< the same submission has changed it just before
         refused,    ///< the current password is wrong
         throttled,  ///< too many failures; the password was not checked
     };
@@ -211,8 +212,21 @@ concept password_changer = session_source<S> && requires(S& s, const http::reque
                                                          http::response& response) {
     // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of the user,
     // because any of them may be an attacker's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing to `response`
-    // unless the result is `changed`.
+    // unless the result is `changed` or `repeated`.
     { s.change_password(request, session, change, now, response) } -> std::same_as<result<password_change_response>>;
+};
+
+/// A password changer that recognizes a change that is submitted again (double click, reload), although the change has ended the session
+/// of the form. Optional. `cookie_sessions` is one if it is a `password_changer`.
+///
+/// Thread rule, blocking and errors: as for `session_source`.
+template <class S>
+concept repeated_change_source = password_changer<S> && requires(S& s, const http::request& request, instant now,
+                                                               http::response& response) {
+    // Whether this request, a form with the same cookie and the same bytes, has changed the password at most a minute ago. If so, adds the
+    // Set-Cookie of the session that the change started, unless the request has it. Called for forms whose session has ended, and for
+    // those with the token of another session.
+    { s.find_repeated_change(request, now, response) } -> std::same_as<result<bool>>;
 };
 
 /// Stores sessions. Only `cookie_sessions` needs it.

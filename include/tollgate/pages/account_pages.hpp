@@ -200,6 +200,15 @@ private:
     void respond_refused_form(page which, http::status refused, http::response& response, const pages::request_state& state) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
                                      pages::request_state& state);
+    /// Whether a request without a session may be a change of the password that was submitted before, and has ended its session.
+    [[nodiscard]] static bool may_repeat_change(page which, const http::request& request) noexcept {
+        return repeated_change_source<Sessions> && which == page::security && request.method == http::method::post &&
+               request.fields.count(http::field_id::cookie) != 0;
+    }
+    [[nodiscard]] result<void> respond_repeated_change(const http::request& request, http::response& response,
+                                                       const pages::request_state& state);
+    [[nodiscard]] result<void> redirect_to_sign_in(page which, const http::request& request, http::response& response,
+                                                   const pages::request_state& state) const;
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const pages::request_state& state) noexcept {
         return {state.start, request, state.client, state.route};
     }
@@ -388,6 +397,8 @@ result<http::handle_step> account_pages<Users, Store, Sessions, Policies, Theme>
     if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
     if (!state.admitted) return http::handle_step::done;
     if (posted && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+    if (!state.signed_in && may_repeat_change(which, request))
+        return respond_repeated_change(request, response, state).transform([] { return http::handle_step::done; });
 
     http::form_fields form{{}};
     if (posted) {
@@ -451,9 +462,33 @@ result<void> account_pages<Users, Store, Sessions, Policies, Theme>::admit(page 
             return {};
         }
     }
-    state.admitted = signs_in_here || state.signed_in.has_value();
+    state.admitted = signs_in_here || state.signed_in.has_value() || may_repeat_change(which, request);
     if (state.admitted) return {};
-    if (which == page::sign_out) return redirect(response, url_of(page::sign_in, *state.language));
+    return redirect_to_sign_in(which, request, response, state);
+}
+
+/// Only the body of the form says whether it has ended its session itself.
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+result<void> account_pages<Users, Store, Sessions, Policies, Theme>::respond_repeated_change(const http::request& request,
+                                                                                             http::response& response,
+                                                                                             const pages::request_state& state) {
+    if constexpr (repeated_change_source<Sessions>) {
+        const auto repeated = sessions_.find_repeated_change(request, state.judged_at, response);
+        if (!repeated) return repeated.error();
+        if (*repeated)
+            return redirect(response, url_of(page::security, *state.language).append("?").append(pages::done_name).append("=").append(
+                                          pages::password_changed_done));
+    }
+    return redirect_to_sign_in(page::security, request, response, state);
+}
+
+template <class Users, class Store, class Sessions, class Policies, class Theme>
+result<void> account_pages<Users, Store, Sessions, Policies, Theme>::redirect_to_sign_in(page which, const http::request& request,
+                                                                                         http::response& response,
+                                                                                         const pages::request_state& state) const {
+    // A form that was submitted twice has signed out.
+    if (which == page::sign_out)
+        return redirect(response, pages::signed_out_url(url_of(page::sign_in, *state.language), request.method == http::method::post));
     auto return_to = url_of(which, *state.language);
     if (request.method == http::method::post) return_to.append("?").append(pages::done_name).append("=").append(pages::signed_out_done);
     else if (request.target.has_query) return_to.append("?").append(request.target.query);

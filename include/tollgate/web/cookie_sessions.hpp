@@ -186,30 +186,78 @@ public:
             return std::move(checked).error();
         }
         // The login may belong to somebody else by now.
-        if (!*checked || (*checked)->user != session.user) return password_change_response{refused, {}};
+        if (!*checked || (*checked)->user != session.user) {
+            const auto repeated = find_repeated_change(request, now, response);
+            if (!repeated) return repeated.error();
+            if (!*repeated) return password_change_response{refused, {}};
+            throttle_.forgive(key, now);
+            return password_change_response{password_change_response::outcome::repeated, {}};
+        }
         throttle_.succeed(key, now);
         // The new session begins first, so that it ends, too, if the password is changed again. Its cookie is sent last.
-        auto started = begin_session({session.user, session.login, {}}, request, change.client, now);
-        if (!started) return std::move(started).error();
-        const auto cookie_digest = digest_of(started->cookie);
+        const auto chosen = successor_for(request);
+        auto started = begin_session({session.user, session.login, {}}, request, change.client, now, chosen);
+        // The same submission has begun it, and may have ended: it is continued here.
+        const bool is_shared = !started && chosen && started.error().kind == error_kind::conflict;
+        if (!started && !is_shared) return std::move(started).error();
+        const secret_text cookie = is_shared ? *chosen : started->cookie;
+        const auto cookie_digest = digest_of(cookie);
         // Before the change: if they cannot be ended, the password must not change either, or a thief's session would outlive it.
         // This also ends the current session: someone else may know its cookie.
         if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) {
-            (void)store_->end_session(cookie_digest);
+            if (!is_shared) (void)store_->end_session(cookie_digest);
             return std::move(ended).error();
         }
+        auto outcome = changed;
         if (auto set = passwords_->set_password(**checked, change.new_password); !set) {
-            (void)store_->end_session(cookie_digest);
-            if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
-            return std::move(set).error();
+            const bool is_conflict = set.error().kind == error_kind::conflict;
+            // Another change, or the same submission: then the new password is right.
+            const bool is_repeated = is_conflict && chosen && is_password_of(session, change.new_password, change.client);
+            if (!is_repeated) {
+                if (is_conflict || !is_shared) (void)store_->end_session(cookie_digest);
+                if (is_conflict) return password_change_response{refused, {}};
+                return std::move(set).error();
+            }
+            outcome = password_change_response::outcome::repeated;
         }
         // Again, for those that began with the old password meanwhile.
         (void)store_->end_sessions_of(session.user, cookie_digest);
-        if (!cookie_.set(started->cookie, response)) return internal_error("the session cookie is malformed");
-        return password_change_response{changed, {}};
+        if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
+        return password_change_response{outcome, {}};
+    }
+
+    /// The contract `repeated_change_source`. A change begins the `session_cookie::successor_of` the cookie and the body of its request.
+    [[nodiscard]] result<bool> find_repeated_change(const http::request& request, instant now, http::response& response)
+        requires password_store<Passwords>
+    {
+        const auto successor = successor_for(request);
+        if (!successor) return false;
+        const bool has_it = session_cookie::is_successor(*cookie_.read(request), request.body);
+        const std::string_view cookie = has_it ? *cookie_.read(request) : std::string_view{*successor};
+        const auto found = store_->find_session(digest_of(cookie));
+        if (!found) return found.error();
+        if (!*found || is_over(**found, now) || !is_recent((*found)->created_at, now, repeated_change_age_max)) return false;
+        if (!has_it && !cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
+        return true;
     }
 
 private:
+    /// How long a change that is submitted again leads to the session that it has begun.
+    static constexpr seconds repeated_change_age_max{60};
+
+    /// The cookie of the session that this form begins; empty if the request has no cookie or no form.
+    [[nodiscard]] std::optional<secret_text> successor_for(const http::request& request) const {
+        const auto cookie = cookie_.read(request);
+        if (!cookie || request.body.empty()) return std::nullopt;
+        return session_cookie::successor_of(*cookie, request.body);
+    }
+
+    /// False if it cannot be checked.
+    [[nodiscard]] bool is_password_of(const session& session, std::string_view password, const ip_address& client) {
+        const auto checked = check({session.login, password, client}, true);
+        return checked && *checked && (*checked)->user == session.user;
+    }
+
     /// Identifies a session on pages: a hash of the digest by which the store finds it, so that pages do not show the digest.
     [[nodiscard]] static std::string listed_id_of(const digest& cookie) {
         return hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
@@ -262,9 +310,10 @@ private:
         secret_text cookie;
     };
 
+    /// With the cookie `chosen`, or a random one.
     [[nodiscard]] result<begun_session> begin_session(session session, const http::request& request, const ip_address& client,
-                                                      instant now) {
-        const auto cookie = new_secret(secret_kind::session, random_);
+                                                      instant now, const std::optional<secret_text>& chosen = std::nullopt) {
+        const auto cookie = chosen ? chosen : new_secret(secret_kind::session, random_);
         if (!cookie) return random_source_error();
         session.secret = session_cookie::session_secret_of(*cookie);
 

@@ -186,6 +186,86 @@ TEST_CASE("a password is changed with the current one") {
     CHECK(shop.activities[0].client == ip_address::v4(192, 0, 2, 1));
 }
 
+namespace {
+
+std::string cookie_of(const http::response& response) {
+    const auto line = response.find("Set-Cookie");
+    return std::string{line.substr(0, line.find(';'))};
+}
+
+}  // namespace
+
+TEST_CASE("a change of the password that is submitted again leads to the same session and says that it was changed") {
+    secure_shop shop;
+    const auto before = shop.sign_in("ann", firefox), other = shop.sign_in("ann", "curl/8");
+    shop.activities.clear();
+    const auto fields = change("password of ann", "87654321 x", "87654321 x");
+    const auto body = fields + "&form_token=" + shop.token_on(shop.show(before));
+    const auto done = shop.send(http::method::post, path, before, body);
+    REQUIRE(done.find("Location") == path + "?done=password");
+    const auto next = cookie_of(done);
+    // The browser has the new cookie, or not yet; from any page of a language.
+    for (const auto& [sent_path, cookie] : {std::pair{path, before}, {path, next}, {"/de" + path.substr(3), before}}) {
+        CAPTURE(sent_path, cookie == next);
+        shop.now += seconds{19};
+        const auto again = shop.send(http::method::post, sent_path, cookie, body);
+        CHECK(to_number(again.status()) == 303);
+        CHECK(again.find("Location") == sent_path + "?done=password");
+        CHECK(cookie_of(again) == (cookie == next ? "" : next));
+        CHECK(shop.is_in(next));
+    }
+    CHECK(shop.activities.size() == 1);
+    CHECK(shop.store.sessions_of(ann)->size() == 1);
+    CHECK_FALSE((shop.is_in(before) || shop.is_in(other)));
+
+    // Only the same form, from the same session, and for a minute.
+    const auto sign_in_first = "/en/user/sign_in/?return_to=";
+    for (const auto& [cookie, sent] :
+         {std::pair{before, body + "&a=b"}, {other, body}, {std::string{}, body}, {std::string{"a=b"}, body}, {before, std::string{}}}) {
+        CAPTURE(sent);
+        const auto refused = shop.send(http::method::post, path, cookie, sent);
+        CHECK(refused.find("Location").starts_with(sign_in_first));
+        CHECK(cookie_of(refused).empty());
+    }
+    CHECK(to_number(shop.send(http::method::post, path, next, body + "&a=b").status()) == 403);
+    shop.now += seconds{3};
+    CHECK(shop.send(http::method::post, path, before, body).find("Location").starts_with(sign_in_first));
+    CHECK(to_number(shop.send(http::method::post, path, next, body).status()) == 403);
+    CHECK(shop.passwords.by_login.at("ann") == "87654321 x");
+
+    // The session that the change has begun can be ended, and nobody gets it again.
+    CHECK(shop.is_in(next));
+}
+
+TEST_CASE("a change of the password that is submitted again does not begin a session that was ended meanwhile") {
+    secure_shop shop;
+    const auto before = shop.sign_in("ann", firefox);
+    const auto body = change("password of ann", "87654321 x", "87654321 x") + "&form_token=" + shop.token_on(shop.show(before));
+    REQUIRE(to_number(shop.send(http::method::post, path, before, body).status()) == 303);
+    REQUIRE(shop.store.end_sessions_of(ann, std::nullopt));
+    const auto again = shop.send(http::method::post, path, before, body);
+    CHECK(again.find("Location").starts_with("/en/user/sign_in/"));
+    CHECK(again.find("Set-Cookie").empty());
+    CHECK(shop.store.sessions_of(ann)->empty());
+}
+
+TEST_CASE("a form without a session is refused by its head, unless it can be a change of the password that has ended it") {
+    secure_shop shop;
+    const auto step_of = [&](std::string target, std::string_view cookie) {
+        test_request request{http::method::post, std::move(target)};
+        if (!cookie.empty()) request.field("Cookie", std::string{cookie});
+        request.body("a=b", "application/x-www-form-urlencoded");
+        auto head = request.view();
+        head.body_state = http::body_state::pending;
+        http::handler_state state;
+        http::response out;
+        return shop.site_pages.advance(head, out, state, http::thread_kind::worker);
+    };
+    CHECK(step_of(path, "") == http::handle_step::done);
+    CHECK(step_of("/en/user/settings/tokens/", "a=b") == http::handle_step::done);
+    CHECK(step_of(path, "a=b") == http::handle_step::needs_body);
+}
+
 TEST_CASE("guesses at the current password are throttled") {
     secure_shop shop;
     const auto current = shop.sign_in("ann", firefox);

@@ -210,5 +210,5 @@ TEST_CASE("sign-out requires a form") {
     CHECK(has(shop.get(path + "?signed_out=1", ""), "You are signed out."));
 
     CHECK(shop.get(out, "").find("Location") == path);
-    CHECK(shop.post_unchanged(out, "", "").find("Location") == path);
+    CHECK(shop.post_unchanged(out, "", "").find("Location") == path + "?signed_out=1");  // a second click on the button
 }

@@ -37,7 +37,7 @@ struct session_map {
         const std::scoped_lock held{mutex};
         if (failure) return *failure;
         if (rows.size() >= capacity) return unavailable("the table is full");
-        rows.emplace(session.cookie_digest.raw(), session);
+        if (!rows.emplace(session.cookie_digest.raw(), session).second) return error{error_kind::conflict, "The session exists.", {}};
         return {};
     }
     result<std::optional<stored_session>> find_session(const digest& cookie) {
@@ -834,6 +834,98 @@ TEST_CASE("of two concurrent password changes the second is refused", "[cookie_s
     CHECK(shop.passwords.password == "the new one");
     CHECK(shop.store.rows.size() == 1);
     CHECK_FALSE(shop.out.field_block().empty());
+}
+
+namespace {
+
+/// One submitted change, sent from the same browser any number of times.
+struct submitted_change {
+    versioned_site& site;
+    std::string cookie;
+    std::string new_password = "the new one";
+    http::request request{};
+    http::response out{};
+
+    submitted_change(versioned_site& at, std::string sent_cookie) : site{at}, cookie{std::move(sent_cookie)} {
+        request.fields.add("Cookie", cookie);
+        request.body = "form_token=x&new_password=y";
+    }
+    result<password_change_response> send() {
+        out = {};
+        return site.sessions.change_password(request, {ann, "ann", "secret"}, {"the current one", new_password, ip_address::v4(192, 0, 2, 1)},
+                                             noon, out);
+    }
+    std::string cookie_sent() const {
+        const auto line = out.find("Set-Cookie");
+        return std::string{line.substr(0, line.find(';'))};
+    }
+};
+
+std::string sign_in_of(versioned_site& site) {
+    REQUIRE(site.sign_in()->session);
+    const auto line = site.out.find("Set-Cookie");
+    return std::string{line.substr(0, line.find(';'))};
+}
+
+}  // namespace
+
+TEST_CASE("a password change that is sent again has the same result, wherever the first one is", "[cookie_sessions]") {
+    using enum password_change_response::outcome;
+    struct row {
+        const char* when;
+        bool is_after_check;  // the first one completes after the second has compared the current password
+    };
+    for (const row& each : {row{"one after the other", false}, row{"at the same time", true}}) {
+        CAPTURE(each.when);
+        versioned_site shop;
+        const auto cookie = sign_in_of(shop);
+        submitted_change first{shop, cookie}, second{shop, cookie};
+        if (each.is_after_check) shop.passwords.meanwhile = [&] { CHECK(first.send()->result == changed); };
+        else CHECK(first.send()->result == changed);
+        CHECK(second.send()->result == repeated);
+        CHECK(second.cookie_sent() == first.cookie_sent());
+        CHECK_FALSE(first.cookie_sent().empty());
+        CHECK(shop.passwords.password == "the new one");
+        CHECK(shop.store.rows.size() == 1);
+        const auto cookie_after = second.cookie_sent();
+        http::request next;
+        next.fields.add("Cookie", cookie_after);
+        CHECK(shop.sessions.session_of(next, noon)->has_value());
+        CHECK(*shop.sessions.find_repeated_change(first.request, noon, first.out));
+        // It was no guess.
+        for (int i = 0; i < 20; ++i) CHECK(second.send()->result == repeated);
+    }
+}
+
+TEST_CASE("a password change from another browser is not taken for one that is sent again", "[cookie_sessions]") {
+    using enum password_change_response::outcome;
+    versioned_site shop;
+    submitted_change here{shop, sign_in_of(shop)}, there{shop, sign_in_of(shop)};
+    there.new_password = "another new one";
+    shop.passwords.meanwhile = [&] { CHECK(here.send()->result == changed); };
+    CHECK(there.send()->result == refused);
+    CHECK(there.out.field_block().empty());
+    CHECK(shop.passwords.password == "the new one");
+    CHECK(there.send()->result == refused);
+    http::response out;
+    CHECK_FALSE(*shop.sessions.find_repeated_change(there.request, noon, out));
+    CHECK_FALSE(*shop.sessions.find_repeated_change({}, noon, out));
+    shop.store.failure = unavailable("gone");
+    CHECK_FALSE(shop.sessions.find_repeated_change(here.request, noon, out));
+}
+
+TEST_CASE("the session after a form is derived from cookie and form, and recognized by the form", "[cookie_sessions]") {
+    const auto cookie = session_cookie::successor_of("a", "b");
+    CHECK(is_well_formed(secret_kind::session, cookie));
+    CHECK(session_cookie::successor_of("a", "b").view() == cookie.view());
+    CHECK(session_cookie::successor_of("A", "b").view() != cookie.view());
+    CHECK(session_cookie::successor_of("a", "B").view() != cookie.view());
+    CHECK(session_cookie::is_successor(cookie, "b"));
+    for (const char* body : {"", "B", "bb"}) CHECK_FALSE(session_cookie::is_successor(cookie, body));
+    CHECK_FALSE(session_cookie::is_successor("", "b"));
+    CHECK_FALSE(session_cookie::is_successor("tgw_", "b"));
+    std::array<std::byte, 32> random{};
+    CHECK_FALSE(session_cookie::is_successor(make_secret(secret_kind::session, random), "b"));
 }
 
 TEST_CASE("a second password change ends the session of the first", "[cookie_sessions]") {

@@ -2,6 +2,7 @@
 #ifndef TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
 #define TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
 
+#include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/pages/detail/activity_page.hpp>
 #include <tollgate/pages/detail/applications_page.hpp>
@@ -15,6 +16,7 @@
 #include <tollgate/pages/detail/webhooks_page.hpp>
 
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace tollgate::inline v0::pages {
@@ -93,6 +95,12 @@ template <class Pages>
         call.message(http::status::forbidden);
         return {};
     }
+    if constexpr (repeated_change_source<std::remove_reference_t<decltype(pages.sessions())>>)
+        if (!context.form_nonce && call.which == page::security) {
+            const auto repeated = pages.sessions().find_repeated_change(context.request, context.now, response);
+            if (!repeated) return repeated.error();
+            if (*repeated) return call.redirect_to(password_changed_done);
+        }
     auto answered = context.form_nonce ? respond_call(pages, call) : show_stale_form(pages, call);
     // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {

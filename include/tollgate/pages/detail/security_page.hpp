@@ -77,7 +77,8 @@ template <class Call>
     const auto done = call.sessions().change_password(call.request, call.session, change, call.now, call.response());
     if (!done) return done.error();
     switch (done->result) {
-        case changed: break;
+        case changed: call.report(activity_kind::password_set, {}); break;
+        case repeated: break;
         case refused: faults.add("current_password", texts.refused); return show_security(call, faults);
         case throttled:
             faults.add("current_password",
@@ -85,7 +86,6 @@ template <class Call>
             http::add_retry_after(call.response(), done->retry_after);
             return show_security(call, faults, http::status::too_many_requests);
     }
-    call.report(activity_kind::password_set, {});
     return call.redirect_to(password_changed_done);
 }
 

@@ -62,6 +62,11 @@ TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view);
 /// The query parameter of the sign-in page after a successful attempt.
 inline constexpr std::string_view signed_in_name = "signed_in";
 
+/// The sign-in page, which says so if the user has signed out.
+[[nodiscard]] inline std::string signed_out_url(std::string sign_in_url, bool has_signed_out) {
+    return has_signed_out ? sign_in_url.append("?signed_out=1") : sign_in_url;
+}
+
 /// A request to the sign-in page.
 struct sign_in_context {
     const web::page_language& language;
@@ -185,7 +190,7 @@ template <class Pages>
 [[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
     if (context.request.method != http::method::post) return show_sign_out(pages, context, response, false);
     if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
-    return web::respond_see_other(response, pages.renderer().site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
+    return web::respond_see_other(response, pages.renderer().site(), signed_out_url(pages.url_of(page::sign_in, context.language), true));
 }
 
 }  // namespace tollgate::pages

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
+#include <tollgate/base/secret.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/web/detail/sign_in_throttle.hpp>
@@ -71,6 +72,12 @@ public:
     /// The secret that form tokens are made from. It is derived from the cookie, but not from what the store keeps, and
     /// the cookie cannot be derived from it.
     [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
+
+    /// The cookie of the session that a submitted form starts in place of the one with `cookie`, for example a change of the password: the
+    /// same for the same form. About 125 of its bits are derived from the cookie and the body, so that it can be made only from both.
+    [[nodiscard]] static TOLLGATE_DECL secret_text successor_of(std::string_view cookie, std::string_view body);
+    /// Whether this is the `successor_of` some cookie and this body.
+    [[nodiscard]] static TOLLGATE_DECL bool is_successor(std::string_view cookie, std::string_view body);
 
 private:
     std::string name_;

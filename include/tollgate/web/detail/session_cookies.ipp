@@ -83,6 +83,28 @@ TOLLGATE_DECL std::string session_cookie::session_secret_of(std::string_view coo
     return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
+namespace detail {
+
+/// The rest of a successor is derived from its family, so that it can be recognized without the cookie before it.
+[[nodiscard]] inline secret_text complete_successor(std::string_view family, std::string_view body) {
+    std::string text{family};
+    text.resize(secret_text_bytes, '0');
+    return make_successor(text, sha256(body));
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL secret_text session_cookie::successor_of(std::string_view cookie, std::string_view body) {
+    const auto derived = hmac_sha256({.key = cookie, .message = std::string{"session after a form\0", 21}.append(sha256(body).raw())});
+    std::array<std::byte, digest::size_bytes> bytes;
+    std::memcpy(bytes.data(), derived.bytes().data(), bytes.size());
+    return detail::complete_successor(family_of(make_secret(secret_kind::session, bytes)), body);
+}
+
+TOLLGATE_DECL bool session_cookie::is_successor(std::string_view cookie, std::string_view body) {
+    return is_well_formed(secret_kind::session, cookie) && detail::complete_successor(family_of(cookie), body) == cookie;
+}
+
 TOLLGATE_DECL browser_cookie::browser_cookie(const session_settings& settings)
     : name_{cookie_name_of(settings.auth_url, settings.cookie_name, "browser")},
       key_{settings.browser_key},
