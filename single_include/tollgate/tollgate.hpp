@@ -13820,6 +13820,9 @@ struct device_form_view {
 };
 TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view);
 
+/// The query parameter of the page that asks for a decision: the code that the user typed, sealed, so that no link skips typing it.
+inline constexpr std::string_view device_request_name = "request";
+
 /// The query parameter of the page that shows the result of a decision: a sealed name of that page.
 inline constexpr std::string_view device_result_name = "result";
 
@@ -13872,6 +13875,7 @@ struct device_page {
         const device_call call{request, sent, **found, context, response, url};
         if (request.method == http::method::post) return handle_form(call);
         if (const auto result = sent.find(device_result_name)) return show_result(call, *result);
+        if (const auto typed = sent.find(device_request_name)) return show_typed_request(call, *typed);
         show_form(call, {});
     }
 
@@ -13924,7 +13928,8 @@ private:
         if (*found && !may_be_guess) return answer(call, **found, decided);
         const bool is_pending =
             *found && (*found)->state == device_code_state::pending && !has_expired(**found, call.context.now());
-        if (is_pending) return show_request(call, *code, **found, notice);
+        if (is_pending && !notice.empty()) return show_request(call, *code, **found, notice, with_code(call.url, code));
+        if (is_pending) return redirect_to_request(call, *code);
         if (may_be_guess) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
         show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
     }
@@ -13957,6 +13962,31 @@ private:
         pages.respond(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
 
+    /// The page that asks for a decision has a URL of its own, to which the browser can return.
+    void redirect_to_request(const device_call& call, const std::string& code) const {
+        redirect_to_sealed(call, with_code(call.url, code).append("&").append(device_request_name).append("="), code);
+    }
+
+    /// The form if this session has not typed a code recently; the result if there is one.
+    void show_typed_request(const device_call& call, std::string_view sealed) const {
+        const auto text = web::open_sealed(call.signed_in, sealed, call.context.now());
+        const auto code = text ? parse_user_code(*text) : std::nullopt;
+        if (!code) return show_form(call, {});
+        const auto found = store.find_device_code(digest_of_user_code(*code));
+        if (!found) return respond_error(found.error(), call.response);
+        if (!*found || has_expired(**found, call.context.now())) return show_fault(call, pages.texts().device.unknown, http::status::ok);
+        const auto own_url = with_code(call.url, code).append("&").append(device_request_name).append("=").append(sealed);
+        if ((*found)->state == device_code_state::pending) return show_request(call, *code, **found, {}, own_url);
+        const device_decision same{.user_digest = digest_of_user_code(*code),
+                                   .user = call.signed_in.user,
+                                   .answer = (*found)->state,
+                                   .redirect = {},
+                                   .now = call.context.now()};
+        respond_result(call, *find_device_result(device_result_of({false, (*found)->state, (*found)->answered_by}, same),
+                                                 pages.texts().device),
+                       own_url);
+    }
+
     /// The application of a request. Empty if the page has been answered: it does not exist any more, or gets no codes.
     [[nodiscard]] std::optional<application> find_client(const device_call& call, const device_code& request) const {
         auto client = store.find_application(request.client_id.view());
@@ -13971,7 +14001,9 @@ private:
         return *std::move(client);
     }
 
-    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice) const {
+    /// `own_url`: where this page can be requested again.
+    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice,
+                      std::string_view own_url) const {
         const auto client = find_client(call, request);
         if (!client) return;
         const auto token = new_form_token(call, device_decision_purpose, code);
@@ -13979,7 +14011,7 @@ private:
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(),       call.url,     *token, code,
                                        *client,       request,               call.signed_in.login, can_sign_out, notice};
         if (!notice.empty()) call.response.set_status(http::status::forbidden);
-        const auto path = pages.path_of(with_code(call.url, code));
+        const auto path = pages.path_of(own_url);
         const auto title = fill_in(pages.texts().consent.title, client->name);
         auto frame = make_frame(call);
         frame.title = title;
@@ -14022,12 +14054,16 @@ private:
 
     /// The name of the result is encrypted for the session, so that no link shows a result that there was not.
     void redirect_to_result(const device_call& call, std::string_view result) const {
+        redirect_to_sealed(call, call.url + "?" + std::string{device_result_name} + "=", result);
+    }
+
+    /// To `url` followed by the text, sealed for the session.
+    void redirect_to_sealed(const device_call& call, std::string url, std::string_view text) const {
         web::seal_nonce nonce;
         if (!policy(policies.random).fill(nonce)) return respond_error(random_source_error(), call.response);
-        const auto sealed = web::seal(call.signed_in, result, nonce, call.context.now());
-        if (!sealed) return respond_error(internal_error("the result of a decision could not be sealed"), call.response);
-        const auto url = call.url + "?" + std::string{device_result_name} + "=" + *sealed;
-        if (const auto redirected = web::respond_see_other(call.response, pages.site(), url); !redirected)
+        const auto sealed = web::seal(call.signed_in, text, nonce, call.context.now());
+        if (!sealed) return respond_error(internal_error("a part of the device page's URL could not be sealed"), call.response);
+        if (const auto redirected = web::respond_see_other(call.response, pages.site(), url.append(*sealed)); !redirected)
             respond_error(redirected.error(), call.response);
     }
 
@@ -14036,8 +14072,15 @@ private:
         const auto name = web::open_sealed(call.signed_in, sealed, call.context.now());
         const message_texts* const texts = name ? find_device_result(*name, pages.texts().device) : nullptr;
         if (texts == nullptr) return show_form(call, {});
-        const auto explanation = fill_in(texts->explanation, call.signed_in.login);
-        pages.respond_message(call.response, http::status::ok, {texts->heading, explanation}, make_frame(call));
+        respond_result(call, *texts, call.url + "?" + std::string{device_result_name} + "=" + std::string{sealed});
+    }
+
+    void respond_result(const device_call& call, const message_texts& texts, std::string_view own_url) const {
+        const auto explanation = fill_in(texts.explanation, call.signed_in.login);
+        const auto path = pages.path_of(own_url);
+        auto frame = make_frame(call);
+        frame.path = path;
+        pages.respond_message(call.response, http::status::ok, {texts.heading, explanation}, frame);
     }
 
     void report_granted(const device_call& call, std::string client_name) const {

@@ -39,8 +39,17 @@ struct device_shop_of : oauth_shop<Sessions> {
                                            {"grant_type", "urn:ietf:params:oauth:grant-type:device_code"},
                                            {"device_code", member(requested, "device_code")}});
     }
-    http::response type(const std::string& code, std::string cookie = "site=ann") {
+    http::response get(const std::string& target, std::string cookie = "site=ann") {
+        return this->handle(test_request{method::get, target}.field("Cookie", std::move(cookie)));
+    }
+    http::response type_only(const std::string& code, const std::string& cookie = "site=ann") {
         return submit(with(hidden_fields(open({}, cookie, page)), {{"user_code", code}}), cookie, page);
+    }
+    /// The page that asks for a decision, which typing a right code redirects to.
+    http::response type(const std::string& code, const std::string& cookie = "site=ann") {
+        auto response = type_only(code, cookie);
+        if (response.status() != status::see_other) return response;
+        return get(std::string{response.find("Location")}, cookie);
     }
     http::response decide_only(const http::response& question, std::string decision, std::string cookie = "site=ann") {
         return submit(with(hidden_fields(question), {{"decision", std::move(decision)}}), cookie, page);
@@ -313,10 +322,10 @@ TEST_CASE("a decision that is sent again has the same result, on a page that can
         const auto posted = shop.decide_only(question, decision);
         CHECK(posted.status() == status::see_other);
         const std::string location{posted.find("Location")};
-        const auto get = [&](const std::string& target, const char* cookie) {
-            return shop.handle(test_request{method::get, target}.field("Cookie", cookie));
-        };
+        const auto get = [&](const std::string& target, const char* cookie) { return shop.get(target, cookie); };
         for (int i = 0; i < 2; ++i) CHECK(has(get(location, "site=ann"), text));
+        CHECK(has(get(location, "site=ann"), "href=\"/de" + location.substr(3) + "\""));  // in another language
+        CHECK(has(get("/de" + location.substr(3), "site=ann"), decision == std::string{"allow"} ? "auf das Konto von ann" : "Zugriff abgelehnt"));
         for (int i = 0; i < 2; ++i) CHECK(has(shop.decide(question, decision), text));
         CHECK(has(shop.decide(question, opposite), "so your last decision had no effect."));
         // Others, and the same user later, see the form.
