@@ -10709,6 +10709,8 @@ struct form_texts {
         "You were not signed in when you submitted the form, so nothing was changed. Fill it in and submit it again.";
     std::string_view stale =
         "You signed in again after this form was loaded, so nothing was changed. Check the form and submit it again.";
+    std::string_view other_user =  ///< a login
+        "You are signed in as {} now. The form was loaded while another user was signed in, so nothing was changed.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
@@ -12225,7 +12227,9 @@ template <random_source Random>
 /// What a form token is bound to: it is valid for this session, this purpose and this text only.
 struct form_binding {
     form_binding(const session& session, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
-        : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {}
+        : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {
+        login = session.login;
+    }
     /// Without a session: bound to a secret of the browser.
     form_binding(std::string_view secret_, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
         : secret{secret_}, purpose{purpose_}, signed_text{signed_text_} {}
@@ -12233,13 +12237,14 @@ struct form_binding {
     std::string_view secret;       ///< of the session; empty: no token is valid
     std::string_view purpose;      ///< what the form does, such as `tokens/create`
     std::string_view signed_text;  ///< what else must be submitted unchanged, such as the parameters of a request
+    std::string_view login = {};   ///< of the session; the token has a hash of it, see `is_for_other_user`
 };
 
 /// The name of the hidden field.
 inline constexpr std::string_view form_token_name = "form_token";
 
-/// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, and an HMAC with the session's secret.
-/// `[A-Za-z0-9_.-]` only.
+/// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, an HMAC with the session's secret and, for a session, a hash
+/// of the nonce and the login. `[A-Za-z0-9_.-]` only.
 [[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce);
 
 /// A token with a new nonce. Error (internal) for a session without a secret, and if the random source fails.
@@ -12254,6 +12259,13 @@ template <class Random>
 /// The nonce of a token that was made with this binding; empty for any other text, and for a session without a secret.
 [[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding,
                                                                        std::string_view text);
+
+/// Whether a token was made for a session with another login, which has ended since: somebody else has signed in. The hash in the token
+/// reveals nothing that the page of the form does not show. False for a text that is no token of a session.
+[[nodiscard]] TOLLGATE_DECL bool is_for_other_user(const session& session, std::string_view token);
+
+/// Why a form is shown again that came with the token of a session before this one.
+[[nodiscard]] TOLLGATE_DECL std::string stale_reason(const session& session, std::string_view token, const form_texts& texts);
 
 /// The errors of a submitted form, in the order of its fields. One with an empty field is about the whole form.
 class form_faults {
@@ -12334,7 +12346,11 @@ struct form_target {
     std::string_view url;
     std::string_view form_token;  ///< omitted if empty
     std::vector<std::pair<std::string_view, std::string>> hidden = {};
+    std::string item_mark = {};  ///< proves that the page listed the item that the form is about; omitted if empty
 };
+
+/// The name of the hidden field with the `item_mark`.
+inline constexpr std::string_view item_mark_name = "item_mark";
 
 /// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script. It gets
 /// the focus. Browsers without popovers show it from the start, and focus the first one.
@@ -12347,6 +12363,7 @@ struct confirmation {
     std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
     std::string typed_label = {};
     const form_faults* faults = nullptr;  ///< of `typed_name`, whose form was refused: it is open
+    bool is_open = false;                 ///< the form came with the token of another session, and is shown again
 };
 
 /// Begins a form; `</form>` ends it.
@@ -13038,8 +13055,8 @@ private:
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
-        // The form of a session that was replaced, for example by signing in again in another tab: the user decides again.
-        if (!nonce) return show_consent(call, *session, pages.texts().forms.stale);
+        // The form of a session that was replaced, for example by signing in again in another tab: who is signed in now decides.
+        if (!nonce) return show_consent(call, *session, web::stale_reason(*session, form_token, pages.texts().forms));
         apply_decision(call, {.key = session->secret, .nonce = *nonce, .user = session->user, .signed_text = signed_text});
     }
 
@@ -13914,8 +13931,8 @@ private:
         if (!is_valid && token.empty()) return pages.respond_status(call.response, http::status::forbidden);
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
         // The form of a session that was replaced, for example by signing in again in another tab, is shown again.
-        const std::string_view notice = is_valid ? std::string_view{} : pages.texts().forms.stale;
-        if (!is_valid && !decides) return show_form(call, {}, notice);
+        const auto notice = is_valid ? std::string{} : web::stale_reason(call.signed_in, token, pages.texts().forms);
+        if (!is_valid && !decides) return show_form(call, {}, notice, web::is_for_other_user(call.signed_in, token));
         if (decided == decision::other_user && is_valid) return sign_out(call, *code);
 
         const auto key = limit_key::of(call.signed_in.user);
@@ -13948,12 +13965,13 @@ private:
         show_form(call, faults);
     }
 
-    void show_form(const device_call& call, const web::form_faults& faults, std::string_view notice = {}) const {
+    /// `is_empty`: without the code of the request.
+    void show_form(const device_call& call, const web::form_faults& faults, std::string_view notice = {}, bool is_empty = false) const {
         if (!notice.empty()) call.response.set_status(http::status::forbidden);
         const auto token = new_form_token(call, device_code_purpose, {});
         if (!token) return respond_error(token.error(), call.response);
         auto typed = call.typed();
-        if (typed.size() > user_code_typed_bytes_max) typed.clear();
+        if (is_empty || typed.size() > user_code_typed_bytes_max) typed.clear();
         const device_form_view view{pages.texts(), call.url, *token, typed, faults, notice};
         const auto path = pages.path_of(with_code(call.url, parse_user_code(typed)));
         auto frame = make_frame(call);
@@ -14689,6 +14707,23 @@ inline constexpr std::string_view change_password_action = "change_password";
 /// The query parameter, and the hidden field of forms, that names the page of a list, from 1.
 inline constexpr std::string_view page_number_name = "page";
 
+/// Proves that a page of this session listed the item that these fields name, so that a form about an item that is gone can be told
+/// from one about an item that never was. `value_of(name)` is empty for a field that is missing.
+template <class ValueOf>
+[[nodiscard]] std::string item_mark_of(const session& session, ValueOf value_of) {
+    std::string message{"listed item\0", 12};
+    for (const std::string_view each : {"token", "application", "session", "account", "hook", "delivery"})
+        message.append(value_of(each)).append(1, '\0');
+    constexpr std::size_t mark_bytes = 12;
+    return base64url_encode(hmac_sha256({.key = session.secret, .message = message}).raw().substr(0, mark_bytes));
+}
+
+/// Why a form that came with the token of another session is shown again. Views: valid during the call.
+struct stale_form {
+    std::string_view reason = {};                 ///< empty: no form is shown again
+    const http::form_fields* submitted = nullptr;  ///< null if another user submitted it
+};
+
 /// What settings pages are rendered from. Views: valid during the call.
 struct page_view {
     const page_texts& texts;
@@ -14697,9 +14732,10 @@ struct page_view {
     std::string_view form_token;
     std::string_view root = {};  ///< of the pages in this language
     std::string_view done = {};  ///< the action that redirected here; empty for none
-    bool is_stale = false;       ///< the form came with the token of another session and is shown again
+    stale_form stale = {};
     instant now{};
     std::size_t page_number = 1;  ///< of a list, as requested
+    const tollgate::session* session = nullptr;  ///< marks items with its secret; null: no marks
 
     /// This page of a list, with this query.
     [[nodiscard]] std::string list_url(std::string query = {}) const {
@@ -14712,9 +14748,24 @@ struct page_view {
     /// A form of this page. `action` is the value of `action_name`; without one, the form creates an item.
     [[nodiscard]] web::form_target form(std::string_view action = {},
                                         std::vector<std::pair<std::string_view, std::string>> fields = {}) const {
+        std::string mark;
+        if (session != nullptr && !action.empty() && !fields.empty())
+            mark = item_mark_of(*session, [&](std::string_view name) {
+                for (const auto& [field, value] : fields)
+                    if (field == name) return std::string_view{value};
+                return std::string_view{};
+            });
         if (!action.empty()) fields.emplace(fields.begin(), action_name, action);
         if (page_number > 1) fields.emplace_back(page_number_name, std::to_string(page_number));  // to return to it
-        return {.url = url, .form_token = form_token, .hidden = std::move(fields)};
+        return {.url = url, .form_token = form_token, .hidden = std::move(fields), .item_mark = std::move(mark)};
+    }
+
+    /// Whether this is the form that is shown again. Where it leads back to, and the secret that it replaces, may have changed.
+    [[nodiscard]] bool is_stale(const web::form_target& form) const {
+        if (stale.submitted == nullptr) return false;
+        return std::all_of(form.hidden.begin(), form.hidden.end(), [&](const auto& field) {
+            return field.first == page_number_name || stale.submitted->value_of(field.first) == field.second;
+        });
     }
 };
 
@@ -14781,7 +14832,8 @@ public:
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), is_stale_, now, page_number()};
+        return {texts(), language.scopes, url_,          form_token, language.root, query.value_of(done_name),
+                stale_,  now,             page_number(), &session};
     }
 
     /// The page of a list that the form or the query names; 1 if neither does.
@@ -14805,7 +14857,7 @@ public:
     }
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
-        if (is_stale_) status = http::status::forbidden;
+        if (!stale_.reason.empty()) status = http::status::forbidden;
         response_.set_status(status);
         respond({.title = title, .has_errors = status != http::status::ok}, std::forward<Write>(write));
     }
@@ -14829,6 +14881,11 @@ public:
             url.append(page_number_name).append("=").append(std::to_string(number)).append("&");
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       url.append(done_name).append("=").append(done));
+    }
+
+    /// Whether a page of this session has listed the item that the form is about.
+    [[nodiscard]] bool names_listed_item() const {
+        return form.value_of(web::item_mark_name) == item_mark_of(session, [&](std::string_view name) { return form.value_of(name); });
     }
 
     /// Reports what was changed and redirects. not_found if nothing was: the user may have deleted it in another window.
@@ -14855,9 +14912,12 @@ public:
         message(http::status::forbidden, texts().errors.submitted);
         return {};
     }
-    /// From now on, the page shows the posted form again and says why.
-    void set_stale() noexcept { is_stale_ = true; }
-    /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
+    /// From now on, the page shows the posted form again, or an empty one if `is_for_other_user`, and says why.
+    void set_stale(bool is_for_other_user) {
+        reason_ = web::stale_reason(session, form.value_of(web::form_token_name), texts().forms);
+        stale_ = {reason_, is_for_other_user ? nullptr : &form};
+    }
+    /// Redirects to a page that shows a new secret for a short time, so that reloading does not create another one.
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
         if (!random().fill(nonce)) return random_source_error();
@@ -14866,7 +14926,7 @@ public:
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       view().list_url(std::string{shown_name}.append("=").append(*sealed)));
     }
-    /// What the query asks to be shown, the first time; empty otherwise.
+    /// What the query asks to be shown; empty after a short time.
     [[nodiscard]] std::optional<std::string> open_secret() const {
         return web::open_sealed(session, query.value_of(shown_name), now, web::sealed_secret_lifetime);
     }
@@ -14882,7 +14942,8 @@ private:
     template <class Write>
     void respond(page_frame frame, Write&& write) const;
 
-    bool is_stale_ = false;
+    std::string reason_;
+    stale_form stale_ = {};
     Pages& pages_;
     http::response& response_;
     std::string url_;
@@ -15578,7 +15639,7 @@ struct sign_out_view {
     std::string_view url;
     std::string_view form_token;
     std::string_view login;
-    bool is_stale = false;  ///< the form came with the token of another session
+    std::string_view stale = {};  ///< why the form is shown again; empty unless it is
 };
 
 /// Confirms sign-out: a GET request must not sign out.
@@ -15698,22 +15759,23 @@ template <class Pages>
 }
 
 template <class Pages>
-[[nodiscard]] result<void> show_sign_out(Pages& pages, const page_context& context, http::response& response, bool is_stale) {
+[[nodiscard]] result<void> show_sign_out(Pages& pages, const page_context& context, http::response& response,
+                                         std::string_view stale = {}) {
     const auto localized = pages.renderer().in(context.language);
     const auto path = find_path(page::sign_out).path();
     const auto url = localized.url(path);
     const auto& texts = localized.texts();
-    if (is_stale) response.set_status(http::status::forbidden);
+    if (!stale.empty()) response.set_status(http::status::forbidden);
     localized.respond(
-        response, {.title = texts.sign_in.out_title, .has_errors = is_stale, .shape = page_shape::narrow, .path = path},
-        [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login, is_stale}); });
+        response, {.title = texts.sign_in.out_title, .has_errors = !stale.empty(), .shape = page_shape::narrow, .path = path},
+        [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login, stale}); });
     return {};
 }
 
 /// Signs out, or shows the form that does.
 template <class Pages>
 [[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
-    if (context.request.method != http::method::post) return show_sign_out(pages, context, response, false);
+    if (context.request.method != http::method::post) return show_sign_out(pages, context, response);
     if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
     return web::respond_see_other(response, pages.renderer().site(), signed_out_url(pages.url_of(page::sign_in, context.language), true));
 }
@@ -16352,6 +16414,13 @@ template <class Call>
 
 namespace tollgate::inline v0::pages {
 
+/// The value of `done` after an item was removed by this action; empty for another action.
+[[nodiscard]] constexpr std::string_view done_after_removal(std::string_view action) noexcept {
+    if (action == delete_action || action == revoke_action) return removal_done;
+    if (action == remove_secret_action) return secret_removal_done;
+    return action == end_session_action ? session_ended_done : std::string_view{};
+}
+
 /// The page's response to a form whose token was checked, or to another request.
 template <class Pages>
 [[nodiscard]] result<void> respond_call(Pages& pages, page_call<Pages>& call) {
@@ -16386,20 +16455,22 @@ template <class Pages>
 }
 
 /// Shows a form again that came with the token of another session, such as one that the user has replaced by signing in again in another
-/// tab: with what was submitted, but never a password or a secret. Nothing is changed.
+/// tab: with what was submitted, but never a password or a secret. If another user has signed in, the page of that user is shown, without
+/// what was submitted. Nothing is changed.
 template <class Pages>
 [[nodiscard]] result<void> show_stale_form(Pages& pages, page_call<Pages>& call) {
-    call.set_stale();
+    const bool is_for_other_user = web::is_for_other_user(call.session, call.form.value_of(web::form_token_name));
+    call.set_stale(is_for_other_user);
     switch (call.which) {
-        case page::tokens: return show_stale_tokens(call);
-        case page::applications: return show_stale_applications(call);
+        case page::tokens: return is_for_other_user ? show_tokens(call) : show_stale_tokens(call);
+        case page::applications: return is_for_other_user ? show_applications(call) : show_stale_applications(call);
         case page::authorizations: return show_authorizations(call);
-        case page::webhooks: return show_stale_hooks(call);
+        case page::webhooks: return is_for_other_user ? show_hooks(call) : show_stale_hooks(call);
         case page::security:
             if constexpr (shows_security<decltype(pages.sessions())>) return show_security(call);
             break;
         case page::sign_out:
-            if constexpr (Pages::signs_in) return show_sign_out(pages, call, call.response(), true);
+            if constexpr (Pages::signs_in) return show_sign_out(pages, call, call.response(), call.view().stale.reason);
             break;
         case page::activity:
         case page::overview:
@@ -16433,8 +16504,11 @@ template <class Pages>
             if (*repeated) return call.redirect_to(password_changed_done);
         }
     auto answered = context.form_nonce ? respond_call(pages, call) : show_stale_form(pages, call);
-    // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
+        // Submitted again, by a double click or a reload: what the form removes is gone.
+        const auto done = context.form_nonce ? done_after_removal(call.form.value_of(action_name)) : std::string_view{};
+        if (!done.empty() && call.names_listed_item()) return call.redirect_to(done);
+        // The user may have deleted it in another window.
         call.message(http::status::not_found, call.texts().errors.gone);
         return {};
     }
@@ -27720,6 +27794,8 @@ TOLLGATE_DECL page_texts german_texts() {
                                 "Sie es erneut aus und senden Sie es ab.",
                   .stale = "Sie haben sich nach dem Laden dieses Formulars erneut angemeldet, daher wurde nichts geändert. Prüfen Sie "
                            "das Formular und senden Sie es noch einmal ab.",
+                  .other_user = "Sie sind jetzt als {} angemeldet. Das Formular wurde geladen, als ein anderer Benutzer angemeldet war, "
+                                "daher wurde nichts geändert.",
                   .actions = "Aktionen",
                   .created = "Erstellt",
                   .last_used = "Zuletzt verwendet",
@@ -29360,15 +29436,48 @@ TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept {
     for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) nonce[nonce.size() - i] = std::byte(left & 0xff);
 }
 
-[[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce) {
-    // The nonce has a fixed length and the purpose contains no zero byte, so different bindings give different
+[[nodiscard]] inline std::string_view text_of(const form_nonce& nonce) noexcept {
+    return {reinterpret_cast<const char*>(nonce.data()), nonce.size()};
+}
+
+/// `user_hash`: as the token has it.
+[[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce, std::string_view user_hash) {
+    // The nonce has a fixed length, and hash and purpose contain no zero byte, so different bindings give different
     // messages.
     std::string message{"form token\0", 11};
-    message.append(reinterpret_cast<const char*>(nonce.data()), nonce.size())
-        .append(binding.purpose)
-        .append(1, '\0')
-        .append(binding.signed_text);
+    message.append(text_of(nonce)).append(user_hash).append(1, '\0');
+    message.append(binding.purpose).append(1, '\0').append(binding.signed_text);
     return hmac_sha256({.key = binding.secret, .message = message});
+}
+
+inline constexpr std::size_t user_hash_characters = 12;  // 72 bits
+
+/// Of the login, in whatever case it is typed.
+[[nodiscard]] inline std::string user_hash_of(const form_nonce& nonce, std::string_view login) {
+    std::string message{"form user\0", 10};
+    message.append(text_of(nonce));
+    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
+    return base64url_encode(sha256(message).raw().substr(0, user_hash_characters / 4 * 3));
+}
+
+/// The parts of a token: `nonce.mac` or `nonce.mac.user_hash`.
+struct form_token_parts {
+    form_nonce nonce;
+    digest mac;
+    std::string_view user_hash;  ///< empty if there is none
+};
+
+[[nodiscard]] inline std::optional<form_token_parts> split_form_token(std::string_view text) {
+    const auto first = text.find('.');
+    if (first == std::string_view::npos || text.size() > 128) return std::nullopt;
+    const auto second = (std::min)(text.find('.', first + 1), text.size());
+    const auto user_hash = text.substr((std::min)(second + 1, text.size()));
+    if (second != text.size() && user_hash.empty()) return std::nullopt;
+    const auto nonce = parse_form_nonce(text.substr(0, first));
+    const auto mac = base64url_decode(text.substr(first + 1, second - first - 1));
+    const auto claimed = mac ? digest::from(*mac) : std::nullopt;
+    if (!nonce || !claimed) return std::nullopt;
+    return form_token_parts{*nonce, *claimed, user_hash};
 }
 
 }  // namespace detail
@@ -29381,7 +29490,7 @@ TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept {
 }
 
 TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce) {
-    return base64url_encode({reinterpret_cast<const char*>(nonce.data()), nonce.size()});
+    return base64url_encode(detail::text_of(nonce));
 }
 
 TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) {
@@ -29393,20 +29502,27 @@ TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) 
 }
 
 TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce) {
-    return form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce).raw());
+    const auto user_hash = binding.login.empty() ? std::string{} : detail::user_hash_of(nonce, binding.login);
+    auto token = form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce, user_hash).raw());
+    return user_hash.empty() ? token : token.append(".").append(user_hash);
 }
 
 TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text) {
     // Without a secret anyone could make the HMAC.
     if (binding.secret.empty()) return std::nullopt;
-    const auto dot = text.find('.');
-    if (dot == std::string_view::npos || text.size() > 128) return std::nullopt;
-    const auto nonce = parse_form_nonce(text.substr(0, dot));
-    const auto mac = base64url_decode(text.substr(dot + 1));
-    if (!nonce || !mac) return std::nullopt;
-    const auto claimed = digest::from(*mac);
-    if (!claimed || *claimed != detail::mac_of(binding, *nonce)) return std::nullopt;
-    return nonce;
+    const auto parts = detail::split_form_token(text);
+    if (!parts || parts->mac != detail::mac_of(binding, parts->nonce, parts->user_hash)) return std::nullopt;
+    return parts->nonce;
+}
+
+TOLLGATE_DECL bool is_for_other_user(const session& session, std::string_view token) {
+    const auto parts = detail::split_form_token(token);
+    if (!parts || parts->user_hash.size() != detail::user_hash_characters) return false;
+    return parts->user_hash != detail::user_hash_of(parts->nonce, session.login);
+}
+
+TOLLGATE_DECL std::string stale_reason(const session& session, std::string_view token, const form_texts& texts) {
+    return is_for_other_user(session, token) ? fill_in(texts.other_user, session.login) : std::string{texts.stale};
 }
 
 namespace detail {
@@ -29437,6 +29553,8 @@ TOLLGATE_DECL void begin_form(html_writer& html, const form_target& to) {
     html.add("<form method=\"post\" action=\"{}\">\n", to.url);
     if (!to.form_token.empty())
         html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", form_token_name, to.form_token);
+    if (!to.item_mark.empty())
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", item_mark_name, to.item_mark);
     for (const auto& [name, value] : to.hidden)
         html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
 }
@@ -29525,14 +29643,20 @@ TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, st
 namespace detail {
 
 /// In its place on the page: only a button opens a popover.
-inline void write_refused_confirmation(html_writer& html, const confirmation& action, const form_target& to, const std::string& id,
-                                       const form_texts& texts) {
+inline void write_open_confirmation(html_writer& html, const confirmation& action, const form_target& to, const std::string& id,
+                                    const form_texts& texts) {
+    const form_faults none;
+    const bool has_name = !action.typed_name.empty();
     html.add("<div class=\"confirm\" id=\"{}\" role=\"group\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button, action.warning);
     begin_form(html, to);
-    write_text_field(html, {.name = action.typed_name, .label = action.typed_label, .autocomplete = "off"}, *action.faults, texts);
+    if (has_name)
+        write_text_field(html,
+                         {.name = action.typed_name, .label = action.typed_label, .autocomplete = "off", .focused = action.is_open},
+                         action.faults != nullptr ? *action.faults : none, texts);
+    // The focus scrolls to it, and a key that is pressed by mistake must not confirm.
     html.add(
-        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form></div>\n",
-        action.button, to.url, texts.cancel);
+        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<a class=\"button quiet\" href=\"{}\"{}>{}</a></p>\n</form></div>\n",
+        action.button, to.url, has_name ? "" : " autofocus", texts.cancel);
 }
 
 }  // namespace detail
@@ -29540,7 +29664,7 @@ inline void write_refused_confirmation(html_writer& html, const confirmation& ac
 TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts) {
     std::string id{"confirm"};
     for (const auto& [name, value] : to.hidden) id.append("-").append(value);
-    if (action.faults != nullptr) return detail::write_refused_confirmation(html, action, to, id, texts);
+    if (action.faults != nullptr || action.is_open) return detail::write_open_confirmation(html, action, to, id, texts);
     html.add("<button type=\"button\" class=\"{}\" popovertarget=\"{}\">{}<span class=\"unseen\"> {}</span></button>\n",
              action.is_removal ? "quiet removal" : "quiet", id, action.label, action.about);
     html.add("<div class=\"confirm\" id=\"{}\" popover role=\"dialog\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button,
@@ -30611,7 +30735,7 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, con
 }
 
 TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view) {
-    if (view.is_stale) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.texts.forms.stale);
+    if (!view.stale.reason.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.stale.reason);
 }
 
 TOLLGATE_DECL list_page choose_page(const page_view& view, std::size_t items, std::size_t items_max) noexcept {
@@ -30821,7 +30945,9 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(application.id.value());
     const auto target = [&](std::string_view action) { return view.form(action, {{"application", number}}); };
+    const auto removal = target(delete_action), secret_removal = target(remove_secret_action);
     auto renewal = target(new_secret_action);
+    const bool renewal_is_stale = view.is_stale(renewal);
     renewal.hidden.emplace_back(version_name, version_of(application.secret_digest));
     html.add("<a class=\"button quiet\" href=\"{}\">{}<span class=\"unseen\"> {}</span></a>\n",
              view.list_url(std::string{edit_name}.append("=").append(number)), texts.edit, application.name);
@@ -30831,15 +30957,17 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                                  .about = application.name,
                                  .warning = fill_in(texts.remove_secret_warning, application.name),
                                  .button = texts.remove_secret_button,
-                                 .is_removal = true},
-                                target(remove_secret_action), view.texts.forms);
+                                 .is_removal = true,
+                                 .is_open = view.is_stale(secret_removal)},
+                                secret_removal, view.texts.forms);
     if (application.type != client_type::public_client)
         web::write_confirmation(html,
                                 {.label = texts.renew,
                                  .about = application.name,
                                  .warning = fill_in(application.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
                                                     application.name),
-                                 .button = texts.renew_button},
+                                 .button = texts.renew_button,
+                                 .is_open = renewal_is_stale},
                                 renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
@@ -30849,8 +30977,9 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                              .is_removal = true,
                              .typed_name = application.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
                              .typed_label = fill_in(texts.type_name, application.name),
-                             .faults = refused},
-                            target(delete_action), view.texts.forms);
+                             .faults = refused,
+                             .is_open = view.is_stale(removal)},
+                            removal, view.texts.forms);
 }
 
 inline void write_suspension(html_writer& html, const application& application, const application_texts& texts) {
@@ -31017,14 +31146,15 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
         if (each.application_is_suspended)
             html.add("<p><span class=\"state bad\">{}</span> {}</p>", texts.suspended, texts.suspended_about);
         begin_actions(html);
-        web::write_confirmation(
-            html,
-            {.label = texts.revoke,
-             .about = each.application_name,
-             .warning = fill_in(texts.revoke_warning, each.application_name),
-             .button = texts.revoke_button,
-             .is_removal = true},
-            view.form(revoke_action, {{"application", std::to_string(each.application.value())}}), view.texts.forms);
+        const auto revocation = view.form(revoke_action, {{"application", std::to_string(each.application.value())}});
+        web::write_confirmation(html,
+                                {.label = texts.revoke,
+                                 .about = each.application_name,
+                                 .warning = fill_in(texts.revoke_warning, each.application_name),
+                                 .button = texts.revoke_button,
+                                 .is_removal = true,
+                                 .is_open = view.is_stale(revocation)},
+                                revocation, view.texts.forms);
         begin_facts(html);
         write_fact(html, texts.since, [&] { web::write_day(html, each.created_at, view.texts.dates); });
         write_fact(html, view.texts.forms.last_used, [&] { write_last_use(html, view, each.last_used_at); });
@@ -31282,7 +31412,7 @@ TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, co
 TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) {
     const sign_in_texts& texts = view.texts.sign_in;
     html.add("<h1>{}</h1>\n", texts.out_title);
-    if (view.is_stale) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.texts.forms.stale);
+    if (!view.stale.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.stale);
     html.add("<p>{}</p>\n", fill_in(texts.out_about, view.login));
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     html.add("<button>{}</button>\n</form>\n", texts.out_title);
@@ -31356,7 +31486,9 @@ inline void write_expiry(html_writer& html, const page_view& view, const persona
 inline void write_token(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
     const auto target = [&](std::string_view action) { return view.form(action, {{"token", std::to_string(token.id.value())}}); };
+    const auto revocation = target(revoke_action);
     auto renewal = target(renew_action);
+    const bool renewal_is_stale = view.is_stale(renewal);
     renewal.hidden.emplace_back(version_name, version_of(token.secret_digest));
     begin_item(html, token.description);
     begin_actions(html);
@@ -31364,15 +31496,17 @@ inline void write_token(html_writer& html, const page_view& view, const personal
                             {.label = texts.renew,
                              .about = token.description,
                              .warning = fill_in(texts.renew_warning, token.description),
-                             .button = texts.renew_button},
+                             .button = texts.renew_button,
+                             .is_open = renewal_is_stale},
                             renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.revoke,
                              .about = token.description,
                              .warning = fill_in(texts.revoke_warning, token.description),
                              .button = texts.revoke_button,
-                             .is_removal = true},
-                            target(revoke_action), view.texts.forms);
+                             .is_removal = true,
+                             .is_open = view.is_stale(revocation)},
+                            revocation, view.texts.forms);
     begin_facts(html);
     write_fact(html, texts.username, [&] { html.add("<code>{}</code>", token.username.view()); });
     write_fact(html, view.texts.forms.created, [&] { web::write_day(html, token.created_at, view.texts.dates); });
@@ -31864,7 +31998,9 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
     const auto url = shorten(hook.target_url);
     const auto about = hook.event + " " + url;
     const auto target = [&](std::string_view action) { return hook_action(view, action, hook); };
+    const auto removal = target(delete_action);
     auto renewal = target(new_secret_action);
+    const bool renewal_is_stale = view.is_stale(renewal);
     renewal.hidden.emplace_back(version_name, version_of(hook.secret_digest));
     begin_item(html, hook.event, true);
     html.add("<p><code>{}</code></p>", url);
@@ -31878,15 +32014,17 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
                             {.label = texts.renew,
                              .about = about,
                              .warning = fill_in(texts.renew_warning, url),
-                             .button = texts.renew_button},
+                             .button = texts.renew_button,
+                             .is_open = renewal_is_stale},
                             renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
                              .warning = fill_in(texts.remove_warning, url),
                              .button = texts.remove_button,
-                             .is_removal = true},
-                            target(delete_action), view.texts.forms);
+                             .is_removal = true,
+                             .is_open = view.is_stale(removal)},
+                            removal, view.texts.forms);
     begin_facts(html);
     if (has_deliveries)
         write_fact(html, view.texts.deliveries.state, [&] {
@@ -36989,7 +37127,7 @@ TOLLGATE_COLD void listener::accept_last() noexcept {
     const int count_max = loop_.context().settings.backlog;  // the kernel has no more, except for handshakes that end meanwhile
     for (int i = 0; i < count_max; ++i) {
         const accept_result accepted = accept_one(socket_);
-        if (accepted.state == accept_state::none || (accepted.state == accept_state::exhausted && !refuse_one())) return;
+        if (accepted.state == accept_state::none || accepted.state == accept_state::exhausted) return;
         if (accepted.state == accept_state::accepted) distribute(accepted);
     }
 }
@@ -39480,7 +39618,6 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
-    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
 
 private:
     class impl;
@@ -39573,11 +39710,6 @@ public:
 
     /// Checks for due deliveries at once.
     void wake() noexcept { worker_.wake(); }
-
-    /// Reads the certificate authorities again: those of the system, or of `hook_client_settings::authorities_file`. They apply to
-    /// connections that are made from now on; those that are in use remain, at most for `connection_age_max`. Before `start` and after
-    /// `stop`, does nothing. Error (invalid), and nothing changes: the authorities cannot be used.
-    [[nodiscard]] result<void> reload_authorities() noexcept { return worker_.reload_authorities(); }
 
     /// Appends to the store and wakes the dispatcher, so that the event is sent at once.
     result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) {
@@ -40632,8 +40764,8 @@ class attempt_run;
 /// others. Connections are reused. Redirects are treated as final responses, and proxies from the environment are
 /// ignored: both could lead requests into private networks.
 ///
-/// All state belongs to a strand of the executor, so any number of threads may run it. `send`, `reload_authorities` and `abort` may be
-/// called from any thread.
+/// All state belongs to a strand of the executor, so any number of threads may run it. `send` and `abort` may be called
+/// from any thread.
 class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
     /// Error if the certificate authorities or the user agent are invalid.
@@ -40648,10 +40780,6 @@ public:
     /// Starts one attempt per request; `client_owner::on_ended` receives the results. The caller bounds how many run at
     /// once.
     TOLLGATE_DECL void send(std::vector<outgoing_request> requests);
-
-    /// Reads the certificate authorities again, for connections that are made from now on, and closes idle connections. Error, and nothing
-    /// changes: they cannot be used.
-    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
 
     /// Cuts off attempts in progress (not attempted if their request has not been sent) and closes all connections.
     TOLLGATE_DECL void abort();
@@ -40678,7 +40806,7 @@ private:
     const client_executor strand_;
     const hook_client_settings settings_;
     const std::shared_ptr<client_owner> owner_;
-    std::shared_ptr<asio::ssl::context> tls_;
+    const std::shared_ptr<asio::ssl::context> tls_;
     lookup_pool names_;
     connection_pool idle_;
     address_order addresses_;
@@ -40781,7 +40909,6 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
-    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
     /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
     [[nodiscard]] TOLLGATE_DECL bool must_remain() noexcept;
 
@@ -41143,17 +41270,6 @@ TOLLGATE_DECL void delivery_worker::impl::finish() noexcept {
     client_.reset();
 }
 
-TOLLGATE_DECL result<void> delivery_worker::impl::reload_authorities() noexcept {
-    if (process_.is_parent()) return unavailable("The parent process has started this dispatcher.");
-    std::shared_ptr<hook_client> client;
-    {
-        const std::lock_guard hold{mutex_};
-        if (state_ != state::running) return {};
-        client = client_;
-    }
-    return client->reload_authorities();
-}
-
 TOLLGATE_DECL delivery_worker::delivery_worker(worker_environment& environment, hook_dispatch_settings settings,
                                                const asio::any_io_executor* executor)
     : impl_{std::make_unique<impl>(environment, std::move(settings), executor)} {}
@@ -41165,7 +41281,6 @@ TOLLGATE_DECL delivery_worker::~delivery_worker() {
 TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
 TOLLGATE_DECL void delivery_worker::stop(std::optional<milliseconds> deadline) { impl_->stop(deadline); }
 TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
-TOLLGATE_DECL result<void> delivery_worker::reload_authorities() noexcept { return impl_->reload_authorities(); }
 
 }  // namespace tollgate::webhooks
 
@@ -42130,20 +42245,6 @@ TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts b
     } catch (const std::exception&) {
         blank.front().shortage = true;
         end(std::move(blank));
-    }
-}
-
-TOLLGATE_DECL result<void> hook_client::reload_authorities() noexcept {
-    try {
-        auto tls = make_client_tls(settings_.authorities_file);
-        if (!tls) return std::move(tls).error();
-        asio::post(strand_, [self = shared_from_this(), read = *std::move(tls)] {
-            self->tls_ = read;
-            self->idle_.close();  // their peers were verified with the former ones
-        });
-        return {};
-    } catch (const std::exception& failed) {
-        return exception_error("the certificate authorities were not read again", failed.what());
     }
 }
 
@@ -51951,10 +52052,6 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Reads the certificate authorities again: those of the system, or of `authorities_file`. They apply to the next connection. Error
-    /// (invalid), and nothing changes: they cannot be used. Without TLS, does nothing.
-    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
-
     /// Tests Redis by counting once under a separate key; returns whether that succeeded. Call it at the start, so that `on_state` reports
     /// a Redis that is down, and in health checks. It also fails if Redis refuses writes. Waits at most for `connect_wait_max` plus
     /// `response_wait_max`.
@@ -52219,16 +52316,11 @@ struct client_settings {
 /// Thread rule: any thread. Blocking. Never throws.
 class client {
 public:
-    TOLLGATE_DECL client(server_address server, std::shared_ptr<const tls_authorities> authorities, window_script script,
+    TOLLGATE_DECL client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
                          const client_settings& settings);
     client(const client&) = delete;
     client& operator=(const client&) = delete;
     TOLLGATE_DECL ~client();
-
-    /// Whether connections use TLS.
-    [[nodiscard]] TOLLGATE_DECL bool has_authorities() const noexcept;
-    /// For the connections that are made from now on. Precondition: connections use TLS.
-    TOLLGATE_DECL void set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept;
 
     /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
     /// discarded.
@@ -52328,10 +52420,9 @@ private:
 namespace tollgate::inline v0 {
 
 struct redis_limiter::state {
-    state(redis::server_address server, std::shared_ptr<const redis::tls_authorities> authorities,
+    state(redis::server_address server, std::unique_ptr<redis::tls_authorities> authorities,
           const redis_limiter_settings& settings)
-        : authorities_file{settings.authorities_file},
-          when_down{settings.when_down},
+        : when_down{settings.when_down},
           here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
           client{std::move(server),
                  std::move(authorities),
@@ -52360,7 +52451,6 @@ struct redis_limiter::state {
     limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
     limit_decision by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
 
-    const std::string authorities_file;
     const without_redis when_down;
     window_limiter here;
     redis::client client;
@@ -52438,26 +52528,14 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
         return std::move(checked).error();
     constexpr std::uint32_t lease_max = 1'000'000;
     if (settings.lease == 0 || settings.lease > lease_max) return invalid("A lease of a Redis limiter must be 1 to 1,000,000.");
-    std::shared_ptr<const redis::tls_authorities> authorities;
+    std::unique_ptr<redis::tls_authorities> authorities;
     if (server->tls) {
         auto loaded = redis::tls_authorities::load(settings.authorities_file);
         if (!loaded) return std::move(loaded).error();
-        authorities = std::make_shared<const redis::tls_authorities>(*std::move(loaded));
+        authorities = std::make_unique<redis::tls_authorities>(*std::move(loaded));
     }
     try {
         return redis_limiter{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
-    } catch (const std::exception& thrown) {
-        return internal_error(std::string{"Redis limiter: "} + thrown.what());
-    }
-}
-
-TOLLGATE_DECL result<void> redis_limiter::reload_authorities() noexcept {
-    if (!state_->client.has_authorities()) return {};
-    try {
-        auto loaded = redis::tls_authorities::load(state_->authorities_file);
-        if (!loaded) return std::move(loaded).error();
-        state_->client.set_authorities(std::make_shared<const redis::tls_authorities>(*std::move(loaded)));
-        return {};
     } catch (const std::exception& thrown) {
         return internal_error(std::string{"Redis limiter: "} + thrown.what());
     }
@@ -53060,22 +53138,14 @@ struct client::state {
     using combiner = tollgate::detail::call_combiner<call, window_result>;
     using requests_of_batch = std::span<const window_request* const>;
 
-    state(server_address server_, std::shared_ptr<const tls_authorities> authorities_, window_script script_,
+    state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
           const client_settings& settings_)
         : server{std::move(server_)},
           authorities{std::move(authorities_)},
           script{std::move(script_)},
           settings{settings_},
           shared{{.name = "Redis", .connections_max = 1, .on_state = settings_.on_state},
-                 [this] {
-                     const auto trusted = current_authorities();
-                     return connection::open(server, trusted.get(), steady::now() + settings.connect_wait_max);
-                 }} {}
-
-    [[nodiscard]] std::shared_ptr<const tls_authorities> current_authorities() noexcept {
-        const std::scoped_lock hold{authorities_mutex};
-        return authorities;
-    }
+                 [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
 
     void send(combiner::batch all) noexcept;
     /// Whether the server is available; otherwise `reason` says what failed.
@@ -53086,8 +53156,7 @@ struct client::state {
     window_result interpret(const window_request& request, const redis::reply& received, std::size_t place, std::string& reason) const;
 
     const server_address server;
-    std::mutex authorities_mutex;
-    std::shared_ptr<const tls_authorities> authorities;  // null without TLS
+    const std::unique_ptr<tls_authorities> authorities;
     const window_script script;
     const client_settings settings;
     connections shared;
@@ -53182,14 +53251,7 @@ inline window_result client::state::interpret(const window_request& request, con
     return {};
 }
 
-TOLLGATE_DECL bool client::has_authorities() const noexcept { return state_->current_authorities() != nullptr; }
-
-TOLLGATE_DECL void client::set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept {
-    const std::scoped_lock hold{state_->authorities_mutex};
-    state_->authorities = std::move(authorities);
-}
-
-TOLLGATE_DECL client::client(server_address server, std::shared_ptr<const tls_authorities> authorities, window_script script,
+TOLLGATE_DECL client::client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
                          const client_settings& settings)
     : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
 

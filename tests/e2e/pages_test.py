@@ -204,6 +204,16 @@ class Settings:
         self.assertEqual("Kept text", again.value("description"))
         self.assertEqual(200, self.visitor.submit(again, {"description": "Kept text", "scopes": ["user:balance"]}).status)
 
+    def test_a_revocation_that_is_sent_again_says_that_it_was_done(self):
+        form = self.visitor.get(TOKENS).form_with("description", "scopes")
+        self.visitor.submit(form, {"description": "Revoked twice", "scopes": ["user:balance"]})
+        revocation = form_in(self.visitor.get(TOKENS), "Revoked twice", action="revoke")
+        for page in [*concurrently(lambda _: self.visitor.submit(revocation), range(4)), self.visitor.submit(revocation)]:
+            self.assertEqual(200, page.status)
+            self.assertIn("The token was revoked.", page.text)
+        unknown = [(name, "999999" if name == "token" else value) for name, value in revocation.pairs()]
+        self.assertEqual(404, self.visitor.post(TOKENS, unknown).status)
+
     def test_invalid_fields_of_a_token(self):
         form = self.visitor.get(TOKENS).form_with("description", "scopes")
         for typed in ({"description": "", "scopes": ["user:balance"]}, {"description": "x" * 256, "scopes": ["user:balance"]},

@@ -62,6 +62,8 @@ struct form_texts {
         "You were not signed in when you submitted the form, so nothing was changed. Fill it in and submit it again.";
     std::string_view stale =
         "You signed in again after this form was loaded, so nothing was changed. Check the form and submit it again.";
+    std::string_view other_user =  ///< a login
+        "You are signed in as {} now. The form was loaded while another user was signed in, so nothing was changed.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
     std::string_view last_used = "Last used";

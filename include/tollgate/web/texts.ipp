@@ -73,6 +73,8 @@ TOLLGATE_DECL page_texts german_texts() {
                                 "Sie es erneut aus und senden Sie es ab.",
                   .stale = "Sie haben sich nach dem Laden dieses Formulars erneut angemeldet, daher wurde nichts geändert. Prüfen Sie "
                            "das Formular und senden Sie es noch einmal ab.",
+                  .other_user = "Sie sind jetzt als {} angemeldet. Das Formular wurde geladen, als ein anderer Benutzer angemeldet war, "
+                                "daher wurde nichts geändert.",
                   .actions = "Aktionen",
                   .created = "Erstellt",
                   .last_used = "Zuletzt verwendet",

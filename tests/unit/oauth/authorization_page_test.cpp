@@ -569,6 +569,21 @@ TEST_CASE("a request is shown again if the user signed in again in another tab",
     }
 }
 
+TEST_CASE("a request is shown to another user who is signed in now, and nothing is decided", "[oauth][page][csrf]") {
+    oauth_shop shop;
+    const auto form = hidden_fields(shop.open(shop.parameters()));
+    for (const char* decision : {"allow", "deny", "other_user"}) {
+        const auto again = shop.submit(with(form, {{"decision", decision}}), "site=bob");
+        check_page(again, status::forbidden);
+        CHECK(again.body().find("You are signed in as bob now. The form was loaded while another user was signed in") != std::string::npos);
+        CHECK(again.body().find("You are signed in as bob.") != std::string::npos);
+        CHECK(again.body().find("You signed in again") == std::string::npos);
+        CHECK(again.find("Location").empty());
+        CHECK(returned(shop.submit(with(hidden_fields(again), {{"decision", "allow"}}), "site=bob"), "code"));
+    }
+    CHECK(shop.store.rows.grants_of(ann)->empty());
+}
+
 TEST_CASE("a form from another site or session is a 403", "[oauth][page][csrf]") {
     oauth_shop shop;
     const auto good = with(hidden_fields(shop.open(shop.parameters())), {{"decision", "allow"}});

@@ -337,6 +337,73 @@ TEST_CASE("a decision that is sent again has the same result, on a page that can
     }
 }
 
+TEST_CASE("the page that asks for a decision can be requested again, by the session that typed the code", "[oauth][device]") {
+    device_shop shop;
+    const auto requested = shop.request();
+    const auto code = member(requested, "user_code");
+    const auto typed = shop.type_only(code);
+    CHECK(typed.status() == status::see_other);
+    const std::string location{typed.find("Location")};
+    REQUIRE(location.starts_with(std::string{page} + "?user_code=" + code + "&request="));
+    const auto form = [&](const http::response& response) {
+        return response.status() == status::ok && has(response, "Enter the code that your device shows.");
+    };
+    for (int i = 0; i < 2; ++i) CHECK(has(shop.get(location), "Authorize TV?"));
+    CHECK(has(shop.get(location), "href=\"/de/user/device/?user_code=" + code + "&amp;request="));
+    CHECK(has(shop.get("/de" + location.substr(3)), "TV autorisieren?"));
+    // No link leads past typing the code.
+    const auto sealed = location.substr(location.rfind('=') + 1);
+    for (const auto& other : {shop.get(location, "site=bob"), shop.get(location + "x"), shop.get(std::string{page} + "?request=" + code)})
+        CHECK(form(other));
+    CHECK(has(shop.get(location, "site=bob"), "value=\"" + code + "\""));
+
+    // After the decision, going back shows its result.
+    const auto question = shop.get(location);
+    CHECK(has(shop.decide(question, "allow"), "Device authorized"));
+    CHECK(has(shop.get(location), "The device has access to the account of ann."));
+    CHECK(shop.get(location).status() == status::ok);
+    shop.now += seconds{300};
+    CHECK(form(shop.get(location)));
+
+    const auto second = shop.type_only(member(shop.request(), "user_code"));
+    shop.now += seconds{299};
+    CHECK(has(shop.get(std::string{second.find("Location")}), "Authorize TV?"));
+}
+
+TEST_CASE("the page of a request that another user answered, or that expired, says so", "[oauth][device]") {
+    auto settings = test_oauth_settings();
+    device_shop shop{settings};
+    const auto code = member(shop.request(), "user_code");
+    const std::string anns{shop.type_only(code).find("Location")};
+    CHECK(has(shop.decide(shop.type(code, "site=bob"), "deny", "site=bob"), "The device did not get access"));
+    CHECK(has(shop.get(anns), "<h1>Answered by another user</h1>"));
+    shop.now += seconds{400};
+    const auto late = member(shop.request(), "user_code");
+    shop.now += seconds{599};
+    const std::string typed{shop.type_only(late).find("Location")};
+    CHECK(has(shop.get(typed), "Authorize TV?"));
+    shop.now += seconds{1};
+    CHECK(has(shop.get(typed), "This code is wrong, has expired or was already used"));
+}
+
+TEST_CASE("another user who is signed in now is named, and decides anew", "[oauth][device]") {
+    device_shop shop;
+    const auto requested = shop.request();
+    const auto code = member(requested, "user_code");
+    const auto form = shop.open({}, "site=ann", page);
+    const auto question = shop.type(code);
+    const auto typed = shop.submit(with(hidden_fields(form), {{"user_code", code}}), "site=bob", page);
+    const auto decided = shop.decide(question, "allow", "site=bob");
+    for (const auto* each : {&typed, &decided}) {
+        CHECK(each->status() == status::forbidden);
+        CHECK(has(*each, "You are signed in as bob now. The form was loaded while another user was signed in, so nothing was changed."));
+    }
+    CHECK_FALSE(has(typed, code));
+    CHECK(has(decided, "You are signed in as bob."));
+    CHECK(member(shop.poll(requested), "error") == "authorization_pending");
+    CHECK(has(shop.decide(decided, "allow", "site=bob"), "The device has access to the account of bob."));
+}
+
 TEST_CASE("of two users who decide on one request, the second learns that another one answered", "[oauth][device]") {
     device_shop shop;
     const auto requested = shop.request();

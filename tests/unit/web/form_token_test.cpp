@@ -77,6 +77,32 @@ TEST_CASE("other text is not a form token") {
         CHECK_FALSE(check_form_token(seal, each));
 }
 
+TEST_CASE("a form token tells whether another user has signed in since it was made") {
+    struct row {
+        const char* name;
+        session now;
+        bool is_other;
+    };
+    const auto token = make_form_token(seal, nonce);
+    for (const row& each : {row{"the session", ann, false}, row{"the user's next session", {user_id{1}, "ann", "the next secret"}, false},
+                            row{"the login in another case", {user_id{1}, "Ann", "the next secret"}, false},
+                            row{"another user", bob, true}, row{"a longer login", {user_id{3}, "anna", "x"}, true},
+                            row{"no login", {user_id{3}, "", "x"}, true}}) {
+        CAPTURE(each.name);
+        CHECK(is_for_other_user(each.now, token) == each.is_other);
+    }
+    // The nonce hides who it is, and other texts say nothing.
+    form_nonce other_nonce = nonce;
+    other_nonce[0] = std::byte{7};
+    const auto other_token = make_form_token(seal, other_nonce);
+    CHECK(token.substr(token.rfind('.')) != other_token.substr(other_token.rfind('.')));
+    CHECK(token.find("ann") == std::string::npos);
+    const auto of_browser = make_form_token({std::string_view{"a secret"}, "tokens", "a=1"}, nonce);
+    for (const std::string& each : {std::string{}, std::string{"x"}, token + "A" + token, of_browser, token.substr(0, token.rfind('.')),
+                                    token.substr(0, token.rfind('.') + 1), std::string(100'000, '.')})
+        CHECK_FALSE(is_for_other_user(bob, each));
+}
+
 TEST_CASE("a session without a secret has no form tokens") {
     const session nobody{user_id{1}, "ann", ""};
     CHECK_FALSE(check_form_token({nobody, "tokens"}, make_form_token({nobody, "tokens"}, nonce)));

@@ -122,6 +122,35 @@ TEST_CASE("a form contains its token and hidden fields") {
     CHECK_FALSE(has(text, "<script"));
 }
 
+TEST_CASE("a form that is about an item proves that the page listed it, if it is marked") {
+    const auto written_with = [](std::string mark) {
+        return written([&](auto& html) { begin_form(html, {.url = "/a", .form_token = "t", .hidden = {}, .item_mark = mark}); });
+    };
+    CHECK(has(written_with("abc"), "<input type=\"hidden\" name=\"item_mark\" value=\"abc\">"));
+    CHECK_FALSE(has(written_with(""), "item_mark"));
+}
+
+TEST_CASE("a confirmation that is shown again is open in its place, without a script") {
+    struct row {
+        const char* name;
+        std::string_view typed_name;
+        std::string_view focused;
+    };
+    for (const row& each : {row{"a button", "", "<a class=\"button quiet\" href=\"/a\" autofocus>Cancel</a>"},
+                            row{"a text to type", "name", " autofocus>\n</div>"}}) {
+        CAPTURE(each.name);
+        const auto text = written([&](auto& html) {
+            write_confirmation(html,
+                               {.label = "Delete", .about = "it", .warning = "It is deleted.", .button = "Yes", .typed_name = each.typed_name,
+                                .typed_label = "Type it", .is_open = true},
+                               {.url = "/a", .form_token = "t", .hidden = {}}, texts);
+        });
+        CHECK(has(text, "<div class=\"confirm\" id=\"confirm\" role=\"group\" aria-label=\"Yes\">\n<p>It is deleted.</p>"));
+        CHECK(has(text, each.focused));
+        CHECK_FALSE(has(text, "popover"));
+    }
+}
+
 TEST_CASE("the button of a removal has its own style") {
     const auto opener = [](bool is_removal) {
         return written([&](auto& html) {

@@ -205,8 +205,8 @@ private:
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
-        // The form of a session that was replaced, for example by signing in again in another tab: the user decides again.
-        if (!nonce) return show_consent(call, *session, pages.texts().forms.stale);
+        // The form of a session that was replaced, for example by signing in again in another tab: who is signed in now decides.
+        if (!nonce) return show_consent(call, *session, web::stale_reason(*session, form_token, pages.texts().forms));
         apply_decision(call, {.key = session->secret, .nonce = *nonce, .user = session->user, .signed_text = signed_text});
     }
 

@@ -132,8 +132,8 @@ private:
         if (!is_valid && token.empty()) return pages.respond_status(call.response, http::status::forbidden);
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
         // The form of a session that was replaced, for example by signing in again in another tab, is shown again.
-        const std::string_view notice = is_valid ? std::string_view{} : pages.texts().forms.stale;
-        if (!is_valid && !decides) return show_form(call, {}, notice);
+        const auto notice = is_valid ? std::string{} : web::stale_reason(call.signed_in, token, pages.texts().forms);
+        if (!is_valid && !decides) return show_form(call, {}, notice, web::is_for_other_user(call.signed_in, token));
         if (decided == decision::other_user && is_valid) return sign_out(call, *code);
 
         const auto key = limit_key::of(call.signed_in.user);
@@ -166,12 +166,13 @@ private:
         show_form(call, faults);
     }
 
-    void show_form(const device_call& call, const web::form_faults& faults, std::string_view notice = {}) const {
+    /// `is_empty`: without the code of the request.
+    void show_form(const device_call& call, const web::form_faults& faults, std::string_view notice = {}, bool is_empty = false) const {
         if (!notice.empty()) call.response.set_status(http::status::forbidden);
         const auto token = new_form_token(call, device_code_purpose, {});
         if (!token) return respond_error(token.error(), call.response);
         auto typed = call.typed();
-        if (typed.size() > user_code_typed_bytes_max) typed.clear();
+        if (is_empty || typed.size() > user_code_typed_bytes_max) typed.clear();
         const device_form_view view{pages.texts(), call.url, *token, typed, faults, notice};
         const auto path = pages.path_of(with_code(call.url, parse_user_code(typed)));
         auto frame = make_frame(call);

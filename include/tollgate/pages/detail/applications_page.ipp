@@ -82,7 +82,9 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(application.id.value());
     const auto target = [&](std::string_view action) { return view.form(action, {{"application", number}}); };
+    const auto removal = target(delete_action), secret_removal = target(remove_secret_action);
     auto renewal = target(new_secret_action);
+    const bool renewal_is_stale = view.is_stale(renewal);
     renewal.hidden.emplace_back(version_name, version_of(application.secret_digest));
     html.add("<a class=\"button quiet\" href=\"{}\">{}<span class=\"unseen\"> {}</span></a>\n",
              view.list_url(std::string{edit_name}.append("=").append(number)), texts.edit, application.name);
@@ -92,15 +94,17 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                                  .about = application.name,
                                  .warning = fill_in(texts.remove_secret_warning, application.name),
                                  .button = texts.remove_secret_button,
-                                 .is_removal = true},
-                                target(remove_secret_action), view.texts.forms);
+                                 .is_removal = true,
+                                 .is_open = view.is_stale(secret_removal)},
+                                secret_removal, view.texts.forms);
     if (application.type != client_type::public_client)
         web::write_confirmation(html,
                                 {.label = texts.renew,
                                  .about = application.name,
                                  .warning = fill_in(application.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
                                                     application.name),
-                                 .button = texts.renew_button},
+                                 .button = texts.renew_button,
+                                 .is_open = renewal_is_stale},
                                 renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
@@ -110,8 +114,9 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                              .is_removal = true,
                              .typed_name = application.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
                              .typed_label = fill_in(texts.type_name, application.name),
-                             .faults = refused},
-                            target(delete_action), view.texts.forms);
+                             .faults = refused,
+                             .is_open = view.is_stale(removal)},
+                            removal, view.texts.forms);
 }
 
 inline void write_suspension(html_writer& html, const application& application, const application_texts& texts) {

@@ -22,14 +22,15 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
         if (each.application_is_suspended)
             html.add("<p><span class=\"state bad\">{}</span> {}</p>", texts.suspended, texts.suspended_about);
         begin_actions(html);
-        web::write_confirmation(
-            html,
-            {.label = texts.revoke,
-             .about = each.application_name,
-             .warning = fill_in(texts.revoke_warning, each.application_name),
-             .button = texts.revoke_button,
-             .is_removal = true},
-            view.form(revoke_action, {{"application", std::to_string(each.application.value())}}), view.texts.forms);
+        const auto revocation = view.form(revoke_action, {{"application", std::to_string(each.application.value())}});
+        web::write_confirmation(html,
+                                {.label = texts.revoke,
+                                 .about = each.application_name,
+                                 .warning = fill_in(texts.revoke_warning, each.application_name),
+                                 .button = texts.revoke_button,
+                                 .is_removal = true,
+                                 .is_open = view.is_stale(revocation)},
+                                revocation, view.texts.forms);
         begin_facts(html);
         write_fact(html, texts.since, [&] { web::write_day(html, each.created_at, view.texts.dates); });
         write_fact(html, view.texts.forms.last_used, [&] { write_last_use(html, view, each.last_used_at); });

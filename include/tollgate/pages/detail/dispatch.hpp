@@ -16,10 +16,18 @@
 #include <tollgate/pages/detail/webhooks_page.hpp>
 
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace tollgate::inline v0::pages {
+
+/// The value of `done` after an item was removed by this action; empty for another action.
+[[nodiscard]] constexpr std::string_view done_after_removal(std::string_view action) noexcept {
+    if (action == delete_action || action == revoke_action) return removal_done;
+    if (action == remove_secret_action) return secret_removal_done;
+    return action == end_session_action ? session_ended_done : std::string_view{};
+}
 
 /// The page's response to a form whose token was checked, or to another request.
 template <class Pages>
@@ -55,20 +63,22 @@ template <class Pages>
 }
 
 /// Shows a form again that came with the token of another session, such as one that the user has replaced by signing in again in another
-/// tab: with what was submitted, but never a password or a secret. Nothing is changed.
+/// tab: with what was submitted, but never a password or a secret. If another user has signed in, the page of that user is shown, without
+/// what was submitted. Nothing is changed.
 template <class Pages>
 [[nodiscard]] result<void> show_stale_form(Pages& pages, page_call<Pages>& call) {
-    call.set_stale();
+    const bool is_for_other_user = web::is_for_other_user(call.session, call.form.value_of(web::form_token_name));
+    call.set_stale(is_for_other_user);
     switch (call.which) {
-        case page::tokens: return show_stale_tokens(call);
-        case page::applications: return show_stale_applications(call);
+        case page::tokens: return is_for_other_user ? show_tokens(call) : show_stale_tokens(call);
+        case page::applications: return is_for_other_user ? show_applications(call) : show_stale_applications(call);
         case page::authorizations: return show_authorizations(call);
-        case page::webhooks: return show_stale_hooks(call);
+        case page::webhooks: return is_for_other_user ? show_hooks(call) : show_stale_hooks(call);
         case page::security:
             if constexpr (shows_security<decltype(pages.sessions())>) return show_security(call);
             break;
         case page::sign_out:
-            if constexpr (Pages::signs_in) return show_sign_out(pages, call, call.response(), true);
+            if constexpr (Pages::signs_in) return show_sign_out(pages, call, call.response(), call.view().stale.reason);
             break;
         case page::activity:
         case page::overview:
@@ -102,8 +112,11 @@ template <class Pages>
             if (*repeated) return call.redirect_to(password_changed_done);
         }
     auto answered = context.form_nonce ? respond_call(pages, call) : show_stale_form(pages, call);
-    // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
+        // Submitted again, by a double click or a reload: what the form removes is gone.
+        const auto done = context.form_nonce ? done_after_removal(call.form.value_of(action_name)) : std::string_view{};
+        if (!done.empty() && call.names_listed_item()) return call.redirect_to(done);
+        // The user may have deleted it in another window.
         call.message(http::status::not_found, call.texts().errors.gone);
         return {};
     }

@@ -32,7 +32,7 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, con
 }
 
 TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view) {
-    if (view.is_stale) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.texts.forms.stale);
+    if (!view.stale.reason.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.stale.reason);
 }
 
 TOLLGATE_DECL list_page choose_page(const page_view& view, std::size_t items, std::size_t items_max) noexcept {

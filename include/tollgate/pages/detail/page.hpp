@@ -3,6 +3,7 @@
 #define TOLLGATE_PAGES_DETAIL_PAGE_HPP
 
 #include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ip_address.hpp>
@@ -121,6 +122,23 @@ inline constexpr std::string_view change_password_action = "change_password";
 /// The query parameter, and the hidden field of forms, that names the page of a list, from 1.
 inline constexpr std::string_view page_number_name = "page";
 
+/// Proves that a page of this session listed the item that these fields name, so that a form about an item that is gone can be told
+/// from one about an item that never was. `value_of(name)` is empty for a field that is missing.
+template <class ValueOf>
+[[nodiscard]] std::string item_mark_of(const session& session, ValueOf value_of) {
+    std::string message{"listed item\0", 12};
+    for (const std::string_view each : {"token", "application", "session", "account", "hook", "delivery"})
+        message.append(value_of(each)).append(1, '\0');
+    constexpr std::size_t mark_bytes = 12;
+    return base64url_encode(hmac_sha256({.key = session.secret, .message = message}).raw().substr(0, mark_bytes));
+}
+
+/// Why a form that came with the token of another session is shown again. Views: valid during the call.
+struct stale_form {
+    std::string_view reason = {};                 ///< empty: no form is shown again
+    const http::form_fields* submitted = nullptr;  ///< null if another user submitted it
+};
+
 /// What settings pages are rendered from. Views: valid during the call.
 struct page_view {
     const page_texts& texts;
@@ -129,9 +147,10 @@ struct page_view {
     std::string_view form_token;
     std::string_view root = {};  ///< of the pages in this language
     std::string_view done = {};  ///< the action that redirected here; empty for none
-    bool is_stale = false;       ///< the form came with the token of another session and is shown again
+    stale_form stale = {};
     instant now{};
     std::size_t page_number = 1;  ///< of a list, as requested
+    const tollgate::session* session = nullptr;  ///< marks items with its secret; null: no marks
 
     /// This page of a list, with this query.
     [[nodiscard]] std::string list_url(std::string query = {}) const {
@@ -144,9 +163,24 @@ struct page_view {
     /// A form of this page. `action` is the value of `action_name`; without one, the form creates an item.
     [[nodiscard]] web::form_target form(std::string_view action = {},
                                         std::vector<std::pair<std::string_view, std::string>> fields = {}) const {
+        std::string mark;
+        if (session != nullptr && !action.empty() && !fields.empty())
+            mark = item_mark_of(*session, [&](std::string_view name) {
+                for (const auto& [field, value] : fields)
+                    if (field == name) return std::string_view{value};
+                return std::string_view{};
+            });
         if (!action.empty()) fields.emplace(fields.begin(), action_name, action);
         if (page_number > 1) fields.emplace_back(page_number_name, std::to_string(page_number));  // to return to it
-        return {.url = url, .form_token = form_token, .hidden = std::move(fields)};
+        return {.url = url, .form_token = form_token, .hidden = std::move(fields), .item_mark = std::move(mark)};
+    }
+
+    /// Whether this is the form that is shown again. Where it leads back to, and the secret that it replaces, may have changed.
+    [[nodiscard]] bool is_stale(const web::form_target& form) const {
+        if (stale.submitted == nullptr) return false;
+        return std::all_of(form.hidden.begin(), form.hidden.end(), [&](const auto& field) {
+            return field.first == page_number_name || stale.submitted->value_of(field.first) == field.second;
+        });
     }
 };
 
@@ -213,7 +247,8 @@ public:
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), is_stale_, now, page_number()};
+        return {texts(), language.scopes, url_,          form_token, language.root, query.value_of(done_name),
+                stale_,  now,             page_number(), &session};
     }
 
     /// The page of a list that the form or the query names; 1 if neither does.
@@ -237,7 +272,7 @@ public:
     }
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
-        if (is_stale_) status = http::status::forbidden;
+        if (!stale_.reason.empty()) status = http::status::forbidden;
         response_.set_status(status);
         respond({.title = title, .has_errors = status != http::status::ok}, std::forward<Write>(write));
     }
@@ -261,6 +296,11 @@ public:
             url.append(page_number_name).append("=").append(std::to_string(number)).append("&");
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       url.append(done_name).append("=").append(done));
+    }
+
+    /// Whether a page of this session has listed the item that the form is about.
+    [[nodiscard]] bool names_listed_item() const {
+        return form.value_of(web::item_mark_name) == item_mark_of(session, [&](std::string_view name) { return form.value_of(name); });
     }
 
     /// Reports what was changed and redirects. not_found if nothing was: the user may have deleted it in another window.
@@ -287,9 +327,12 @@ public:
         message(http::status::forbidden, texts().errors.submitted);
         return {};
     }
-    /// From now on, the page shows the posted form again and says why.
-    void set_stale() noexcept { is_stale_ = true; }
-    /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
+    /// From now on, the page shows the posted form again, or an empty one if `is_for_other_user`, and says why.
+    void set_stale(bool is_for_other_user) {
+        reason_ = web::stale_reason(session, form.value_of(web::form_token_name), texts().forms);
+        stale_ = {reason_, is_for_other_user ? nullptr : &form};
+    }
+    /// Redirects to a page that shows a new secret for a short time, so that reloading does not create another one.
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
         if (!random().fill(nonce)) return random_source_error();
@@ -298,7 +341,7 @@ public:
         return web::respond_see_other(response_, pages_.renderer().site(),
                                       view().list_url(std::string{shown_name}.append("=").append(*sealed)));
     }
-    /// What the query asks to be shown, the first time; empty otherwise.
+    /// What the query asks to be shown; empty after a short time.
     [[nodiscard]] std::optional<std::string> open_secret() const {
         return web::open_sealed(session, query.value_of(shown_name), now, web::sealed_secret_lifetime);
     }
@@ -314,7 +357,8 @@ private:
     template <class Write>
     void respond(page_frame frame, Write&& write) const;
 
-    bool is_stale_ = false;
+    std::string reason_;
+    stale_form stale_ = {};
     Pages& pages_;
     http::response& response_;
     std::string url_;

@@ -53,7 +53,7 @@ struct sign_out_view {
     std::string_view url;
     std::string_view form_token;
     std::string_view login;
-    bool is_stale = false;  ///< the form came with the token of another session
+    std::string_view stale = {};  ///< why the form is shown again; empty unless it is
 };
 
 /// Confirms sign-out: a GET request must not sign out.
@@ -173,22 +173,23 @@ template <class Pages>
 }
 
 template <class Pages>
-[[nodiscard]] result<void> show_sign_out(Pages& pages, const page_context& context, http::response& response, bool is_stale) {
+[[nodiscard]] result<void> show_sign_out(Pages& pages, const page_context& context, http::response& response,
+                                         std::string_view stale = {}) {
     const auto localized = pages.renderer().in(context.language);
     const auto path = find_path(page::sign_out).path();
     const auto url = localized.url(path);
     const auto& texts = localized.texts();
-    if (is_stale) response.set_status(http::status::forbidden);
+    if (!stale.empty()) response.set_status(http::status::forbidden);
     localized.respond(
-        response, {.title = texts.sign_in.out_title, .has_errors = is_stale, .shape = page_shape::narrow, .path = path},
-        [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login, is_stale}); });
+        response, {.title = texts.sign_in.out_title, .has_errors = !stale.empty(), .shape = page_shape::narrow, .path = path},
+        [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login, stale}); });
     return {};
 }
 
 /// Signs out, or shows the form that does.
 template <class Pages>
 [[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
-    if (context.request.method != http::method::post) return show_sign_out(pages, context, response, false);
+    if (context.request.method != http::method::post) return show_sign_out(pages, context, response);
     if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
     return web::respond_see_other(response, pages.renderer().site(), signed_out_url(pages.url_of(page::sign_in, context.language), true));
 }

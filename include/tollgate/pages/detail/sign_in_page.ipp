@@ -35,7 +35,7 @@ TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, co
 TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) {
     const sign_in_texts& texts = view.texts.sign_in;
     html.add("<h1>{}</h1>\n", texts.out_title);
-    if (view.is_stale) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.texts.forms.stale);
+    if (!view.stale.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.stale);
     html.add("<p>{}</p>\n", fill_in(texts.out_about, view.login));
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     html.add("<button>{}</button>\n</form>\n", texts.out_title);

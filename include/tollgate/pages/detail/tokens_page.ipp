@@ -71,7 +71,9 @@ inline void write_expiry(html_writer& html, const page_view& view, const persona
 inline void write_token(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
     const auto target = [&](std::string_view action) { return view.form(action, {{"token", std::to_string(token.id.value())}}); };
+    const auto revocation = target(revoke_action);
     auto renewal = target(renew_action);
+    const bool renewal_is_stale = view.is_stale(renewal);
     renewal.hidden.emplace_back(version_name, version_of(token.secret_digest));
     begin_item(html, token.description);
     begin_actions(html);
@@ -79,15 +81,17 @@ inline void write_token(html_writer& html, const page_view& view, const personal
                             {.label = texts.renew,
                              .about = token.description,
                              .warning = fill_in(texts.renew_warning, token.description),
-                             .button = texts.renew_button},
+                             .button = texts.renew_button,
+                             .is_open = renewal_is_stale},
                             renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.revoke,
                              .about = token.description,
                              .warning = fill_in(texts.revoke_warning, token.description),
                              .button = texts.revoke_button,
-                             .is_removal = true},
-                            target(revoke_action), view.texts.forms);
+                             .is_removal = true,
+                             .is_open = view.is_stale(revocation)},
+                            revocation, view.texts.forms);
     begin_facts(html);
     write_fact(html, texts.username, [&] { html.add("<code>{}</code>", token.username.view()); });
     write_fact(html, view.texts.forms.created, [&] { web::write_day(html, token.created_at, view.texts.dates); });

@@ -89,7 +89,9 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
     const auto url = shorten(hook.target_url);
     const auto about = hook.event + " " + url;
     const auto target = [&](std::string_view action) { return hook_action(view, action, hook); };
+    const auto removal = target(delete_action);
     auto renewal = target(new_secret_action);
+    const bool renewal_is_stale = view.is_stale(renewal);
     renewal.hidden.emplace_back(version_name, version_of(hook.secret_digest));
     begin_item(html, hook.event, true);
     html.add("<p><code>{}</code></p>", url);
@@ -103,15 +105,17 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
                             {.label = texts.renew,
                              .about = about,
                              .warning = fill_in(texts.renew_warning, url),
-                             .button = texts.renew_button},
+                             .button = texts.renew_button,
+                             .is_open = renewal_is_stale},
                             renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
                              .warning = fill_in(texts.remove_warning, url),
                              .button = texts.remove_button,
-                             .is_removal = true},
-                            target(delete_action), view.texts.forms);
+                             .is_removal = true,
+                             .is_open = view.is_stale(removal)},
+                            removal, view.texts.forms);
     begin_facts(html);
     if (has_deliveries)
         write_fact(html, view.texts.deliveries.state, [&] {

@@ -55,7 +55,9 @@ template <random_source Random>
 /// What a form token is bound to: it is valid for this session, this purpose and this text only.
 struct form_binding {
     form_binding(const session& session, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
-        : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {}
+        : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {
+        login = session.login;
+    }
     /// Without a session: bound to a secret of the browser.
     form_binding(std::string_view secret_, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
         : secret{secret_}, purpose{purpose_}, signed_text{signed_text_} {}
@@ -63,13 +65,14 @@ struct form_binding {
     std::string_view secret;       ///< of the session; empty: no token is valid
     std::string_view purpose;      ///< what the form does, such as `tokens/create`
     std::string_view signed_text;  ///< what else must be submitted unchanged, such as the parameters of a request
+    std::string_view login = {};   ///< of the session; the token has a hash of it, see `is_for_other_user`
 };
 
 /// The name of the hidden field.
 inline constexpr std::string_view form_token_name = "form_token";
 
-/// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, and an HMAC with the session's secret.
-/// `[A-Za-z0-9_.-]` only.
+/// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, an HMAC with the session's secret and, for a session, a hash
+/// of the nonce and the login. `[A-Za-z0-9_.-]` only.
 [[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce);
 
 /// A token with a new nonce. Error (internal) for a session without a secret, and if the random source fails.
@@ -84,6 +87,13 @@ template <class Random>
 /// The nonce of a token that was made with this binding; empty for any other text, and for a session without a secret.
 [[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding,
                                                                        std::string_view text);
+
+/// Whether a token was made for a session with another login, which has ended since: somebody else has signed in. The hash in the token
+/// reveals nothing that the page of the form does not show. False for a text that is no token of a session.
+[[nodiscard]] TOLLGATE_DECL bool is_for_other_user(const session& session, std::string_view token);
+
+/// Why a form is shown again that came with the token of a session before this one.
+[[nodiscard]] TOLLGATE_DECL std::string stale_reason(const session& session, std::string_view token, const form_texts& texts);
 
 /// The errors of a submitted form, in the order of its fields. One with an empty field is about the whole form.
 class form_faults {
@@ -164,7 +174,11 @@ struct form_target {
     std::string_view url;
     std::string_view form_token;  ///< omitted if empty
     std::vector<std::pair<std::string_view, std::string>> hidden = {};
+    std::string item_mark = {};  ///< proves that the page listed the item that the form is about; omitted if empty
 };
+
+/// The name of the hidden field with the `item_mark`.
+inline constexpr std::string_view item_mark_name = "item_mark";
 
 /// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script. It gets
 /// the focus. Browsers without popovers show it from the start, and focus the first one.
@@ -177,6 +191,7 @@ struct confirmation {
     std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
     std::string typed_label = {};
     const form_faults* faults = nullptr;  ///< of `typed_name`, whose form was refused: it is open
+    bool is_open = false;                 ///< the form came with the token of another session, and is shown again
 };
 
 /// Begins a form; `</form>` ends it.

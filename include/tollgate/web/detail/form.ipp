@@ -8,8 +8,10 @@
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -24,15 +26,48 @@ TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept {
     for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) nonce[nonce.size() - i] = std::byte(left & 0xff);
 }
 
-[[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce) {
-    // The nonce has a fixed length and the purpose contains no zero byte, so different bindings give different
+[[nodiscard]] inline std::string_view text_of(const form_nonce& nonce) noexcept {
+    return {reinterpret_cast<const char*>(nonce.data()), nonce.size()};
+}
+
+/// `user_hash`: as the token has it.
+[[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce, std::string_view user_hash) {
+    // The nonce has a fixed length, and hash and purpose contain no zero byte, so different bindings give different
     // messages.
     std::string message{"form token\0", 11};
-    message.append(reinterpret_cast<const char*>(nonce.data()), nonce.size())
-        .append(binding.purpose)
-        .append(1, '\0')
-        .append(binding.signed_text);
+    message.append(text_of(nonce)).append(user_hash).append(1, '\0');
+    message.append(binding.purpose).append(1, '\0').append(binding.signed_text);
     return hmac_sha256({.key = binding.secret, .message = message});
+}
+
+inline constexpr std::size_t user_hash_characters = 12;  // 72 bits
+
+/// Of the login, in whatever case it is typed.
+[[nodiscard]] inline std::string user_hash_of(const form_nonce& nonce, std::string_view login) {
+    std::string message{"form user\0", 10};
+    message.append(text_of(nonce));
+    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
+    return base64url_encode(sha256(message).raw().substr(0, user_hash_characters / 4 * 3));
+}
+
+/// The parts of a token: `nonce.mac` or `nonce.mac.user_hash`.
+struct form_token_parts {
+    form_nonce nonce;
+    digest mac;
+    std::string_view user_hash;  ///< empty if there is none
+};
+
+[[nodiscard]] inline std::optional<form_token_parts> split_form_token(std::string_view text) {
+    const auto first = text.find('.');
+    if (first == std::string_view::npos || text.size() > 128) return std::nullopt;
+    const auto second = (std::min)(text.find('.', first + 1), text.size());
+    const auto user_hash = text.substr((std::min)(second + 1, text.size()));
+    if (second != text.size() && user_hash.empty()) return std::nullopt;
+    const auto nonce = parse_form_nonce(text.substr(0, first));
+    const auto mac = base64url_decode(text.substr(first + 1, second - first - 1));
+    const auto claimed = mac ? digest::from(*mac) : std::nullopt;
+    if (!nonce || !claimed) return std::nullopt;
+    return form_token_parts{*nonce, *claimed, user_hash};
 }
 
 }  // namespace detail
@@ -45,7 +80,7 @@ TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept {
 }
 
 TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce) {
-    return base64url_encode({reinterpret_cast<const char*>(nonce.data()), nonce.size()});
+    return base64url_encode(detail::text_of(nonce));
 }
 
 TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) {
@@ -57,20 +92,27 @@ TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) 
 }
 
 TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce) {
-    return form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce).raw());
+    const auto user_hash = binding.login.empty() ? std::string{} : detail::user_hash_of(nonce, binding.login);
+    auto token = form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce, user_hash).raw());
+    return user_hash.empty() ? token : token.append(".").append(user_hash);
 }
 
 TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text) {
     // Without a secret anyone could make the HMAC.
     if (binding.secret.empty()) return std::nullopt;
-    const auto dot = text.find('.');
-    if (dot == std::string_view::npos || text.size() > 128) return std::nullopt;
-    const auto nonce = parse_form_nonce(text.substr(0, dot));
-    const auto mac = base64url_decode(text.substr(dot + 1));
-    if (!nonce || !mac) return std::nullopt;
-    const auto claimed = digest::from(*mac);
-    if (!claimed || *claimed != detail::mac_of(binding, *nonce)) return std::nullopt;
-    return nonce;
+    const auto parts = detail::split_form_token(text);
+    if (!parts || parts->mac != detail::mac_of(binding, parts->nonce, parts->user_hash)) return std::nullopt;
+    return parts->nonce;
+}
+
+TOLLGATE_DECL bool is_for_other_user(const session& session, std::string_view token) {
+    const auto parts = detail::split_form_token(token);
+    if (!parts || parts->user_hash.size() != detail::user_hash_characters) return false;
+    return parts->user_hash != detail::user_hash_of(parts->nonce, session.login);
+}
+
+TOLLGATE_DECL std::string stale_reason(const session& session, std::string_view token, const form_texts& texts) {
+    return is_for_other_user(session, token) ? fill_in(texts.other_user, session.login) : std::string{texts.stale};
 }
 
 namespace detail {
@@ -101,6 +143,8 @@ TOLLGATE_DECL void begin_form(html_writer& html, const form_target& to) {
     html.add("<form method=\"post\" action=\"{}\">\n", to.url);
     if (!to.form_token.empty())
         html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", form_token_name, to.form_token);
+    if (!to.item_mark.empty())
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", item_mark_name, to.item_mark);
     for (const auto& [name, value] : to.hidden)
         html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
 }
@@ -189,14 +233,20 @@ TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, st
 namespace detail {
 
 /// In its place on the page: only a button opens a popover.
-inline void write_refused_confirmation(html_writer& html, const confirmation& action, const form_target& to, const std::string& id,
-                                       const form_texts& texts) {
+inline void write_open_confirmation(html_writer& html, const confirmation& action, const form_target& to, const std::string& id,
+                                    const form_texts& texts) {
+    const form_faults none;
+    const bool has_name = !action.typed_name.empty();
     html.add("<div class=\"confirm\" id=\"{}\" role=\"group\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button, action.warning);
     begin_form(html, to);
-    write_text_field(html, {.name = action.typed_name, .label = action.typed_label, .autocomplete = "off"}, *action.faults, texts);
+    if (has_name)
+        write_text_field(html,
+                         {.name = action.typed_name, .label = action.typed_label, .autocomplete = "off", .focused = action.is_open},
+                         action.faults != nullptr ? *action.faults : none, texts);
+    // The focus scrolls to it, and a key that is pressed by mistake must not confirm.
     html.add(
-        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form></div>\n",
-        action.button, to.url, texts.cancel);
+        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<a class=\"button quiet\" href=\"{}\"{}>{}</a></p>\n</form></div>\n",
+        action.button, to.url, has_name ? "" : " autofocus", texts.cancel);
 }
 
 }  // namespace detail
@@ -204,7 +254,7 @@ inline void write_refused_confirmation(html_writer& html, const confirmation& ac
 TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts) {
     std::string id{"confirm"};
     for (const auto& [name, value] : to.hidden) id.append("-").append(value);
-    if (action.faults != nullptr) return detail::write_refused_confirmation(html, action, to, id, texts);
+    if (action.faults != nullptr || action.is_open) return detail::write_open_confirmation(html, action, to, id, texts);
     html.add("<button type=\"button\" class=\"{}\" popovertarget=\"{}\">{}<span class=\"unseen\"> {}</span></button>\n",
              action.is_removal ? "quiet removal" : "quiet", id, action.label, action.about);
     html.add("<div class=\"confirm\" id=\"{}\" popover role=\"dialog\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button,
