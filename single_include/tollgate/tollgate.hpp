@@ -17671,6 +17671,7 @@ using digests_by_time = std::set<dated_digest>;
 /// Moves a digest to another time. Does not allocate and cannot fail. Precondition: it exists.
 inline void move_in_time(digests_by_time& all, const dated_digest& from, instant to) noexcept {
     auto node = all.extract(from);
+    if (node.empty()) return;  // so that the compiler knows, too
     node.value().at = to;
     all.insert(std::move(node));
 }
@@ -17742,6 +17743,15 @@ public:
         const std::scoped_lock lock{in.mutex};
         const std::size_t at = in.find(key, hash);
         return use(at == none ? nullptr : static_cast<const Row*>(&in.places[at].held.row));
+    }
+
+    /// Returns `use(const Row&)`. Precondition: there is such a row.
+    template <class LookUp, class Use>
+    auto with_existing(const LookUp& key, Use&& use) const {
+        const std::size_t hash = hash_(key);
+        const shard& in = shards_[index(hash)];
+        const std::scoped_lock lock{in.mutex};
+        return use(static_cast<const Row&>(in.places[in.find(key, hash)].held.row));
     }
 
     /// Calls `change(Row&)`, which must not throw, if there is such a row. Returns whether there was.
@@ -18028,7 +18038,7 @@ private:
         auto next = found->second.begin();
         for (std::size_t left = found->second.size(); left > 0; --left) {
             const dated_digest token = *next++;  // `remove` erases the set with its last token
-            if (!by_digest_.with(token.digest, [&](const row* stored) { return chosen(*stored); })) continue;
+            if (!by_digest_.with_existing(token.digest, [&](const row& stored) { return chosen(stored); })) continue;
             remove(parties, token);
             revoked = true;
         }
@@ -18233,7 +18243,7 @@ public:
 
     [[nodiscard]] std::optional<device_code> find(const digest& code) const {
         const auto found = find_row(code);
-        return found == rows_.end() ? std::nullopt : std::optional{describe(*found)};
+        return found == rows_.end() ? std::nullopt : describe(*found);
     }
     [[nodiscard]] std::optional<device_code> find_by_user_code(const digest& user_code) const {
         for (const row& each : rows_)
@@ -18269,10 +18279,12 @@ private:
         std::optional<user_id> answered_by = {};
     };
 
-    [[nodiscard]] device_code describe(const row& stored) const {
+    [[nodiscard]] std::optional<device_code> describe(const row& stored) const {
         const new_device_code& code = stored.code;
-        return {code.device_digest, code.application, applications_.find(code.application)->client_id, code.scopes, code.requested_from,
-                code.created_at,    code.expires_at,  stored.state,                                    stored.answered_by};
+        const auto* const application = applications_.find(code.application);
+        if (application == nullptr) return std::nullopt;
+        return device_code{code.device_digest, code.application, application->client_id, code.scopes,       code.requested_from,
+                           code.created_at,    code.expires_at,  stored.state,           stored.answered_by};
     }
 
     struct is_of {
@@ -19586,6 +19598,24 @@ inline std::string take_openssl_error() {
 
 #endif  // TOLLGATE_BASE_DETAIL_OPENSSL_ERROR_HPP
 
+// <tollgate/base/detail/would_block.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_WOULD_BLOCK_HPP
+#define TOLLGATE_BASE_DETAIL_WOULD_BLOCK_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// Whether `error`, of a non-blocking call, means that it would block: there are two names, with the same number on most systems.
+[[nodiscard]] inline bool would_block(int error) noexcept {
+#if EAGAIN != EWOULDBLOCK
+    if (error == EWOULDBLOCK) return true;
+#endif
+    return error == EAGAIN;
+}
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_WOULD_BLOCK_HPP
+
 // <tollgate/base/detail/client_socket.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
 #define TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
@@ -19627,7 +19657,7 @@ namespace tollgate::inline v0::detail {
     if (tls != nullptr && (SSL_pending(tls) != 0 || BIO_ctrl_pending(SSL_get_rbio(tls)) != 0)) return false;
     char byte = 0;
     const auto peeked = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    return peeked < 0 && would_block(errno);
 }
 
 }  // namespace tollgate::detail
@@ -32892,7 +32922,7 @@ TOLLGATE_DECL std::optional<grant_parties> access_tokens::parties_of(const diges
 TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
     const auto parties = parties_of(token);
     if (!parties) return false;
-    remove(*parties, {by_digest_.with(token, [](const row* stored) { return *stored->credential.expires_at; }), token});
+    remove(*parties, {by_digest_.with_existing(token, [](const row& stored) { return *stored.credential.expires_at; }), token});
     return true;
 }
 
@@ -33176,9 +33206,10 @@ TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const t
     const digest replaced = node.key();
     for (digest& each : rows_.find(changed.parties)->second.refresh_tokens)
         if (each == replaced) each = next;
-    auto end = refresh_tokens_by_end_.extract(dated_digest{changed.expires_at, replaced});
-    end.value().digest = next;
-    refresh_tokens_by_end_.insert(std::move(end));
+    if (auto end = refresh_tokens_by_end_.extract(dated_digest{changed.expires_at, replaced}); !end.empty()) {
+        end.value().digest = next;
+        refresh_tokens_by_end_.insert(std::move(end));
+    }
     changed.family = rotation.family_digest;
     changed.replaced = replaced;
     changed.replaced_at = now;
@@ -33406,7 +33437,8 @@ TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id,
     std::string added = secret;  // may throw, so before anything is changed
     auto& previous = changed->previous_secrets;
     previous.reserve(limits::previous_secrets_max + 1);
-    previous.insert(previous.begin(), {std::exchange(changed->hook.secret, std::move(added)), old_valid_until});
+    previous.push_back({std::exchange(changed->hook.secret, std::move(added)), old_valid_until});
+    std::rotate(previous.begin(), previous.end() - 1, previous.end());
     if (previous.size() > limits::previous_secrets_max) previous.pop_back();
     return true;
 }
@@ -34004,9 +34036,10 @@ TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept 
 
 TOLLGATE_DECL void outbox::move(row& which, timed_deliveries& into, instant at) noexcept {
     if ((which.kept_in == &ended_) != (&into == &ended_)) charge(which, &into != &ended_);
-    auto node = which.kept_in->extract({which.at, which.id});
-    node.value().at = at;
-    into.insert(std::move(node));
+    if (auto node = which.kept_in->extract({which.at, which.id}); !node.empty()) {
+        node.value().at = at;
+        into.insert(std::move(node));
+    }
     which.kept_in = &into;
     which.at = at;
 }
@@ -34038,6 +34071,7 @@ TOLLGATE_DECL void outbox::queue(hook_rows& hook_entry, std::optional<instant> r
     hook_entry.queue = ready_at ? &ready_ : &idle_;
     hook_entry.place.ready_at = ready_at.value_or(instant{});
     hook_entry.place.number = ++last_place_;
+    if (node.empty()) return;
     node.value() = hook_entry.place;
     hook_entry.queue->insert(std::move(node));
 }
@@ -34188,6 +34222,7 @@ TOLLGATE_DECL std::size_t sessions::sweep(instant created_before, instant seen_b
 /// Precondition: it exists. By value: a reference into the removed row would dangle.
 TOLLGATE_DECL void sessions::remove(digest cookie) noexcept {
     const auto row = rows_.find(cookie);
+    if (row == rows_.end()) return;
     const dated_digest last_seen{row->second.last_seen_at, cookie};
     by_creation_.erase({row->second.created_at, cookie});
     by_last_seen_.erase(last_seen);
@@ -34271,7 +34306,7 @@ TOLLGATE_COLD bool personal_tokens::revoke(token_id id) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
-    const user_id owner = by_username_.with(named->second, [](const row* stored) { return stored->credential.user; });
+    const user_id owner = by_username_.with_existing(named->second, [](const row& stored) { return stored.credential.user; });
     by_username_.erase(named->second);
     usernames_.erase(named);
     const auto owned = of_user_.find(owner);
@@ -35861,7 +35896,7 @@ inline constexpr int send_flags = 0;  // there accept_one sets SO_NOSIGPIPE
 
 inline io_result to_io_result(ssize_t bytes) noexcept {
     if (bytes > 0) return {io_state::done, static_cast<std::size_t>(bytes)};
-    if (bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return {io_state::would_block, 0};
+    if (bytes < 0 && (tollgate::detail::would_block(errno) || errno == EINTR)) return {io_state::would_block, 0};
     return {io_state::closed, 0};
 }
 
@@ -52897,7 +52932,7 @@ TOLLGATE_DECL result<void> connection::send_raw(std::string_view bytes, steady::
         const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent > 0) {
             bytes.remove_prefix(static_cast<std::size_t>(sent));
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        } else if (tollgate::detail::would_block(errno)) {
             if (auto waited = wait(POLLOUT, end, "receive the request"); !waited) return waited;
         } else if (errno != EINTR) {
             return failure(std::string{"the connection broke: "} + std::strerror(errno));
@@ -52951,7 +52986,7 @@ TOLLGATE_DECL result<std::size_t> connection::receive_raw(char* into, std::size_
         const auto count = ::recv(socket_, into, size, 0);
         if (count > 0) return static_cast<std::size_t>(count);
         if (count == 0) return failure("the server closed the connection");
-        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        if (!tollgate::detail::would_block(errno) && errno != EINTR)
             return failure(std::string{"the connection broke: "} + std::strerror(errno));
     }
 }

@@ -3,6 +3,7 @@
 #define TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
 
 #include <tollgate/base/detail/openssl_error.hpp>
+#include <tollgate/base/detail/would_block.hpp>
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
@@ -51,7 +52,7 @@ namespace tollgate::inline v0::detail {
     if (tls != nullptr && (SSL_pending(tls) != 0 || BIO_ctrl_pending(SSL_get_rbio(tls)) != 0)) return false;
     char byte = 0;
     const auto peeked = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    return peeked < 0 && would_block(errno);
 }
 
 }  // namespace tollgate::detail

@@ -2,6 +2,7 @@
 #ifndef TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_IPP
 #define TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_IPP
 
+#include <tollgate/base/detail/would_block.hpp>
 #include <tollgate/server/detail/socket_calls.hpp>
 
 #include <fcntl.h>
@@ -87,7 +88,7 @@ inline constexpr int send_flags = 0;  // there accept_one sets SO_NOSIGPIPE
 
 inline io_result to_io_result(ssize_t bytes) noexcept {
     if (bytes > 0) return {io_state::done, static_cast<std::size_t>(bytes)};
-    if (bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return {io_state::would_block, 0};
+    if (bytes < 0 && (tollgate::detail::would_block(errno) || errno == EINTR)) return {io_state::would_block, 0};
     return {io_state::closed, 0};
 }
 

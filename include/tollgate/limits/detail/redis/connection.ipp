@@ -5,6 +5,7 @@
 #include <tollgate/base/detail/client_socket.hpp>
 #include <tollgate/base/detail/host_lookup.hpp>
 #include <tollgate/base/detail/openssl_error.hpp>
+#include <tollgate/base/detail/would_block.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
 
@@ -250,7 +251,7 @@ TOLLGATE_DECL result<void> connection::send_raw(std::string_view bytes, steady::
         const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent > 0) {
             bytes.remove_prefix(static_cast<std::size_t>(sent));
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        } else if (tollgate::detail::would_block(errno)) {
             if (auto waited = wait(POLLOUT, end, "receive the request"); !waited) return waited;
         } else if (errno != EINTR) {
             return failure(std::string{"the connection broke: "} + std::strerror(errno));
@@ -304,7 +305,7 @@ TOLLGATE_DECL result<std::size_t> connection::receive_raw(char* into, std::size_
         const auto count = ::recv(socket_, into, size, 0);
         if (count > 0) return static_cast<std::size_t>(count);
         if (count == 0) return failure("the server closed the connection");
-        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        if (!tollgate::detail::would_block(errno) && errno != EINTR)
             return failure(std::string{"the connection broke: "} + std::strerror(errno));
     }
 }

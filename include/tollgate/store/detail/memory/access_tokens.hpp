@@ -75,7 +75,7 @@ private:
         auto next = found->second.begin();
         for (std::size_t left = found->second.size(); left > 0; --left) {
             const dated_digest token = *next++;  // `remove` erases the set with its last token
-            if (!by_digest_.with(token.digest, [&](const row* stored) { return chosen(*stored); })) continue;
+            if (!by_digest_.with_existing(token.digest, [&](const row& stored) { return chosen(stored); })) continue;
             remove(parties, token);
             revoked = true;
         }

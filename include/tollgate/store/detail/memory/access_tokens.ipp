@@ -62,7 +62,7 @@ TOLLGATE_DECL std::optional<grant_parties> access_tokens::parties_of(const diges
 TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
     const auto parties = parties_of(token);
     if (!parties) return false;
-    remove(*parties, {by_digest_.with(token, [](const row* stored) { return *stored->credential.expires_at; }), token});
+    remove(*parties, {by_digest_.with_existing(token, [](const row& stored) { return *stored.credential.expires_at; }), token});
     return true;
 }
 

@@ -26,6 +26,7 @@ using digests_by_time = std::set<dated_digest>;
 /// Moves a digest to another time. Does not allocate and cannot fail. Precondition: it exists.
 inline void move_in_time(digests_by_time& all, const dated_digest& from, instant to) noexcept {
     auto node = all.extract(from);
+    if (node.empty()) return;  // so that the compiler knows, too
     node.value().at = to;
     all.insert(std::move(node));
 }

@@ -41,7 +41,7 @@ public:
 
     [[nodiscard]] std::optional<device_code> find(const digest& code) const {
         const auto found = find_row(code);
-        return found == rows_.end() ? std::nullopt : std::optional{describe(*found)};
+        return found == rows_.end() ? std::nullopt : describe(*found);
     }
     [[nodiscard]] std::optional<device_code> find_by_user_code(const digest& user_code) const {
         for (const row& each : rows_)
@@ -77,10 +77,12 @@ private:
         std::optional<user_id> answered_by = {};
     };
 
-    [[nodiscard]] device_code describe(const row& stored) const {
+    [[nodiscard]] std::optional<device_code> describe(const row& stored) const {
         const new_device_code& code = stored.code;
-        return {code.device_digest, code.application, applications_.find(code.application)->client_id, code.scopes, code.requested_from,
-                code.created_at,    code.expires_at,  stored.state,                                    stored.answered_by};
+        const auto* const application = applications_.find(code.application);
+        if (application == nullptr) return std::nullopt;
+        return device_code{code.device_digest, code.application, application->client_id, code.scopes,       code.requested_from,
+                           code.created_at,    code.expires_at,  stored.state,           stored.answered_by};
     }
 
     struct is_of {

@@ -141,9 +141,10 @@ TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const t
     const digest replaced = node.key();
     for (digest& each : rows_.find(changed.parties)->second.refresh_tokens)
         if (each == replaced) each = next;
-    auto end = refresh_tokens_by_end_.extract(dated_digest{changed.expires_at, replaced});
-    end.value().digest = next;
-    refresh_tokens_by_end_.insert(std::move(end));
+    if (auto end = refresh_tokens_by_end_.extract(dated_digest{changed.expires_at, replaced}); !end.empty()) {
+        end.value().digest = next;
+        refresh_tokens_by_end_.insert(std::move(end));
+    }
     changed.family = rotation.family_digest;
     changed.replaced = replaced;
     changed.replaced_at = now;

@@ -57,7 +57,8 @@ TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id,
     std::string added = secret;  // may throw, so before anything is changed
     auto& previous = changed->previous_secrets;
     previous.reserve(limits::previous_secrets_max + 1);
-    previous.insert(previous.begin(), {std::exchange(changed->hook.secret, std::move(added)), old_valid_until});
+    previous.push_back({std::exchange(changed->hook.secret, std::move(added)), old_valid_until});
+    std::rotate(previous.begin(), previous.end() - 1, previous.end());
     if (previous.size() > limits::previous_secrets_max) previous.pop_back();
     return true;
 }

@@ -229,9 +229,10 @@ TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept 
 
 TOLLGATE_DECL void outbox::move(row& which, timed_deliveries& into, instant at) noexcept {
     if ((which.kept_in == &ended_) != (&into == &ended_)) charge(which, &into != &ended_);
-    auto node = which.kept_in->extract({which.at, which.id});
-    node.value().at = at;
-    into.insert(std::move(node));
+    if (auto node = which.kept_in->extract({which.at, which.id}); !node.empty()) {
+        node.value().at = at;
+        into.insert(std::move(node));
+    }
     which.kept_in = &into;
     which.at = at;
 }
@@ -263,6 +264,7 @@ TOLLGATE_DECL void outbox::queue(hook_rows& hook_entry, std::optional<instant> r
     hook_entry.queue = ready_at ? &ready_ : &idle_;
     hook_entry.place.ready_at = ready_at.value_or(instant{});
     hook_entry.place.number = ++last_place_;
+    if (node.empty()) return;
     node.value() = hook_entry.place;
     hook_entry.queue->insert(std::move(node));
 }

@@ -77,7 +77,7 @@ TOLLGATE_COLD bool personal_tokens::revoke(token_id id) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
-    const user_id owner = by_username_.with(named->second, [](const row* stored) { return stored->credential.user; });
+    const user_id owner = by_username_.with_existing(named->second, [](const row& stored) { return stored.credential.user; });
     by_username_.erase(named->second);
     usernames_.erase(named);
     const auto owned = of_user_.find(owner);

@@ -100,6 +100,7 @@ TOLLGATE_DECL std::size_t sessions::sweep(instant created_before, instant seen_b
 /// Precondition: it exists. By value: a reference into the removed row would dangle.
 TOLLGATE_DECL void sessions::remove(digest cookie) noexcept {
     const auto row = rows_.find(cookie);
+    if (row == rows_.end()) return;
     const dated_digest last_seen{row->second.last_seen_at, cookie};
     by_creation_.erase({row->second.created_at, cookie});
     by_last_seen_.erase(last_seen);

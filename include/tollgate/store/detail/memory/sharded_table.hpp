@@ -40,6 +40,15 @@ public:
         return use(at == none ? nullptr : static_cast<const Row*>(&in.places[at].held.row));
     }
 
+    /// Returns `use(const Row&)`. Precondition: there is such a row.
+    template <class LookUp, class Use>
+    auto with_existing(const LookUp& key, Use&& use) const {
+        const std::size_t hash = hash_(key);
+        const shard& in = shards_[index(hash)];
+        const std::scoped_lock lock{in.mutex};
+        return use(static_cast<const Row&>(in.places[in.find(key, hash)].held.row));
+    }
+
     /// Calls `change(Row&)`, which must not throw, if there is such a row. Returns whether there was.
     template <class LookUp, class Change>
     bool change(const LookUp& key, Change&& change) noexcept {
