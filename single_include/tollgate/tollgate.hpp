@@ -8494,7 +8494,7 @@ template <user_directory Users>
         auth.caller.reset();
     };
     if (http::handler_blocks<Users>() && thread == http::thread_kind::io) {
-        const auto cached = cached_quota_of(users, auth.caller->user);
+        const auto cached = tollgate::cached_quota_of(users, auth.caller->user);
         if (cached.is_unknown()) return false;
         if (cached.is_hit()) own = *cached;
         else user_is_gone();
@@ -8818,7 +8818,7 @@ inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policie
 template <class Policies>
 [[nodiscard]] request_start start_request(const Policies& policies, instant now) noexcept {
     request_start start{http::unique_id::make(), now, {}};
-    if constexpr (is_observed<Policies>) start.reading = steady_now(policy(policies.clock));
+    if constexpr (is_observed<Policies>) start.reading = tollgate::steady_now(policy(policies.clock));
     return start;
 }
 template <class Policies>
@@ -8837,7 +8837,7 @@ struct observed_request {
     template <class Policies>
     [[nodiscard]] request_context context(const Policies& policies) const noexcept {
         auto context = without_duration();
-        context.duration = (std::max)(std::chrono::nanoseconds{0}, steady_now(policy(policies.clock)) - start.reading);
+        context.duration = (std::max)(std::chrono::nanoseconds{0}, tollgate::steady_now(policy(policies.clock)) - start.reading);
         return context;
     }
 
@@ -8985,7 +8985,7 @@ template <rate_limiter Limiter>
 template <rate_limiter Limiter>
 [[nodiscard]] std::optional<limit_decision> take_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
                                                           instant now) noexcept {
-    if (!limiter_may_block(limiter)) return limiter.take(key, allowed, now);
+    if (!pipeline::limiter_may_block(limiter)) return limiter.take(key, allowed, now);
     if constexpr (requires { { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<std::optional<limit_decision>>; })
         return limiter.try_take(key, allowed, now);
     else return std::nullopt;
@@ -8994,7 +8994,7 @@ template <rate_limiter Limiter>
 template <rate_limiter Limiter>
 [[nodiscard]] std::optional<limit_decision> peek_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
                                                           instant now) noexcept {
-    if (!limiter_may_block(limiter)) return limiter.peek(key, allowed, now);
+    if (!pipeline::limiter_may_block(limiter)) return limiter.peek(key, allowed, now);
     if constexpr (requires { { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<std::optional<limit_decision>>; })
         return limiter.try_peek(key, allowed, now);
     else return std::nullopt;
@@ -9047,7 +9047,7 @@ template <rate_limiter Limiter>
 /// Counts the request against its caller or its client's address. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
 [[nodiscard]] bool count_request(Limiter& limiter, const api_settings& settings, http::thread_kind thread, judgement& state) {
-    return count_in(limiter, limit_key_of(state), quota_of(settings, state), thread, state);
+    return pipeline::count_in(limiter, limit_key_of(state), quota_of(settings, state), thread, state);
 }
 
 /// Whether the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
@@ -9207,7 +9207,7 @@ template <class Policies, class Settings>
                                    const http::refusal& refusal, http::response& response) {
     const auto client = client_of(refusal, settings);
     const auto now = policy(policies.clock).now();
-    const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
+    const auto limit = pipeline::peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
     http::add_retry_after(response, refusal.status);
     write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
     add_rate_limit_fields(response, limit);
@@ -9265,19 +9265,20 @@ struct judge {
                 state.client = http::client_address(request, api.settings.trusted_proxies, api.settings.client_named_by);
                 // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate
                 // limit has been checked.
-                state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);
+                state.user_agent_accepted = pipeline::accepts_user_agent(policy(policies.agent_rule), request);
                 // A preflight is not counted, so its credentials are not read either: otherwise, guesses would be free.
                 state.is_preflight = state.user_agent_accepted && http::is_preflight(request);
                 if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators, request, state.auth);
                 [[fallthrough]];
             case stage::credential:
-                if (!find_credential(policies.authenticators, store, request, thread_for(work_kind::credentials), state.now, state.auth))
+                if (!pipeline::find_credential(policies.authenticators, store, request, thread_for(work_kind::credentials), state.now,
+                                               state.auth))
                     return wait_at(stage::credential, work_kind::credentials, state);
                 state.judged_at = state.now;
                 if (thread_for(work_kind::credentials) == http::thread_kind::worker) state.judged_at = policy(policies.clock).now();
                 [[fallthrough]];
             case stage::use:
-                if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
+                if (!pipeline::record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
                     return wait_at(stage::use, work_kind::token_uses, state);
                 [[fallthrough]];
             case stage::quota:
@@ -9295,7 +9296,8 @@ struct judge {
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
                 if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
                 if (state.route->result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto rejected = check_access(policy(policies.scope_checker), api.routes[state.route->route].access, state))
+                if (const auto rejected =
+                        pipeline::check_access(policy(policies.scope_checker), api.routes[state.route->route].access, state))
                     return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
@@ -9316,7 +9318,7 @@ struct judge {
     /// The response after an exception. Never waits.
     void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
         if (!state.limit) {
-            state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(api.settings, state), state.now);
+            state.limit = pipeline::peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(api.settings, state), state.now);
         }
         fail(failure, request, response, state);
     }
@@ -11907,7 +11909,7 @@ public:
     page_renderer(std::string_view auth_url, const service_catalog& services, Theme theme,
                   page_reach reach = page_reach::this_site, std::string documentation_url = {})
         : theme_{std::move(theme)},
-          site_{page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)))},
+          site_{page_site::make(auth_url, policy(theme_).style_sheet(), web::icon_of(policy(theme_)))},
           reach_{reach},
           documentation_url_{std::move(documentation_url)} {
         add_languages(services);
@@ -12774,7 +12776,7 @@ template <grant_store Grants, random_source Random, scope_checker Checker>
     const auto& lifetimes = context.settings;
     std::optional<token_rotation> rotation;
     if (context.client.type == client_type::public_client || lifetimes.rotates_all_refresh_tokens) {
-        rotation = new_rotation(exchange.refresh_token, lifetimes, random);
+        rotation = oauth::new_rotation(exchange.refresh_token, lifetimes, random);
         if (!rotation) return random_source_error();
     }
     const auto refreshed = grants.refresh_access_token({
@@ -12904,7 +12906,7 @@ struct authorization_page {
             return pages.respond_status(response, http::status::forbidden);
 
         context.note_client(sent.find("client_id").value_or(""));
-        auto judged = judge_request(sent, store, settings.services, [&](user_id user) { return is_active(sessions, user); });
+        auto judged = oauth::judge_request(sent, store, settings.services, [&](user_id user) { return is_active(sessions, user); });
         if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged)) {
             context.error = to_code(*failure);
@@ -13015,7 +13017,7 @@ private:
         const auto granted = store.granted_scopes(session->user, call.authorization.client.id);
         if (!granted) return send_error(call, granted.error());
         if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return ask(call, *session);
-        const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());
         auto new_code = code_for(call, session->user, *code);
         new_code.only_if_granted = true;
@@ -13187,7 +13189,7 @@ private:
         const bool remembered =
             made_at <= call.context.now() && call.context.now() < made_at + seconds{limits::spent_code_seconds};
         if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
-        const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());
         store_and_send_code(call, derivation.user, *code);
     }
@@ -13229,7 +13231,7 @@ private:
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url(target_of(call), code), call.response);
-        remove_expired(store, policy(policies.observer), call.context.now(), 1);
+        oauth::remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
     void respond_store_failure(const authorization_call& call, const error& error) const {
@@ -13482,15 +13484,15 @@ struct client_endpoints {
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
         const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
-        auto judged = issue_tokens(read->sent, exchange, store, policy(policies.random), policy(policies.scope_checker));
+        auto judged = oauth::issue_tokens(read->sent, exchange, store, policy(policies.random), policy(policies.scope_checker));
         if (!judged && judged.error().kind == error_kind::too_many_requests)
             return refuse_for_now(judged.error().retry_at, response, judged.error().message);
         if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return refuse_exchange(*read, *error, response);
         if (const auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
-                report_activity(policy(policies.observer), {activity_kind::access_revoked_after_reuse, *reused->user, read->client.name,
-                                                            context.client, context.now()});
+                tollgate::report_activity(policy(policies.observer), {activity_kind::access_revoked_after_reuse, *reused->user,
+                                                                      read->client.name, context.client, context.now()});
             return refuse_exchange(*read, reused->reason, response);
         }
         const auto& issued = std::get<token_response>(*judged);
@@ -13501,7 +13503,7 @@ struct client_endpoints {
         }
         write_tokens(response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        remove_expired(store, policy(policies.observer), context.now(), rows_added);
+        oauth::remove_expired(store, policy(policies.observer), context.now(), rows_added);
     }
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
@@ -13562,8 +13564,8 @@ struct client_endpoints {
         // A user's code is short enough to be drawn twice.
         constexpr int draws_max = 3;
         for (int draws = 1;; ++draws) {
-            const auto device = new_secret(secret_kind::device_code, policy(policies.random));
-            const auto user = new_user_code(policy(policies.random));
+            const auto device = tollgate::new_secret(secret_kind::device_code, policy(policies.random));
+            const auto user = oauth::new_user_code(policy(policies.random));
             if (!device || !user) return respond_error(random_source_error(), response);
             const auto created = store.create_device_code({.device_digest = digest_of(*device),
                                                            .user_digest = digest_of_user_code(*user),
@@ -13577,7 +13579,7 @@ struct client_endpoints {
             write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
             break;
         }
-        remove_expired(store, policy(policies.observer), context.now(), 1);
+        oauth::remove_expired(store, policy(policies.observer), context.now(), 1);
     }
 
 private:
@@ -13685,7 +13687,7 @@ private:
         }
         auto& [sent, credentials] = std::get<client_request>(read);
         state.note_client(credentials.client_id);
-        auto found = authenticate_client(credentials, store);
+        auto found = oauth::authenticate_client(credentials, store);
         if (!found) {
             respond_error(found.error(), response);
             return std::nullopt;
@@ -14067,7 +14069,7 @@ private:
         if (!answered) return respond_error(answered.error(), call.response);
         if (client && (*answered)->is_new) report_granted(call, client->name);
         redirect_to_result(call, device_result_of(**answered, decision));
-        remove_expired(store, policy(policies.observer), call.context.now(), 1);
+        oauth::remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
     /// The name of the result is encrypted for the session, so that no link shows a result that there was not.
@@ -16290,7 +16292,7 @@ template <class Call>
 template <class Call>
 void check_typed_target(const Call& call, const hook_form& typed, web::form_faults& faults) {
     if (faults.find("target_url") != nullptr) return;
-    if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
+    if (const auto allowed = tollgate::check_hook_target(call.target_rule(), typed.target_url); !allowed)
         faults.add("target_url", target_fault(allowed.error().message, call.texts().webhooks));
 }
 

@@ -2,6 +2,9 @@
 """All public headers compile without a warning as C++23 and with libc++, once after the macros of others. Other compilers get
 one message. Header-only, each translation unit has every body: linked twice, the linker complains about one that is not inline.
 
+A program with pages compiles without the warnings that only an optimizer finds. The single header and include/ are harmless in one unit, and
+so are two copies of include/. Classes of users may have an operator& and a comma of their own, and a namespace with greedy functions.
+
 C++20, Clang 16, and Clang with libstdc++ are not in the table: the other tests compile the library that way.
 """
 
@@ -30,11 +33,41 @@ SPECIAL = SUPPORTED[0]
 CORE = [("g++", ["-std=c++20", "-fno-rtti"])]
 # With Asio's executors of the Networking TS.
 OLD_EXECUTORS = [("g++", ["-std=gnu++20", "-DASIO_USE_TS_EXECUTOR_AS_DEFAULT"], ["ASIO", "DISPATCHER"])]
+# The warnings of an optimizer, for a program with pages.
+OPTIMIZED = [
+    ["-O2", "-Wall", "-Wextra", "-Werror", "-Warray-bounds", "-Wstringop-overflow"],
+    ["-O3", "-Wall", "-Wextra", "-Werror", "-Wlogical-op", "-Wcast-align=strict", "-Wnull-dereference"],
+]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "examples/own_session/main.cpp"
+UNADDRESSABLE = pathlib.Path(__file__).parent / "unaddressable.cpp"
+# They cannot be names of functions.
+NO_FUNCTIONS = set("""alignas alignof and asm assert auto bool case catch char co_await concept const_cast decltype defined delete do double
+    dynamic_cast else errno explicit for htonl htons if int new noexcept not ntohl ntohs offsetof operator or reinterpret_cast requires return
+    sizeof static_assert static_cast switch throw typeid unsigned void while""".split())
+# Of the other copy, a header that includes many.
+SOME = "tollgate/store/memory.hpp"
+ORDERS = [
+    (f'"{ROOT}/single_include/tollgate/tollgate.hpp"', f"<{SOME}>"),
+    (f"<{SOME}>", f'"{ROOT}/single_include/tollgate/tollgate.hpp"'),
+    ('"copy/tollgate/store/memory.hpp"', f"<{SOME}>"),
+]
 REFUSED = [
     ("g++", ["-std=c++17"], "Tollgate needs C++20: compile with -std=c++20 or later."),
     ("clang++-16", ["-std=c++17"], "Tollgate needs C++20: compile with -std=c++20 or later."),
     ("g++", ["-std=c++20", "-fno-exceptions"], "Tollgate needs exceptions: compile without -fno-exceptions."),
 ]
+
+
+def greedy_functions(includes):
+    """Deleted functions with the names of all that the headers call without a scope. Each takes `ours` as one of its first arguments, and
+    fits better than a function of the library, or as well."""
+    names = set()
+    for path in includes.rglob("*.?pp"):
+        text = re.sub(r'//[^\n]*|"(?:\\.|[^"\\\n])*"', "", path.read_text())
+        names |= set(re.findall(r"(?<![\w.:>~])([a-z]\w*)\(", text))
+    names -= NO_FUNCTIONS | {"unaddressable"}
+    return "".join(f"void {name}({'auto&&, ' * place}ours auto&, auto&&...) = delete;\n" for name in sorted(names) for place in range(4))
 
 
 def main():
@@ -55,6 +88,26 @@ def main():
             compiles, output = check(compiler, flags, CODE)
         return None if compiles else f"{compiler} {' '.join(options)}:\n{output[:4000]}"
 
+    def optimize(flags):
+        with tempfile.TemporaryDirectory() as scratch:
+            compiles, output = toolchain.Compiler("g++", arguments.includes).compile(PROGRAM.read_text(), pathlib.Path(scratch) / "o",
+                                                                                     *flags)
+        return None if compiles else f"{' '.join(flags)}:\n{output[:4000]}"
+
+    def include_two(order):
+        with tempfile.TemporaryDirectory() as scratch:
+            shutil.copytree(arguments.includes[0], f"{scratch}/copy")
+            compiles, output = check("g++", [*toolchain.WARNINGS, f"-I{scratch}"], "".join(f"#include {name}\n" for name in order))
+        return None if compiles else f"{' and '.join(order)}:\n{output[:4000]}"
+
+    def accept_unaddressable(path):
+        before, line, after = path.read_text().partition("// compilers_test.py replaces this line")
+        if not line:
+            return f"{path}: no line to replace"
+        code = before + greedy_functions(pathlib.Path(arguments.includes[0])) + line + after
+        compiles, output = check("g++", ["-DTOLLGATE_SEPARATE_COMPILATION", "-DTOLLGATE_WITH_ASIO", "-DTOLLGATE_WITH_DISPATCHER"], code)
+        return None if compiles else f"{path}:\n{output[:4000]}"
+
     def link_twice(compiler, flags):
         with tempfile.TemporaryDirectory() as scratch:
             unit = pathlib.Path(scratch) / "unit.o"
@@ -74,7 +127,9 @@ def main():
         return f"{compiler} {' '.join(options)}: expected one message, not\n{output[:4000]}"
 
     rows = [(compiler, options, PARTS) for compiler, options in SUPPORTED] + [(*row, []) for row in CORE] + OLD_EXECUTORS
-    findings = [*toolchain.in_parallel(arguments.jobs, accept, rows), *toolchain.in_parallel(arguments.jobs, refuse, REFUSED)]
+    findings = [finding for work, items in ((accept, rows), (refuse, REFUSED), (optimize, OPTIMIZED), (include_two, ORDERS),
+                                            (accept_unaddressable, [UNADDRESSABLE]))
+                for finding in toolchain.in_parallel(arguments.jobs, work, items)]
     findings = list(filter(None, findings))
     print("\n".join(findings) if findings else f"{len(rows)} compilations without a warning")
     sys.exit(1 if findings else 0)

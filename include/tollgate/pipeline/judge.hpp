@@ -59,19 +59,20 @@ struct judge {
                 state.client = http::client_address(request, api.settings.trusted_proxies, api.settings.client_named_by);
                 // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate
                 // limit has been checked.
-                state.user_agent_accepted = accepts_user_agent(policy(policies.agent_rule), request);
+                state.user_agent_accepted = pipeline::accepts_user_agent(policy(policies.agent_rule), request);
                 // A preflight is not counted, so its credentials are not read either: otherwise, guesses would be free.
                 state.is_preflight = state.user_agent_accepted && http::is_preflight(request);
                 if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators, request, state.auth);
                 [[fallthrough]];
             case stage::credential:
-                if (!find_credential(policies.authenticators, store, request, thread_for(work_kind::credentials), state.now, state.auth))
+                if (!pipeline::find_credential(policies.authenticators, store, request, thread_for(work_kind::credentials), state.now,
+                                               state.auth))
                     return wait_at(stage::credential, work_kind::credentials, state);
                 state.judged_at = state.now;
                 if (thread_for(work_kind::credentials) == http::thread_kind::worker) state.judged_at = policy(policies.clock).now();
                 [[fallthrough]];
             case stage::use:
-                if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
+                if (!pipeline::record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
                     return wait_at(stage::use, work_kind::token_uses, state);
                 [[fallthrough]];
             case stage::quota:
@@ -89,7 +90,8 @@ struct judge {
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
                 if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
                 if (state.route->result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto rejected = check_access(policy(policies.scope_checker), api.routes[state.route->route].access, state))
+                if (const auto rejected =
+                        pipeline::check_access(policy(policies.scope_checker), api.routes[state.route->route].access, state))
                     return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
@@ -110,7 +112,7 @@ struct judge {
     /// The response after an exception. Never waits.
     void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
         if (!state.limit) {
-            state.limit = peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(api.settings, state), state.now);
+            state.limit = pipeline::peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(api.settings, state), state.now);
         }
         fail(failure, request, response, state);
     }

@@ -54,7 +54,7 @@ struct authorization_page {
             return pages.respond_status(response, http::status::forbidden);
 
         context.note_client(sent.find("client_id").value_or(""));
-        auto judged = judge_request(sent, store, settings.services, [&](user_id user) { return is_active(sessions, user); });
+        auto judged = oauth::judge_request(sent, store, settings.services, [&](user_id user) { return is_active(sessions, user); });
         if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged)) {
             context.error = to_code(*failure);
@@ -165,7 +165,7 @@ private:
         const auto granted = store.granted_scopes(session->user, call.authorization.client.id);
         if (!granted) return send_error(call, granted.error());
         if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return ask(call, *session);
-        const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());
         auto new_code = code_for(call, session->user, *code);
         new_code.only_if_granted = true;
@@ -337,7 +337,7 @@ private:
         const bool remembered =
             made_at <= call.context.now() && call.context.now() < made_at + seconds{limits::spent_code_seconds};
         if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
-        const auto code = new_secret(secret_kind::authorization_code, policy(policies.random));
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, policy(policies.random));
         if (!code) return send_error(call, random_source_error());
         store_and_send_code(call, derivation.user, *code);
     }
@@ -379,7 +379,7 @@ private:
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url(target_of(call), code), call.response);
-        remove_expired(store, policy(policies.observer), call.context.now(), 1);
+        oauth::remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
     void respond_store_failure(const authorization_call& call, const error& error) const {

@@ -148,15 +148,15 @@ struct client_endpoints {
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
         const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
-        auto judged = issue_tokens(read->sent, exchange, store, policy(policies.random), policy(policies.scope_checker));
+        auto judged = oauth::issue_tokens(read->sent, exchange, store, policy(policies.random), policy(policies.scope_checker));
         if (!judged && judged.error().kind == error_kind::too_many_requests)
             return refuse_for_now(judged.error().retry_at, response, judged.error().message);
         if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return refuse_exchange(*read, *error, response);
         if (const auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
-                report_activity(policy(policies.observer), {activity_kind::access_revoked_after_reuse, *reused->user, read->client.name,
-                                                            context.client, context.now()});
+                tollgate::report_activity(policy(policies.observer), {activity_kind::access_revoked_after_reuse, *reused->user,
+                                                                      read->client.name, context.client, context.now()});
             return refuse_exchange(*read, reused->reason, response);
         }
         const auto& issued = std::get<token_response>(*judged);
@@ -167,7 +167,7 @@ struct client_endpoints {
         }
         write_tokens(response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        remove_expired(store, policy(policies.observer), context.now(), rows_added);
+        oauth::remove_expired(store, policy(policies.observer), context.now(), rows_added);
     }
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
@@ -228,8 +228,8 @@ struct client_endpoints {
         // A user's code is short enough to be drawn twice.
         constexpr int draws_max = 3;
         for (int draws = 1;; ++draws) {
-            const auto device = new_secret(secret_kind::device_code, policy(policies.random));
-            const auto user = new_user_code(policy(policies.random));
+            const auto device = tollgate::new_secret(secret_kind::device_code, policy(policies.random));
+            const auto user = oauth::new_user_code(policy(policies.random));
             if (!device || !user) return respond_error(random_source_error(), response);
             const auto created = store.create_device_code({.device_digest = digest_of(*device),
                                                            .user_digest = digest_of_user_code(*user),
@@ -243,7 +243,7 @@ struct client_endpoints {
             write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
             break;
         }
-        remove_expired(store, policy(policies.observer), context.now(), 1);
+        oauth::remove_expired(store, policy(policies.observer), context.now(), 1);
     }
 
 private:
@@ -351,7 +351,7 @@ private:
         }
         auto& [sent, credentials] = std::get<client_request>(read);
         state.note_client(credentials.client_id);
-        auto found = authenticate_client(credentials, store);
+        auto found = oauth::authenticate_client(credentials, store);
         if (!found) {
             respond_error(found.error(), response);
             return std::nullopt;

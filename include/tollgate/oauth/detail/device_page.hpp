@@ -268,7 +268,7 @@ private:
         if (!answered) return respond_error(answered.error(), call.response);
         if (client && (*answered)->is_new) report_granted(call, client->name);
         redirect_to_result(call, device_result_of(**answered, decision));
-        remove_expired(store, policy(policies.observer), call.context.now(), 1);
+        oauth::remove_expired(store, policy(policies.observer), call.context.now(), 1);
     }
 
     /// The name of the result is encrypted for the session, so that no link shows a result that there was not.

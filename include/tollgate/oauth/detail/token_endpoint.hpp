@@ -230,7 +230,7 @@ template <grant_store Grants, random_source Random, scope_checker Checker>
     const auto& lifetimes = context.settings;
     std::optional<token_rotation> rotation;
     if (context.client.type == client_type::public_client || lifetimes.rotates_all_refresh_tokens) {
-        rotation = new_rotation(exchange.refresh_token, lifetimes, random);
+        rotation = oauth::new_rotation(exchange.refresh_token, lifetimes, random);
         if (!rotation) return random_source_error();
     }
     const auto refreshed = grants.refresh_access_token({

@@ -158,7 +158,7 @@ template <class Call>
 template <class Call>
 void check_typed_target(const Call& call, const hook_form& typed, web::form_faults& faults) {
     if (faults.find("target_url") != nullptr) return;
-    if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
+    if (const auto allowed = tollgate::check_hook_target(call.target_rule(), typed.target_url); !allowed)
         faults.add("target_url", target_fault(allowed.error().message, call.texts().webhooks));
 }
 

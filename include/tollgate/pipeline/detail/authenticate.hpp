@@ -226,7 +226,7 @@ template <user_directory Users>
         auth.caller.reset();
     };
     if (http::handler_blocks<Users>() && thread == http::thread_kind::io) {
-        const auto cached = cached_quota_of(users, auth.caller->user);
+        const auto cached = tollgate::cached_quota_of(users, auth.caller->user);
         if (cached.is_unknown()) return false;
         if (cached.is_hit()) own = *cached;
         else user_is_gone();

@@ -39,7 +39,7 @@ inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policie
 template <class Policies>
 [[nodiscard]] request_start start_request(const Policies& policies, instant now) noexcept {
     request_start start{http::unique_id::make(), now, {}};
-    if constexpr (is_observed<Policies>) start.reading = steady_now(policy(policies.clock));
+    if constexpr (is_observed<Policies>) start.reading = tollgate::steady_now(policy(policies.clock));
     return start;
 }
 template <class Policies>
@@ -58,7 +58,7 @@ struct observed_request {
     template <class Policies>
     [[nodiscard]] request_context context(const Policies& policies) const noexcept {
         auto context = without_duration();
-        context.duration = (std::max)(std::chrono::nanoseconds{0}, steady_now(policy(policies.clock)) - start.reading);
+        context.duration = (std::max)(std::chrono::nanoseconds{0}, tollgate::steady_now(policy(policies.clock)) - start.reading);
         return context;
     }
 

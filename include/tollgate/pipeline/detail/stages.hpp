@@ -88,7 +88,7 @@ template <rate_limiter Limiter>
 template <rate_limiter Limiter>
 [[nodiscard]] std::optional<limit_decision> take_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
                                                           instant now) noexcept {
-    if (!limiter_may_block(limiter)) return limiter.take(key, allowed, now);
+    if (!pipeline::limiter_may_block(limiter)) return limiter.take(key, allowed, now);
     if constexpr (requires { { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<std::optional<limit_decision>>; })
         return limiter.try_take(key, allowed, now);
     else return std::nullopt;
@@ -97,7 +97,7 @@ template <rate_limiter Limiter>
 template <rate_limiter Limiter>
 [[nodiscard]] std::optional<limit_decision> peek_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
                                                           instant now) noexcept {
-    if (!limiter_may_block(limiter)) return limiter.peek(key, allowed, now);
+    if (!pipeline::limiter_may_block(limiter)) return limiter.peek(key, allowed, now);
     if constexpr (requires { { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<std::optional<limit_decision>>; })
         return limiter.try_peek(key, allowed, now);
     else return std::nullopt;
@@ -150,7 +150,7 @@ template <rate_limiter Limiter>
 /// Counts the request against its caller or its client's address. False, and nothing counted, if that needs a worker.
 template <rate_limiter Limiter>
 [[nodiscard]] bool count_request(Limiter& limiter, const api_settings& settings, http::thread_kind thread, judgement& state) {
-    return count_in(limiter, limit_key_of(state), quota_of(settings, state), thread, state);
+    return pipeline::count_in(limiter, limit_key_of(state), quota_of(settings, state), thread, state);
 }
 
 /// Whether the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends

@@ -34,7 +34,7 @@ template <class Policies, class Settings>
                                    const http::refusal& refusal, http::response& response) {
     const auto client = client_of(refusal, settings);
     const auto now = policy(policies.clock).now();
-    const auto limit = peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
+    const auto limit = pipeline::peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
     http::add_retry_after(response, refusal.status);
     write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
     add_rate_limit_fields(response, limit);

@@ -176,7 +176,7 @@ public:
     page_renderer(std::string_view auth_url, const service_catalog& services, Theme theme,
                   page_reach reach = page_reach::this_site, std::string documentation_url = {})
         : theme_{std::move(theme)},
-          site_{page_site::make(auth_url, policy(theme_).style_sheet(), icon_of(policy(theme_)))},
+          site_{page_site::make(auth_url, policy(theme_).style_sheet(), web::icon_of(policy(theme_)))},
           reach_{reach},
           documentation_url_{std::move(documentation_url)} {
         add_languages(services);
