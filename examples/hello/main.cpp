@@ -12,11 +12,11 @@ using namespace tollgate;
 
 // What this process knows about its users.
 struct shop_directory {
+    static constexpr bool blocking = false;  // answers at once
     result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
     result<std::vector<account>> accounts_of(user_id, std::string_view) {
         return std::vector{account{account_id{1}, "Corner shop"}};
     }
-    result<std::optional<quota>> quota_of(user_id) { return {}; }
 };
 
 int main(int argc, char** argv) {

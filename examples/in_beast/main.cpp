@@ -34,9 +34,9 @@ using asio::ip::tcp;
 using namespace tollgate;
 
 struct shop_directory {
+    static constexpr bool blocking = false;  // answers at once
     result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
     result<std::vector<account>> accounts_of(user_id, std::string_view) { return {}; }
-    result<std::optional<quota>> quota_of(user_id) { return {}; }
 };
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
@@ -82,9 +82,7 @@ beast_response answer(Handler& handler, const beast_request& from, ip_address pe
 // [/answer]
 
 /// Serves one connection. A client can end it at any time, so errors are values here. Reading or writing takes at most 30 seconds.
-template <http::handler Handler>
-asio::awaitable<void> serve(Handler& handler, beast::tcp_stream stream) {
-    static_assert(!http::handler_blocks<Handler>());  // one that blocks is called on threads that may wait
+asio::awaitable<void> serve(http::handler_ref handler, beast::tcp_stream stream) {
     beast::error_code failed;
     const auto peer = stream.socket().remote_endpoint(failed);  // fails if the client is gone already
     beast::flat_buffer buffer;

@@ -49,7 +49,7 @@ bool admin_listener::host_check::knows_host_of(const http::request& request) con
 
 admin_listener::admin_listener(const listen_address& endpoint, const std::vector<std::string>& hosts, metrics& counts, health& checks)
     : endpoint_{endpoint},
-      checked_{host_check::site_type{http::mounted("/metrics", counts), http::mounted("/healthz", checks),
+      checked_{http::site{http::mounted("/metrics", counts), http::mounted("/healthz", checks),
                                      http::mounted("/readyz", checks), http::mounted("", nothing_else_)},
                known_hosts(hosts)},
       server_{checked_, settings_for(endpoint)} {}

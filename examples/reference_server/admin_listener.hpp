@@ -19,6 +19,8 @@ class admin_listener {
 public:
     /// Responds with 404 to every other path.
     struct nothing_else {
+        static constexpr bool blocking = false;
+
         void handle(const tollgate::http::request&, tollgate::http::response& response) const noexcept {
             response.set_status(tollgate::http::status::not_found);
         }
@@ -30,8 +32,7 @@ public:
     /// Responds with 421 to requests for hosts that are neither IP addresses, nor names without a dot, nor known: a web page must not read
     /// the metrics through a name of its own that resolves to this address (DNS rebinding).
     struct host_check {
-        using site_type = tollgate::http::site<tollgate::metrics, tollgate::health, tollgate::health, nothing_else>;
-        static constexpr bool blocking = site_type::blocking;
+        static constexpr bool blocking = false;
         static constexpr bool reads_body = false;
 
         void handle(const tollgate::http::request& request, tollgate::http::response& response) noexcept {
@@ -41,7 +42,7 @@ public:
         void handle(const tollgate::http::refusal& refused, tollgate::http::response& response) noexcept { site.handle(refused, response); }
         [[nodiscard]] bool knows_host_of(const tollgate::http::request& request) const noexcept;
 
-        site_type site;
+        tollgate::http::site site;
         tollgate::http::allowed_hosts known;
     };
 

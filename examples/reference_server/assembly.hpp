@@ -7,6 +7,7 @@
 #include "user_passwords.hpp"
 
 #include <tollgate/api/account_service.hpp>
+#include <tollgate/api/sign_in.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/policy/default_policies.hpp>
@@ -33,7 +34,7 @@ stored_data(Directory&, Store&, Clock) -> stored_data<Directory, Store, Clock>;
 /// The library's `account_service` with sign-in by password, and the dispatcher of its webhooks.
 template <class Directory, class Store, class Clock>
 class assembly {
-    static auto make_policies(const settings& settings, const Clock& clock, chosen_limiter& limiter, observers& observer) {
+    static tollgate::policies make_policies(const settings& settings, const Clock& clock, chosen_limiter& limiter, observers& observer) {
         return tollgate::default_policies()
             .with_clock(clock)
             .with_limiter(std::ref(limiter))
@@ -47,11 +48,8 @@ class assembly {
         const auto key = tollgate::make_secret(tollgate::secret_kind::session, random);
         return expect(users.shared_key("known browsers", key), "--store: cannot read the key of known browsers");
     }
-    using policies = decltype(make_policies(std::declval<settings>(), std::declval<Clock>(), std::declval<chosen_limiter&>(),
-                                            std::declval<observers&>()));
     using passwords_type = user_passwords<Directory>;
     using sessions_type = tollgate::cookie_sessions<Store, passwords_type>;
-    using service_type = tollgate::account_service<Directory, Store, sessions_type, policies>;
 
 public:
     /// `urls` are those that clients use. The data and the observers must outlive it.
@@ -64,11 +62,11 @@ public:
                     passwords_},
           service_{to_service_settings(settings, urls, services), data.users, data.store, sessions_,
                    make_policies(settings, data.clock, limiter_, observer)},
-          dispatcher_{service_, make_dispatch_settings(settings, data.users)} {
+          dispatcher_{data.store, make_dispatch_settings(settings, data.users), service_.policies()} {
         observer.log.set_audit_log([&users = data.users](const tollgate::activity& activity) { return users.record(activity); });
     }
 
-    [[nodiscard]] service_type& service() noexcept { return service_; }
+    [[nodiscard]] tollgate::account_service& service() noexcept { return service_; }
     [[nodiscard]] auto& dispatcher() noexcept { return dispatcher_; }
     [[nodiscard]] chosen_limiter& limiter() noexcept { return limiter_; }
 
@@ -89,8 +87,8 @@ private:
     chosen_limiter limiter_;
     passwords_type passwords_;
     sessions_type sessions_;
-    service_type service_;
-    decltype(tollgate::hook_dispatcher{std::declval<service_type&>()}) dispatcher_;
+    tollgate::account_service service_;
+    tollgate::hook_dispatcher dispatcher_;
 };
 
 }  // namespace reference

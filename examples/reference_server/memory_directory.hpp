@@ -23,6 +23,8 @@ namespace reference {
 /// Thread rule: add users and accounts first, so that reads by requests need no lock; then any thread.
 class memory_directory {
 public:
+    static constexpr bool blocking = false;
+
     tollgate::result<tollgate::balance> balance_of(tollgate::user_id user) const {
         const auto found = users_.find(user);
         if (found == users_.end()) return tollgate::not_found();

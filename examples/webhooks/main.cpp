@@ -83,9 +83,9 @@ struct delivery_log : no_observer {
 // [/observe]
 
 struct shop_directory {
+    static constexpr bool blocking = false;  // answers at once
     result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
     result<std::vector<account>> accounts_of(user_id, std::string_view) { return {}; }
-    result<std::optional<quota>> quota_of(user_id) { return {}; }
 };
 
 int main() {
@@ -98,7 +98,7 @@ int main() {
                             default_policies()
                                 .with_observer(delivery_log{})
                                 .with_target_rule(public_targets{.private_allowed = true})};  // the receiver is on this machine
-    hook_dispatcher dispatcher{service};  // delivers what is in its store, by its policies
+    hook_dispatcher dispatcher{store, {}, service.policies()};  // delivers what is in the store
     if (const auto started = dispatcher.start(); !started) return report(started.error());
     // [/dispatch]
 

@@ -1,9 +1,9 @@
-// expect: tollgate: blocking is a public static constexpr bool; read tollgate/http/handler.hpp
-// misfit 1 names blocking: tollgate: blocking is a public static constexpr bool; read tollgate/http/handler.hpp
-// misfit 2 names blocking: tollgate: blocking is a public static constexpr bool; read tollgate/http/handler.hpp
-// misfit 3 names blocking: tollgate: blocking is a public static constexpr bool; read tollgate/http/handler.hpp
-// misfit 4 names blocking: tollgate: blocking is a public static constexpr bool; read tollgate/http/handler.hpp
-#include <tollgate/http/handler.hpp>
+// expect: tollgate: blocking is a public static constexpr bool; read tollgate/base/blocking.hpp
+// misfit 1 names blocking: tollgate: blocking is a public static constexpr bool; read tollgate/base/blocking.hpp
+// misfit 2 names blocking: tollgate: blocking is a public static constexpr bool; read tollgate/base/blocking.hpp
+// misfit 3 names blocking: tollgate: blocking is a public static constexpr bool; read tollgate/base/blocking.hpp
+// misfit 4 names blocking: tollgate: blocking is a public static constexpr bool; read tollgate/base/blocking.hpp
+#include <tollgate/base/blocking.hpp>
 
 using namespace tollgate;
 
@@ -25,4 +25,4 @@ public:
 #endif
 };
 
-int main() { return http::handler_blocks<own_directory>() ? 0 : 1; }
+int main() { return may_block(own_directory{}) ? 0 : 1; }

@@ -1,6 +1,6 @@
-// expect: tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp
-// misfit 1 names challenge: tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp
-// misfit 2 names identify: tollgate: an authenticator does not satisfy authenticator_over this store; read tollgate/contract/authenticator.hpp
+// expect: tollgate: this does not satisfy authenticator; read tollgate/contract/authenticator.hpp
+// misfit 1 names challenge: tollgate: this does not satisfy authenticator; read tollgate/contract/authenticator.hpp
+// misfit 2 names identify: tollgate: this does not satisfy authenticator; read tollgate/contract/authenticator.hpp
 // misfit 4 names field: tollgate: each authenticator with a field has another one, and not Authorization; read tollgate/contract/authenticator.hpp
 // misfit 5 names field: tollgate: field of an authenticator is a static constexpr std::string_view; read tollgate/contract/authenticator.hpp
 // misfit 3 names read: tollgate: a member named read exists, but this does not satisfy token_authenticator; read tollgate/contract/authenticator.hpp

@@ -1,11 +1,11 @@
 // expect: tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp
-// misfit 1 names quota_of: tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp
+// misfit 1 names accounts_of: tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp
 // misfit 2 names balance_of: tollgate: this does not satisfy user_directory; read tollgate/contract/user_directory.hpp
-// misfit 3 names cached_quota_of: tollgate: a member named cached_quota_of exists, but this does not satisfy quota_cache; read tollgate/contract/user_directory.hpp
-// misfit 4 names cached_balance_of: tollgate: a member named cached_balance_of exists, but this does not satisfy balance_cache; read tollgate/contract/user_directory.hpp
+// misfit 3 names quota_of: tollgate: a member named quota_of exists, but this does not satisfy quota_source; read tollgate/contract/user_directory.hpp
+// misfit 4 names quota_of: tollgate: a member named quota_of exists, but this does not satisfy quota_source; read tollgate/contract/user_directory.hpp
 // misfit 5 names has_account: tollgate: a member named has_account exists, but this does not satisfy account_checker; read tollgate/contract/user_directory.hpp
 // misfit 6 names activity_of: tollgate: a member named activity_of exists, but this does not satisfy activity_source; read tollgate/contract/user_directory.hpp
-// misfit 7 names cached_quota_of: tollgate: a member named cached_quota_of exists, but this does not satisfy quota_cache; read tollgate/contract/user_directory.hpp
+// misfit 7 names may_block: tollgate: may_block is a public const noexcept function that returns bool; read tollgate/base/blocking.hpp
 // misfit 8 names has_account: tollgate: a member named has_account exists, but this does not satisfy account_checker; read tollgate/contract/user_directory.hpp
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
@@ -19,22 +19,21 @@ struct own_directory {
 #else
     result<balance> balance_of(user_id) { return not_found(); }
 #endif
-    result<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
 #if TOLLGATE_MISFIT == 1
-    result<std::optional<quota>> qouta_of(user_id) { return not_found(); }
+    result<std::vector<account>> acounts_of(user_id, std::string_view) { return not_found(); }
 #else
-    result<std::optional<quota>> quota_of(user_id) { return not_found(); }
+    result<std::vector<account>> accounts_of(user_id, std::string_view) { return not_found(); }
 #endif
 #if TOLLGATE_MISFIT == 3
-    lookup<std::optional<quota>> cached_quota_of(user_id) const;  // not noexcept
+    std::optional<quota> quota_of(user_id);
 #elif TOLLGATE_MISFIT == 4
-    lookup<decimal> cached_balance_of(user_id) const noexcept;
+    result<std::optional<quota>> quota_of(const auto&, user_id);
 #elif TOLLGATE_MISFIT == 5
     bool has_account(user_id, const account_ref&);
 #elif TOLLGATE_MISFIT == 6
     result<std::vector<activity>> activity_of(user_id);
 #elif TOLLGATE_MISFIT == 7
-    lookup<std::optional<quota>> cached_quota_of(const auto&) const;
+    bool may_block() const;  // not noexcept
 #elif TOLLGATE_MISFIT == 8
     result<bool> has_account(user_id);
     result<bool> has_account(const account_ref&);

@@ -2,9 +2,9 @@
 // misfit 1 names peek: tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp
 // misfit 2 names peek: tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp
 // misfit 3 names peek: tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp
-// misfit 4 names may_block: tollgate: may_block of a limiter is const, noexcept and returns bool; read tollgate/contract/rate_limiter.hpp
+// misfit 4 names may_block: tollgate: may_block is a public const noexcept function that returns bool; read tollgate/base/blocking.hpp
 // misfit 5 names try_take: tollgate: try_take of a limiter is noexcept and returns std::optional<limit_decision>; read tollgate/contract/rate_limiter.hpp
-// misfit 6 names may_block: tollgate: may_block of a limiter is const, noexcept and returns bool; read tollgate/contract/rate_limiter.hpp
+// misfit 6 names may_block: tollgate: may_block is a public const noexcept function that returns bool; read tollgate/base/blocking.hpp
 // misfit 7 names try_peek: tollgate: try_peek of a limiter is noexcept and returns std::optional<limit_decision>; read tollgate/contract/rate_limiter.hpp
 #include <tollgate/policy/default_policies.hpp>
 

@@ -3,6 +3,8 @@
 // misfit 2 names session_of: tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp
 // misfit 3 names is_active: tollgate: a member named is_active exists, but this does not satisfy active_user_source; read tollgate/contract/session_source.hpp
 #include <tollgate/api/account_service.hpp>
+#include <tollgate/api/sign_in.hpp>
+#include <tollgate/pages/account_pages.hpp>
 #include <tollgate/store/memory.hpp>
 
 using namespace tollgate;

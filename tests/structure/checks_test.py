@@ -329,12 +329,6 @@ class PublicHeaders(Project):
         self.header("base/c.hpp")
         self.assert_finding(public_headers_test.check, "no document names")
 
-    def test_too_many(self):
-        for number in range(public_headers_test.PUBLIC_MAX):
-            self.header(f"http/h{number}.hpp")
-            self.write(f"docs/{number}.md", f"`tollgate/http/h{number}.hpp`")
-        self.assert_finding(public_headers_test.check, "at most")
-
 
 class SingleHeader(Project):
     def setUp(self):

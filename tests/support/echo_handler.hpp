@@ -12,6 +12,8 @@ namespace tollgate_test {
 /// Responds with method, path and body of the request. `/large` responds with one megabyte. Keeps the path of a refused one, and what it
 /// knows of one whose head did not arrive.
 struct echo_handler {
+    static constexpr bool blocking = false;
+
     std::atomic<int> requests = 0;
     std::atomic<int> refusals = 0;
     std::string refused;  // empty if the head did not arrive

@@ -2,6 +2,7 @@
 
 #include <tollgate/account/detail/new_secret.hpp>
 #include <tollgate/base/detail/encoding.hpp>
+#include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/json_body.hpp>
 #include <tollgate/oauth/authorization_server.hpp>
 #include <tollgate/store/memory.hpp>
@@ -125,6 +126,8 @@ struct faulty_store {
 
 /// Maps cookies to sessions.
 struct site_sessions {
+    static constexpr bool blocking = false;
+
     fault_plan* faults;
     std::map<std::string, session, std::less<>> known = {};
 
@@ -252,9 +255,7 @@ public:
     Sessions sessions{};
     watching_observer observer;
     window_limiter limiter{{64, 64}};
-    using policies = decltype(test_policies(std::declval<fake_clock>(), std::declval<shared_random>(), std::declval<watching_observer&>(),
-                                            std::declval<window_limiter&>()));
-    authorization_server<faulty_store, Sessions, policies> oauth;
+    authorization_server oauth;
     registered_client app;
 
     explicit oauth_shop(oauth_settings settings = test_oauth_settings())
@@ -400,8 +401,3 @@ std::string oauth_shop<Sessions>::consent(const parameter_list& parameters, std:
 }
 
 }  // namespace tollgate_test
-
-#if defined(TOLLGATE_TEST_SHARED_SHOPS)  // compiled once for all tests, in shops.cpp
-extern template class tollgate::authorization_server<tollgate_test::faulty_store, tollgate_test::site_sessions,
-                                                     tollgate_test::oauth_shop<>::policies>;
-#endif

@@ -18,6 +18,8 @@ using namespace tollgate;
 
 /// Signs in every cookie `who=LOGIN`; passwords are the login reversed.
 struct shop_sessions {
+    static constexpr bool blocking = false;
+
     std::map<std::string, user_id, std::less<>> logins{{"ann", ann}, {"bob", bob}};
     std::optional<error> failure;     // the result of every function, if set
     sign_in_response next_refusal{};  // for a wrong password
@@ -132,9 +134,7 @@ public:
         return std::string{text.substr(0, text.find(after))};
     }
 
-    using policies =
-        decltype(default_policies().with_clock(std::declval<fake_clock>()).with_random(std::declval<counting_random>()));
-    account_pages<shop_directory, memory_store, Sessions, policies> pages;
+    account_pages pages;
 };
 
 using page_shop = basic_page_shop<>;
@@ -149,8 +149,3 @@ using page_shop = basic_page_shop<>;
 }
 
 }  // namespace tollgate_test
-
-#if defined(TOLLGATE_TEST_SHARED_SHOPS)  // compiled once for all tests, in shops.cpp
-extern template class tollgate::account_pages<tollgate_test::shop_directory, tollgate::memory_store,
-                                              tollgate_test::shop_sessions, tollgate_test::page_shop::policies>;
-#endif

@@ -24,6 +24,8 @@ using namespace tollgate;
 
 /// An integrator's user directory: a few users with balances and accounts.
 struct shop_directory {
+    static constexpr bool blocking = false;
+
     struct person {
         balance own_balance;
         std::map<std::string, std::vector<account>, std::less<>> accounts;
@@ -54,6 +56,13 @@ struct shop_directory {
         return found->second.own_quota;
     }
 };
+
+/// Whether a handler needs a worker for this request.
+bool needs_worker(auto& handler, const http::request& request) {
+    http::response response;
+    http::handler_state state;
+    return handler.advance(request, response, state, http::thread_kind::io) == http::handle_step::needs_worker;
+}
 
 inline constexpr user_id ann{1};
 inline constexpr user_id bob{2};
@@ -192,9 +201,7 @@ public:
     http::response handle(test_request& request) { return api.handle(request.view()); }
     http::response handle(test_request&& request) { return api.handle(request.view()); }
 
-    using policies = decltype(std::declval<MakePolicies>()(
-        default_policies().with_clock(std::declval<fake_clock>()).with_random(std::declval<counting_random>())));
-    account_api<shop_directory, memory_store, policies> api;
+    account_api api;
 };
 
 using shop = basic_shop<decltype(keep_policies)>;
@@ -202,7 +209,3 @@ using shop = basic_shop<decltype(keep_policies)>;
 inline shop make_shop(api_settings settings = shop_settings()) { return shop{keep_policies, std::move(settings)}; }
 
 }  // namespace tollgate_test
-
-#if defined(TOLLGATE_TEST_SHARED_SHOPS)  // compiled once for all tests, in shops.cpp
-extern template class tollgate::account_api<tollgate_test::shop_directory, tollgate::memory_store, tollgate_test::shop::policies>;
-#endif

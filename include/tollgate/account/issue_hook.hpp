@@ -32,9 +32,8 @@ inline constexpr std::chrono::hours hook_secret_overlap{24};
 /// Succeeds if the account belongs to the user.
 ///
 /// Errors: not_found if it does not, even if the account exists; and those of the directory. Any thread; blocks as the directory does.
-template <user_directory Users>
-[[nodiscard]] result<void> require_account(Users& users, user_id user, const account_ref& account) {
-    const auto owned = has_account(users, user, account);
+[[nodiscard]] inline result<void> require_account(const user_directory_ref& users, user_id user, const account_ref& account) {
+    const auto owned = users.has_account(user, account);
     if (!owned) return owned.error();
     if (!*owned) return not_found();
     return {};

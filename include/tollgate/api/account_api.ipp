@@ -9,6 +9,13 @@
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pipeline/call.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/pipeline/detail/stages.hpp>
+#include <tollgate/pipeline/detail/write_rejection.hpp>
+#include <tollgate/pipeline/judge.hpp>
+
+#include <optional>
+#include <utility>
 
 namespace tollgate::inline v0 {
 
@@ -26,12 +33,9 @@ struct get_balance {
         return {};
     }
 
-    bool respond_from_cache(api_call& call) const {
-        if (write_known(call)) return true;
-        const auto cached = call.users().cached_balance_of(call.caller().user);
-        if (!cached.is_hit()) return false;
-        write(call, *cached);
-        return true;
+    std::optional<result<void>> respond_without_waiting(api_call& call) const {
+        if (write_known(call)) return result<void>{};
+        return std::nullopt;
     }
 
 private:
@@ -90,6 +94,52 @@ TOLLGATE_COLD route_table account_list_routes() {
             read_of_service, endpoints::list_accounts{},
             {.operation = "listAccounts", .summary = "Lists the user's accounts at a service.", .success_body = shapes::accounts}),
     };
+}
+
+TOLLGATE_COLD account_api::account_api(api_settings settings, user_directory_ref users, api_store_ref store, tollgate::policies policies,
+                                       route_table table)
+    : definition_{std::move(settings), std::move(table), static_cast<bool>(store.hooks())},
+      users_{users},
+      store_{store.credentials()},
+      policies_{std::move(policies)},
+      router_{policies_.make_router(definition_.patterns)},
+      context_{users_, store.hooks(), policies_.target_rule(), policies_.random(), policies_.observer(), definition_.settings,
+               definition_.openapi},
+      may_block_{users_.may_block() || store_.may_block() || policies_.limiter().may_block()} {
+    for (const authenticator_ref& each : policies_.authenticators()) may_block_ = may_block_ || each.may_block();
+}
+
+http::handle_step account_api::judge(const http::request& request, http::response& response, pipeline::judgement& state,
+                                     http::thread_kind thread) noexcept {
+    auto step = http::handle_step::done;
+    const pipeline::judge api_judge{definition_, users_, store_, policies_, router_.reference, context_};
+    pipeline::respond_or_error(
+        response, [&] { step = api_judge.advance(request, response, state, thread); },
+        [&](const error& thrown) { api_judge.respond_error(thrown, request, response, state); });
+    return step;
+}
+
+TOLLGATE_DECL http::handle_step account_api::advance(const http::request& request, http::response& response, http::handler_state& state,
+                                                     http::thread_kind thread) noexcept {
+    auto& judged = state.get<pipeline::judgement>();
+    if (judged.next == pipeline::stage::head) judged.now = state.time_by(policies_.clock());
+    const http::handle_step step = judge(request, response, judged, thread);
+    state.set_waits_for(judged.waits_for);
+    state.set_body_bytes_max(judged.body_bytes_max);
+    return step;
+}
+
+TOLLGATE_DECL void account_api::handle(const http::request& request, http::response& response) noexcept {
+    pipeline::judgement state;
+    state.now = policies_.clock().now();
+    // This thread may wait for everything.
+    while (judge(request, response, state, http::thread_kind::worker) == http::handle_step::needs_worker) {}
+}
+
+TOLLGATE_COLD void account_api::handle(const http::refusal& refusal, http::response& response) noexcept {
+    pipeline::write_or_status(response, refusal.status, [&] {
+        pipeline::respond_refusal(policies_, definition_.settings, definition_.documentation_url, refusal, response);
+    });
 }
 
 }  // namespace tollgate

@@ -2,9 +2,14 @@
 #ifndef TOLLGATE_CONTRACT_AUTHENTICATOR_HPP
 #define TOLLGATE_CONTRACT_AUTHENTICATOR_HPP
 
+#include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/contract/detail/reference.hpp>
+#include <tollgate/contract/detail/member_names.hpp>
+#include <tollgate/contract/detail/reference.hpp>
+#include <tollgate/contract/token_store.hpp>
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/personal_token.hpp>
 
@@ -17,28 +22,27 @@ namespace tollgate::inline v0 {
 /// Authenticates the caller from the Authorization field of one scheme (RFC 9110 section 11). An API has one
 /// authenticator per scheme.
 ///
-/// `Store` is the integrator's store; an authenticator that does not use it takes it as `auto&`.
-///
 /// To read the credentials from another field, declare `static constexpr std::string_view field = "X-Api-Key";`. `credentials` is then the
 /// value of that field, and `scheme` is only the beginning of the challenge. Each authenticator of this kind has its own field. A request
 /// with credentials in two fields, or in two lines of one field, is a 400.
 ///
-/// `identify` runs on a worker if the store blocks, or if the authenticator has `static constexpr bool blocking = true`. An authenticator
-/// that only looks up a token may also be a `token_authenticator`: its requests are then answered without a worker if the credentials are
-/// malformed or the token is cached.
+/// `identify` runs on a worker if the store may block, or the authenticator: see `may_block`. An authenticator that only looks up a
+/// token may also be a `token_authenticator`: its requests are then answered without a worker if the credentials are malformed or the
+/// token is cached.
 ///
 /// Exemplar:
 ///
 ///     struct shared_password {
 ///         static constexpr std::string_view scheme = "Shared";
 ///         static constexpr std::string_view challenge = "Shared realm=\"api\"";
-///         result<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
+///         static constexpr bool blocking = false;
+///         result<std::optional<caller>> identify(std::string_view credentials, const credential_source_ref&, instant) const {
 ///             if (!equal_in_constant_time(credentials, "please")) return std::optional<caller>{};
 ///             return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
 ///         }
 ///     };
-template <class A, class Store>
-concept authenticator_over = requires(const A& a, std::string_view credentials, Store& store, instant now) {
+template <class A>
+concept authenticator = requires(const A& a, std::string_view credentials, const credential_source_ref& store, instant now) {
     // The auth-scheme, compared case-insensitively.
     { A::scheme } -> std::convertible_to<std::string_view>;
     // The challenge in `WWW-Authenticate`: visible ASCII, scheme first. A constant.
@@ -70,6 +74,91 @@ concept token_authenticator = requires(const A& a, std::string_view credentials,
     { a.use_is_due(last_used_at, now) } noexcept -> std::same_as<bool>;
 };
 
+/// Whether an authenticator reads a field of its own instead of Authorization.
+template <class A>
+concept has_own_field = requires { { A::field } -> std::convertible_to<std::string_view>; };
+
+namespace detail {
+
+struct authenticator_calls {
+    result<std::optional<caller>> (*identify)(void*, std::string_view, const credential_source_ref&, instant);
+    bool (*read)(void*, std::string_view, presented_token&);  // null if it is no token_authenticator
+    bool (*use_is_due)(void*, const std::optional<instant>&, instant) noexcept;
+};
+
+template <class A>
+struct calls_of_authenticator {
+    static result<std::optional<caller>> identify(void* object, std::string_view credentials, const credential_source_ref& store,
+                                                  instant now) {
+        return object_at<const A>(object).identify(credentials, store, now);
+    }
+    static bool read(void* object, std::string_view credentials, presented_token& into) {
+        return object_at<const A>(object).read(credentials, into);
+    }
+    static bool use_is_due(void* object, const std::optional<instant>& last_used_at, instant now) noexcept {
+        return object_at<const A>(object).use_is_due(last_used_at, now);
+    }
+
+    static constexpr authenticator_calls table = [] {
+        authenticator_calls calls{&identify, nullptr, nullptr};
+        if constexpr (token_authenticator<A>) {
+            calls.read = &read;
+            calls.use_is_due = &use_is_due;
+        }
+        return calls;
+    }();
+};
+
+}  // namespace detail
+
+/// Refers to an `authenticator` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class authenticator_ref : public detail::reference<detail::authenticator_calls> {
+public:
+    authenticator_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class A>
+        requires detail::is_erasable<A, authenticator_ref>
+    authenticator_ref(A& object) noexcept {
+        static_assert(authenticator<A>, "tollgate: this does not satisfy authenticator; read tollgate/contract/authenticator.hpp");
+        if constexpr (authenticator<A>) {
+            if constexpr (requires { &A::read; })
+                static_assert(token_authenticator<A>,
+                              "tollgate: a member named read exists, but this does not satisfy token_authenticator; "
+                              "read tollgate/contract/authenticator.hpp");
+            static_assert(has_own_field<A> || !detail::names_field<A>,
+                          "tollgate: field of an authenticator is a static constexpr std::string_view; "
+                          "read tollgate/contract/authenticator.hpp");
+            refer_to(object, detail::calls_of_authenticator<A>::table);
+            scheme_ = A::scheme;
+            challenge_ = A::challenge;
+            if constexpr (has_own_field<A>) field_ = A::field;
+        }
+    }
+
+    /// The functions of `authenticator`.
+    [[nodiscard]] std::string_view scheme() const noexcept { return scheme_; }
+    [[nodiscard]] std::string_view challenge() const noexcept { return challenge_; }
+    [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, const credential_source_ref& store,
+                                                         instant now) const {
+        return calls_->identify(object_, credentials, store, now);
+    }
+    /// The field that it reads instead of Authorization; empty if it reads Authorization.
+    [[nodiscard]] std::string_view field() const noexcept { return field_; }
+    /// Whether it is the scheme Bearer, whose challenges have error codes (RFC 6750 section 3).
+    [[nodiscard]] bool is_bearer() const noexcept { return ascii_iequals(scheme_, "Bearer"); }
+
+    /// Whether it is a `token_authenticator`.
+    [[nodiscard]] bool reads_tokens() const noexcept { return calls_->read != nullptr; }
+    /// Precondition: reads_tokens().
+    [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const { return calls_->read(object_, credentials, into); }
+    [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
+        return calls_->use_is_due(object_, last_used_at, now);
+    }
+
+private:
+    std::string_view scheme_, challenge_, field_;
+};
+
 /// Decides whether a User-Agent is accepted. Operators use the User-Agent to contact a client's developer before they
 /// block the client.
 ///
@@ -82,6 +171,37 @@ template <class A>
 concept agent_rule = requires(const A& a, std::string_view user_agent) {
     // `user_agent` is the field value as sent, empty if missing; false is a 403. Called from many threads at once.
     { a.accepts(user_agent) } noexcept -> std::same_as<bool>;
+};
+
+namespace detail {
+
+struct agent_rule_calls {
+    bool (*accepts)(void*, std::string_view) noexcept;
+};
+
+template <class T>
+struct calls_of_agent_rule {
+    static bool accepts(void* object, std::string_view user_agent) noexcept { return object_at<T>(object).accepts(user_agent); }
+
+    static constexpr agent_rule_calls table{&accepts};
+};
+
+}  // namespace detail
+
+/// Refers to an `agent_rule` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class agent_rule_ref : public detail::reference<detail::agent_rule_calls> {
+public:
+    agent_rule_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, agent_rule_ref>
+    agent_rule_ref(T& object) noexcept {
+        static_assert(agent_rule<T>, "tollgate: this does not satisfy agent_rule; read tollgate/contract/authenticator.hpp");
+        if constexpr (agent_rule<T>) refer_to(object, detail::calls_of_agent_rule<T>::table);
+    }
+
+    /// The functions of `agent_rule`.
+    [[nodiscard]] bool accepts(std::string_view user_agent) const noexcept { return calls_->accepts(object_, user_agent); }
 };
 
 }  // namespace tollgate

@@ -3,6 +3,7 @@
 #define TOLLGATE_CONTRACT_HOOK_STORE_HPP
 
 #include <tollgate/base/result.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/model/hook.hpp>
 
 #include <concepts>
@@ -15,8 +16,8 @@ namespace tollgate::inline v0 {
 
 /// Stores webhooks. Every verb is atomic; its effect is as durable as the store when it returns.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; nothing is thrown.
+/// Thread rule: callable from many threads at once. Blocking: allowed, unless the store declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
@@ -42,6 +43,76 @@ concept hook_store = requires(S& s, const new_hook& created, const hook_change& 
     { s.update_hook(account, id, changed, hooks_per_event_max) } -> std::same_as<result<bool>>;
     // Deletes a hook; returns whether the account had it.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;
+};
+
+namespace detail {
+
+struct hook_store_calls {
+    result<hook_id> (*create_hook)(void*, const new_hook&, std::size_t);
+    result<std::vector<hook>> (*hooks_of)(void*, const account_ref&);
+    result<std::optional<account_ref>> (*account_of_hook)(void*, const service_name&, hook_id);
+    result<bool> (*replace_hook_secret)(void*, const account_ref&, hook_id, const std::string&, instant, const std::optional<digest>&);
+    result<bool> (*update_hook)(void*, const account_ref&, hook_id, const hook_change&, std::size_t);
+    result<bool> (*delete_hook)(void*, const account_ref&, hook_id);
+};
+
+template <class T>
+struct calls_of_hook_store {
+    static result<hook_id> create_hook(void* object, const new_hook& created, std::size_t hooks_per_event_max) {
+        return object_at<T>(object).create_hook(created, hooks_per_event_max);
+    }
+    static result<std::vector<hook>> hooks_of(void* object, const account_ref& account) { return object_at<T>(object).hooks_of(account); }
+    static result<std::optional<account_ref>> account_of_hook(void* object, const service_name& service, hook_id id) {
+        return object_at<T>(object).account_of_hook(service, id);
+    }
+    static result<bool> replace_hook_secret(void* object, const account_ref& account, hook_id id, const std::string& secret,
+                                            instant old_valid_until, const std::optional<digest>& replaced) {
+        return object_at<T>(object).replace_hook_secret(account, id, secret, old_valid_until, replaced);
+    }
+    static result<bool> update_hook(void* object, const account_ref& account, hook_id id, const hook_change& changed,
+                                    std::size_t hooks_per_event_max) {
+        return object_at<T>(object).update_hook(account, id, changed, hooks_per_event_max);
+    }
+    static result<bool> delete_hook(void* object, const account_ref& account, hook_id id) {
+        return object_at<T>(object).delete_hook(account, id);
+    }
+
+    static constexpr hook_store_calls table{&create_hook, &hooks_of, &account_of_hook, &replace_hook_secret, &update_hook, &delete_hook};
+};
+
+}  // namespace detail
+
+/// Refers to a `hook_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class hook_store_ref : public detail::reference<detail::hook_store_calls> {
+public:
+    hook_store_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, hook_store_ref>
+    hook_store_ref(T& object) noexcept {
+        static_assert(hook_store<T>, "tollgate: this does not satisfy hook_store; read tollgate/contract/hook_store.hpp");
+        if constexpr (hook_store<T>) refer_to(object, detail::calls_of_hook_store<T>::table);
+    }
+
+    /// The functions of `hook_store`.
+    [[nodiscard]] result<hook_id> create_hook(const new_hook& created, std::size_t hooks_per_event_max) const {
+        return calls_->create_hook(object_, created, hooks_per_event_max);
+    }
+    [[nodiscard]] result<std::vector<hook>> hooks_of(const account_ref& account) const { return calls_->hooks_of(object_, account); }
+    [[nodiscard]] result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) const {
+        return calls_->account_of_hook(object_, service, id);
+    }
+    [[nodiscard]] result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                   instant old_valid_until, const std::optional<digest>& replaced) const {
+        return calls_->replace_hook_secret(object_, account, id, secret, old_valid_until, replaced);
+    }
+    [[nodiscard]] result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
+                                           std::size_t hooks_per_event_max) const {
+        return calls_->update_hook(object_, account, id, changed, hooks_per_event_max);
+    }
+    [[nodiscard]] result<bool> delete_hook(const account_ref& account, hook_id id) const {
+        return calls_->delete_hook(object_, account, id);
+    }
 };
 
 }  // namespace tollgate

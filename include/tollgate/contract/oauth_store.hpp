@@ -3,6 +3,7 @@
 #define TOLLGATE_CONTRACT_OAUTH_STORE_HPP
 
 #include <tollgate/base/result.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/personal_token.hpp>
@@ -17,8 +18,8 @@ namespace tollgate::inline v0 {
 
 /// Stores OAuth applications.
 ///
-/// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
+/// Thread rule, here and below: callable from many threads at once. Blocking: allowed, unless the store declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
 /// durable as the store when it returns.
 template <class S>
 concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
@@ -116,6 +117,179 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept oauth_store = application_store<S> && grant_store<S>;
+
+namespace detail {
+
+struct oauth_store_calls {
+    result<application_id> (*create_application)(void*, const new_application&, std::size_t);
+    result<std::optional<application>> (*find_application)(void*, std::string_view);
+    result<std::vector<application>> (*applications_of)(void*, user_id);
+    result<bool> (*update_application)(void*, user_id, application_id, const application_change&);
+    result<bool> (*add_client_secret)(void*, user_id, application_id, const digest&, const std::optional<digest>&);
+    result<bool> (*remove_older_secret)(void*, user_id, application_id);
+    result<bool> (*set_suspension)(void*, application_id, const std::optional<suspension>&);
+    result<bool> (*delete_application)(void*, user_id, application_id);
+    result<std::optional<scope_set>> (*granted_scopes)(void*, user_id, application_id);
+    result<code_result> (*create_code)(void*, const new_authorization_code&);
+    result<redeemed_code> (*redeem_code)(void*, const code_redemption&);
+    result<refreshed_token> (*refresh_access_token)(void*, const token_refresh&);
+    result<void> (*revoke_oauth_token)(void*, application_id, const digest&);
+    result<std::optional<oauth_token>> (*find_oauth_token)(void*, const digest&);
+    result<bool> (*create_owner_token)(void*, const new_access_token&);
+    result<void> (*create_device_code)(void*, const new_device_code&);
+    result<std::optional<device_code>> (*find_device_code)(void*, const digest&);
+    result<std::optional<device_answer>> (*answer_device_code)(void*, const device_decision&);
+    result<std::vector<grant>> (*grants_of)(void*, user_id);
+    result<bool> (*revoke_grant)(void*, user_id, application_id);
+    result<std::size_t> (*sweep_expired)(void*, instant, std::size_t);
+};
+
+template <class T>
+struct calls_of_oauth_store {
+    static result<application_id> create_application(void* object, const new_application& created, std::size_t applications_per_user_max) {
+        return object_at<T>(object).create_application(created, applications_per_user_max);
+    }
+    static result<std::optional<application>> find_application(void* object, std::string_view client_id) {
+        return object_at<T>(object).find_application(client_id);
+    }
+    static result<std::vector<application>> applications_of(void* object, user_id owner) {
+        return object_at<T>(object).applications_of(owner);
+    }
+    static result<bool> update_application(void* object, user_id owner, application_id id, const application_change& changed) {
+        return object_at<T>(object).update_application(owner, id, changed);
+    }
+    static result<bool> add_client_secret(void* object, user_id owner, application_id id, const digest& secret,
+                                          const std::optional<digest>& replaced) {
+        return object_at<T>(object).add_client_secret(owner, id, secret, replaced);
+    }
+    static result<bool> remove_older_secret(void* object, user_id owner, application_id id) {
+        return object_at<T>(object).remove_older_secret(owner, id);
+    }
+    static result<bool> set_suspension(void* object, application_id id, const std::optional<suspension>& suspended) {
+        return object_at<T>(object).set_suspension(id, suspended);
+    }
+    static result<bool> delete_application(void* object, user_id owner, application_id id) {
+        return object_at<T>(object).delete_application(owner, id);
+    }
+    static result<std::optional<scope_set>> granted_scopes(void* object, user_id user, application_id application) {
+        return object_at<T>(object).granted_scopes(user, application);
+    }
+    static result<code_result> create_code(void* object, const new_authorization_code& code) {
+        return object_at<T>(object).create_code(code);
+    }
+    static result<redeemed_code> redeem_code(void* object, const code_redemption& redemption) {
+        return object_at<T>(object).redeem_code(redemption);
+    }
+    static result<refreshed_token> refresh_access_token(void* object, const token_refresh& refresh) {
+        return object_at<T>(object).refresh_access_token(refresh);
+    }
+    static result<void> revoke_oauth_token(void* object, application_id application, const digest& token) {
+        return object_at<T>(object).revoke_oauth_token(application, token);
+    }
+    static result<std::optional<oauth_token>> find_oauth_token(void* object, const digest& token) {
+        return object_at<T>(object).find_oauth_token(token);
+    }
+    static result<bool> create_owner_token(void* object, const new_access_token& access) {
+        return object_at<T>(object).create_owner_token(access);
+    }
+    static result<void> create_device_code(void* object, const new_device_code& device) {
+        return object_at<T>(object).create_device_code(device);
+    }
+    static result<std::optional<device_code>> find_device_code(void* object, const digest& token) {
+        return object_at<T>(object).find_device_code(token);
+    }
+    static result<std::optional<device_answer>> answer_device_code(void* object, const device_decision& decision) {
+        return object_at<T>(object).answer_device_code(decision);
+    }
+    static result<std::vector<grant>> grants_of(void* object, user_id user) { return object_at<T>(object).grants_of(user); }
+    static result<bool> revoke_grant(void* object, user_id user, application_id application) {
+        return object_at<T>(object).revoke_grant(user, application);
+    }
+    static result<std::size_t> sweep_expired(void* object, instant now, std::size_t rows_max) {
+        return object_at<T>(object).sweep_expired(now, rows_max);
+    }
+
+    static constexpr oauth_store_calls table{
+            &create_application, &find_application, &applications_of, &update_application, &add_client_secret, &remove_older_secret,
+            &set_suspension, &delete_application, &granted_scopes, &create_code, &redeem_code, &refresh_access_token, &revoke_oauth_token,
+            &find_oauth_token, &create_owner_token, &create_device_code, &find_device_code, &answer_device_code, &grants_of, &revoke_grant,
+            &sweep_expired};
+};
+
+}  // namespace detail
+
+/// Refers to an `oauth_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class oauth_store_ref : public detail::reference<detail::oauth_store_calls> {
+public:
+    oauth_store_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, oauth_store_ref>
+    oauth_store_ref(T& object) noexcept {
+        static_assert(oauth_store<T>, "tollgate: this does not satisfy oauth_store; read tollgate/contract/oauth_store.hpp");
+        if constexpr (oauth_store<T>) refer_to(object, detail::calls_of_oauth_store<T>::table);
+    }
+
+    /// The functions of `oauth_store`.
+    [[nodiscard]] result<application_id> create_application(const new_application& created, std::size_t applications_per_user_max) const {
+        return calls_->create_application(object_, created, applications_per_user_max);
+    }
+    [[nodiscard]] result<std::optional<application>> find_application(std::string_view client_id) const {
+        return calls_->find_application(object_, client_id);
+    }
+    [[nodiscard]] result<std::vector<application>> applications_of(user_id owner) const { return calls_->applications_of(object_, owner); }
+    [[nodiscard]] result<bool> update_application(user_id owner, application_id id, const application_change& changed) const {
+        return calls_->update_application(object_, owner, id, changed);
+    }
+    [[nodiscard]] result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
+                                                 const std::optional<digest>& replaced) const {
+        return calls_->add_client_secret(object_, owner, id, secret, replaced);
+    }
+    [[nodiscard]] result<bool> remove_older_secret(user_id owner, application_id id) const {
+        return calls_->remove_older_secret(object_, owner, id);
+    }
+    [[nodiscard]] result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) const {
+        return calls_->set_suspension(object_, id, suspended);
+    }
+    [[nodiscard]] result<bool> delete_application(user_id owner, application_id id) const {
+        return calls_->delete_application(object_, owner, id);
+    }
+    [[nodiscard]] result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) const {
+        return calls_->granted_scopes(object_, user, application);
+    }
+    [[nodiscard]] result<code_result> create_code(const new_authorization_code& code) const { return calls_->create_code(object_, code); }
+    [[nodiscard]] result<redeemed_code> redeem_code(const code_redemption& redemption) const {
+        return calls_->redeem_code(object_, redemption);
+    }
+    [[nodiscard]] result<refreshed_token> refresh_access_token(const token_refresh& refresh) const {
+        return calls_->refresh_access_token(object_, refresh);
+    }
+    [[nodiscard]] result<void> revoke_oauth_token(application_id application, const digest& token) const {
+        return calls_->revoke_oauth_token(object_, application, token);
+    }
+    [[nodiscard]] result<std::optional<oauth_token>> find_oauth_token(const digest& token) const {
+        return calls_->find_oauth_token(object_, token);
+    }
+    [[nodiscard]] result<bool> create_owner_token(const new_access_token& access) const {
+        return calls_->create_owner_token(object_, access);
+    }
+    [[nodiscard]] result<void> create_device_code(const new_device_code& device) const {
+        return calls_->create_device_code(object_, device);
+    }
+    [[nodiscard]] result<std::optional<device_code>> find_device_code(const digest& token) const {
+        return calls_->find_device_code(object_, token);
+    }
+    [[nodiscard]] result<std::optional<device_answer>> answer_device_code(const device_decision& decision) const {
+        return calls_->answer_device_code(object_, decision);
+    }
+    [[nodiscard]] result<std::vector<grant>> grants_of(user_id user) const { return calls_->grants_of(object_, user); }
+    [[nodiscard]] result<bool> revoke_grant(user_id user, application_id application) const {
+        return calls_->revoke_grant(object_, user, application);
+    }
+    [[nodiscard]] result<std::size_t> sweep_expired(instant now, std::size_t rows_max) const {
+        return calls_->sweep_expired(object_, now, rows_max);
+    }
+};
 
 }  // namespace tollgate
 

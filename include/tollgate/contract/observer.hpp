@@ -5,6 +5,8 @@
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/contract/detail/member_names.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
@@ -13,7 +15,9 @@
 #include <tollgate/model/delivery.hpp>
 
 #include <chrono>
+#include <concepts>
 #include <string_view>
+#include <type_traits>
 
 namespace tollgate::inline v0 {
 
@@ -139,11 +143,80 @@ concept activity_observer = observer<O> && requires(const O& o, const activity& 
     { o.on_activity(done) } noexcept;
 };
 
-/// Reports to the observer if it is an `activity_observer`.
-template <observer O>
-void report_activity(const O& observer, const activity& done) noexcept {
-    if constexpr (activity_observer<O>) observer.on_activity(done);
-}
+/// Observes nothing.
+struct no_observer {
+    void on_request(const request_record&) const noexcept {}
+    void on_refusal(const refusal_record&) const noexcept {}
+    void on_problem(const problem_record&) const noexcept {}
+};
+
+namespace detail {
+
+struct observer_calls {
+    void (*on_request)(void*, const request_record&) noexcept;
+    void (*on_refusal)(void*, const refusal_record&) noexcept;
+    void (*on_problem)(void*, const problem_record&) noexcept;
+    void (*on_attempt)(void*, const delivery_record&) noexcept;  // null if the object has none
+    void (*on_activity)(void*, const activity&) noexcept;  // null if the object has none
+};
+
+template <class T>
+struct calls_of_observer {
+    static void on_request(void* object, const request_record& record) noexcept { object_at<T>(object).on_request(record); }
+    static void on_refusal(void* object, const refusal_record& record) noexcept { object_at<T>(object).on_refusal(record); }
+    static void on_problem(void* object, const problem_record& record) noexcept { object_at<T>(object).on_problem(record); }
+    static void on_attempt(void* object, const delivery_record& record) noexcept { object_at<T>(object).on_attempt(record); }
+    static void on_activity(void* object, const activity& done) noexcept { object_at<T>(object).on_activity(done); }
+
+    static constexpr observer_calls table = [] {
+        observer_calls calls{&on_request, &on_refusal, &on_problem, nullptr, nullptr};
+        if constexpr (delivery_observer<T>) calls.on_attempt = &on_attempt;
+        if constexpr (activity_observer<T>) calls.on_activity = &on_activity;
+        return calls;
+    }();
+};
+
+}  // namespace detail
+
+/// Refers to an `observer` of any class, which must outlive it, or to none, as for `no_observer`. Thread rule and errors: those of the
+/// contract.
+class observer_ref : public detail::reference<detail::observer_calls> {
+public:
+    observer_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, observer_ref>
+    observer_ref(T& object) noexcept {
+        static_assert(observer<T>, "tollgate: this does not satisfy observer; read tollgate/contract/observer.hpp");
+        if constexpr (observer<T>) {
+            static_assert(delivery_observer<T> || !detail::names_on_attempt<T>,
+                          "tollgate: a member named on_attempt exists, but this does not satisfy delivery_observer; "
+                          "read tollgate/contract/observer.hpp");
+            static_assert(activity_observer<T> || !detail::names_on_activity<T>,
+                          "tollgate: a member named on_activity exists, but this does not satisfy activity_observer; "
+                          "read tollgate/contract/observer.hpp");
+            if constexpr (!std::same_as<std::remove_cv_t<T>, no_observer>) refer_to(object, detail::calls_of_observer<T>::table);
+        }
+    }
+
+    /// The functions of `observer`. Without an observer they do nothing, as do those that the observer does not have.
+    void on_request(const request_record& record) const noexcept {
+        if (calls_ != nullptr) calls_->on_request(object_, record);
+    }
+    void on_refusal(const refusal_record& record) const noexcept {
+        if (calls_ != nullptr) calls_->on_refusal(object_, record);
+    }
+    void on_problem(const problem_record& record) const noexcept {
+        if (calls_ != nullptr) calls_->on_problem(object_, record);
+    }
+    [[nodiscard]] bool sees_attempts() const noexcept { return calls_ != nullptr && calls_->on_attempt != nullptr; }
+    void on_attempt(const delivery_record& record) const noexcept {
+        if (calls_ != nullptr && calls_->on_attempt != nullptr) calls_->on_attempt(object_, record);
+    }
+    void on_activity(const activity& done) const noexcept {
+        if (calls_ != nullptr && calls_->on_activity != nullptr) calls_->on_activity(object_, done);
+    }
+};
 
 }  // namespace tollgate
 

@@ -3,6 +3,8 @@
 #define TOLLGATE_CONTRACT_OUTBOX_HPP
 
 #include <tollgate/base/result.hpp>
+#include <tollgate/contract/detail/member_names.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/model/delivery.hpp>
 
 #include <concepts>
@@ -16,8 +18,8 @@ namespace tollgate::inline v0 {
 
 /// Accepts events. Every outbox is an event sink; integrators publish to it.
 ///
-/// Thread rule, here and below: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
+/// Thread rule, here and below: callable from many threads at once. Blocking: allowed, unless the store declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
 /// durable as the store when it returns.
 template <class S>
 concept event_sink = requires(S& s, const event& reported, const message_seed& seed, instant now) {
@@ -111,6 +113,149 @@ concept backlog_source = outbox<S> && requires(S& s, instant now, std::size_t ro
     // What is due at `now`; `due` is counted up to `rows_max`. Deliveries that are held are not due. Those whose time is later than
     // `latest_due(now)` need not be counted before `lease` has corrected it.
     { s.backlog(now, rows_max) } -> std::same_as<result<delivery_backlog>>;
+};
+
+namespace detail {
+
+struct outbox_calls {
+    result<std::size_t> (*append_event)(void*, const event&, const message_seed&, instant);
+    result<bool> (*append_event_to)(void*, hook_id, const event&, const message_seed&, instant);
+    result<due_hook_page> (*due_hooks)(void*, instant, std::size_t);
+    result<std::vector<due_delivery>> (*lease)(void*, std::span<const lease_request>, const lease_time&);
+    result<std::vector<completion>> (*complete)(void*, std::span<const attempt_result>, instant);
+    result<std::vector<delivery>> (*deliveries_of)(void*, const account_ref&, hook_id, std::size_t, std::optional<delivery_id>,
+                                                   std::optional<delivery_state>);
+    result<std::vector<recorded_attempt>> (*attempts_of)(void*, const account_ref&, hook_id, std::size_t, std::optional<delivery_id>);
+    result<bool> (*resend)(void*, const account_ref&, delivery_id, instant);
+    result<std::size_t> (*resend_given_up)(void*, const account_ref&, hook_id, instant, std::size_t, instant);
+    result<bool> (*enable_hook)(void*, const account_ref&, hook_id, instant);
+    result<std::size_t> (*sweep_deliveries)(void*, instant, std::size_t);
+    std::optional<std::uint64_t> (*changes_seen)(void*) noexcept;
+    result<delivery_backlog> (*backlog)(void*, instant, std::size_t);
+};
+
+template <class T>
+struct calls_of_outbox {
+    static result<std::size_t> append_event(void* object, const event& reported, const message_seed& seed, instant now) {
+        return object_at<T>(object).append_event(reported, seed, now);
+    }
+    static result<bool> append_event_to(void* object, hook_id hook, const event& reported, const message_seed& seed, instant now) {
+        return object_at<T>(object).append_event_to(hook, reported, seed, now);
+    }
+    static result<due_hook_page> due_hooks(void* object, instant now, std::size_t rows_max) {
+        return object_at<T>(object).due_hooks(now, rows_max);
+    }
+    static result<std::vector<due_delivery>> lease(void* object, std::span<const lease_request> requests, const lease_time& lease) {
+        return object_at<T>(object).lease(requests, lease);
+    }
+    static result<std::vector<completion>> complete(void* object, std::span<const attempt_result> ended, instant now) {
+        return object_at<T>(object).complete(ended, now);
+    }
+    static result<std::vector<delivery>> deliveries_of(void* object, const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                       std::optional<delivery_id> older_than, std::optional<delivery_state> state) {
+        return object_at<T>(object).deliveries_of(account, hook, rows_max, older_than, state);
+    }
+    static result<std::vector<recorded_attempt>> attempts_of(void* object, const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                             std::optional<delivery_id> delivery) {
+        return object_at<T>(object).attempts_of(account, hook, rows_max, delivery);
+    }
+    static result<bool> resend(void* object, const account_ref& account, delivery_id delivery, instant now) {
+        return object_at<T>(object).resend(account, delivery, now);
+    }
+    static result<std::size_t> resend_given_up(void* object, const account_ref& account, hook_id hook, instant since,
+                                               std::size_t rows_max, instant now) {
+        return object_at<T>(object).resend_given_up(account, hook, since, rows_max, now);
+    }
+    static result<bool> enable_hook(void* object, const account_ref& account, hook_id hook, instant now) {
+        return object_at<T>(object).enable_hook(account, hook, now);
+    }
+    static result<std::size_t> sweep_deliveries(void* object, instant ended_before, std::size_t rows_max) {
+        return object_at<T>(object).sweep_deliveries(ended_before, rows_max);
+    }
+    static std::optional<std::uint64_t> changes_seen(void* object) noexcept { return object_at<T>(object).changes_seen(); }
+    static result<delivery_backlog> backlog(void* object, instant now, std::size_t rows_max) {
+        return object_at<T>(object).backlog(now, rows_max);
+    }
+
+    static constexpr outbox_calls table = [] {
+        outbox_calls calls{
+                &append_event, &append_event_to, &due_hooks, &lease, &complete, &deliveries_of, &attempts_of, &resend, &resend_given_up,
+                &enable_hook, &sweep_deliveries, nullptr, nullptr};
+        if constexpr (shared_outbox<T>) calls.changes_seen = &changes_seen;
+        if constexpr (backlog_source<T>) calls.backlog = &backlog;
+        return calls;
+    }();
+};
+
+}  // namespace detail
+
+/// Refers to an `outbox` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class outbox_ref : public detail::reference<detail::outbox_calls> {
+public:
+    outbox_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, outbox_ref>
+    outbox_ref(T& object) noexcept {
+        static_assert(outbox<T>, "tollgate: this does not satisfy outbox; read tollgate/contract/outbox.hpp");
+        if constexpr (outbox<T>) {
+            static_assert(shared_outbox<T> || !detail::names_changes_seen<T>,
+                          "tollgate: a member named changes_seen exists, but this does not satisfy shared_outbox; "
+                          "read tollgate/contract/outbox.hpp");
+            refer_to(object, detail::calls_of_outbox<T>::table);
+        }
+    }
+
+    /// The functions of `outbox`.
+    [[nodiscard]] result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) const {
+        return calls_->append_event(object_, reported, seed, now);
+    }
+    [[nodiscard]] result<bool> append_event_to(hook_id hook, const event& reported, const message_seed& seed, instant now) const {
+        return calls_->append_event_to(object_, hook, reported, seed, now);
+    }
+    [[nodiscard]] result<due_hook_page> due_hooks(instant now, std::size_t rows_max) const {
+        return calls_->due_hooks(object_, now, rows_max);
+    }
+    [[nodiscard]] result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) const {
+        return calls_->lease(object_, requests, lease);
+    }
+    [[nodiscard]] result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) const {
+        return calls_->complete(object_, ended, now);
+    }
+    [[nodiscard]] result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                              std::optional<delivery_id> older_than,
+                                                              std::optional<delivery_state> state) const {
+        return calls_->deliveries_of(object_, account, hook, rows_max, older_than, state);
+    }
+    [[nodiscard]] result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                                    std::optional<delivery_id> delivery) const {
+        return calls_->attempts_of(object_, account, hook, rows_max, delivery);
+    }
+    [[nodiscard]] result<bool> resend(const account_ref& account, delivery_id delivery, instant now) const {
+        return calls_->resend(object_, account, delivery, now);
+    }
+    [[nodiscard]] result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
+                                                      instant now) const {
+        return calls_->resend_given_up(object_, account, hook, since, rows_max, now);
+    }
+    [[nodiscard]] result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) const {
+        return calls_->enable_hook(object_, account, hook, now);
+    }
+    [[nodiscard]] result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) const {
+        return calls_->sweep_deliveries(object_, ended_before, rows_max);
+    }
+
+    /// Whether the outbox is a `shared_outbox`.
+    [[nodiscard]] bool tells_changes() const noexcept { return calls_->changes_seen != nullptr; }
+    /// Precondition: tells_changes().
+    [[nodiscard]] std::optional<std::uint64_t> changes_seen() const noexcept { return calls_->changes_seen(object_); }
+
+    /// Whether the outbox is a `backlog_source`.
+    [[nodiscard]] bool tells_backlog() const noexcept { return calls_->backlog != nullptr; }
+    /// Precondition: tells_backlog().
+    [[nodiscard]] result<delivery_backlog> backlog(instant now, std::size_t rows_max) const {
+        return calls_->backlog(object_, now, rows_max);
+    }
 };
 
 }  // namespace tollgate

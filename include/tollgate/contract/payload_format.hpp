@@ -3,6 +3,7 @@
 #define TOLLGATE_CONTRACT_PAYLOAD_FORMAT_HPP
 
 #include <tollgate/base/result.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/http/detail/fields.hpp>
 #include <tollgate/model/delivery.hpp>
 
@@ -31,6 +32,41 @@ concept payload_format = requires(const F& f, const due_delivery& sent, instant 
     // the same for each attempt. The client adds Host, Content-Length, Connection and User-Agent. After an error the
     // delivery is given up.
     { f.write(sent, now, fields, body) } -> std::same_as<result<void>>;
+};
+
+namespace detail {
+
+struct payload_format_calls {
+    result<void> (*write)(void*, const due_delivery&, instant, http::field_block&, std::string&);
+};
+
+template <class T>
+struct calls_of_payload_format {
+    static result<void> write(void* object, const due_delivery& sent, instant now, http::field_block& fields, std::string& body) {
+        return object_at<T>(object).write(sent, now, fields, body);
+    }
+
+    static constexpr payload_format_calls table{&write};
+};
+
+}  // namespace detail
+
+/// Refers to a `payload_format` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class payload_format_ref : public detail::reference<detail::payload_format_calls> {
+public:
+    payload_format_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, payload_format_ref>
+    payload_format_ref(T& object) noexcept {
+        static_assert(payload_format<T>, "tollgate: this does not satisfy payload_format; read tollgate/contract/payload_format.hpp");
+        if constexpr (payload_format<T>) refer_to(object, detail::calls_of_payload_format<T>::table);
+    }
+
+    /// The functions of `payload_format`.
+    [[nodiscard]] result<void> write(const due_delivery& sent, instant now, http::field_block& fields, std::string& body) const {
+        return calls_->write(object_, sent, now, fields, body);
+    }
 };
 
 }  // namespace tollgate

@@ -4,12 +4,15 @@
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/contract/detail/member_names.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/quota.hpp>
 
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace tollgate::inline v0 {
@@ -20,10 +23,9 @@ namespace tollgate::inline v0 {
 /// often as the quota allows. Never throws: a limiter that cannot count, for example because its server is down,
 /// decides by itself whether to admit.
 ///
-/// Blocking: never, unless it declares `static constexpr bool blocking = true`. If blocking depends on its settings, it also has
-/// `bool may_block() const noexcept`, constant during its life. If it can often decide without waiting, it may also have `try_take` and
-/// `try_peek` with the arguments of `take` and `peek`: they return `std::optional<limit_decision>`, empty (with nothing counted) where
-/// `take` and `peek` would wait.
+/// Blocking: allowed, unless it declares `static constexpr bool blocking = false`; see `may_block`. If it can often decide without
+/// waiting, it may also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return
+/// `std::optional<limit_decision>`, empty (with nothing counted) where `take` and `peek` would wait.
 ///
 /// A limiter with a member `windows_of` chooses the windows of each request: `request_limiter`.
 ///
@@ -119,6 +121,104 @@ concept request_limiter = rate_limiter<L> && requires(L& l, const limited_reques
     // The windows of this request. Called from many threads at once, and twice for some requests: on the thread that read the request, and
     // again on a worker if counting has to wait. Both calls must return the same windows. Never waits.
     { l.windows_of(request) } noexcept -> std::same_as<limit_windows>;
+};
+
+namespace detail {
+
+struct rate_limiter_calls {
+    limit_decision (*take)(void*, const limit_key&, const quota&, instant) noexcept;
+    limit_decision (*peek)(void*, const limit_key&, const quota&, instant) noexcept;
+    std::optional<limit_decision> (*try_take)(void*, const limit_key&, const quota&, instant) noexcept;  // null if the object has none
+    std::optional<limit_decision> (*try_peek)(void*, const limit_key&, const quota&, instant) noexcept;  // null if the object has none
+    limit_windows (*windows_of)(void*, const limited_request&) noexcept;  // null if the object has none
+};
+
+template <class T>
+struct calls_of_rate_limiter {
+    static limit_decision take(void* object, const limit_key& key, const quota& allowed, instant now) noexcept {
+        return object_at<T>(object).take(key, allowed, now);
+    }
+    static limit_decision peek(void* object, const limit_key& key, const quota& allowed, instant now) noexcept {
+        return object_at<T>(object).peek(key, allowed, now);
+    }
+    static std::optional<limit_decision> try_take(void* object, const limit_key& key, const quota& allowed, instant now) noexcept {
+        return object_at<T>(object).try_take(key, allowed, now);
+    }
+    static std::optional<limit_decision> try_peek(void* object, const limit_key& key, const quota& allowed, instant now) noexcept {
+        return object_at<T>(object).try_peek(key, allowed, now);
+    }
+    static limit_windows windows_of(void* object, const limited_request& request) noexcept {
+        return object_at<T>(object).windows_of(request);
+    }
+
+    static constexpr rate_limiter_calls table = [] {
+        rate_limiter_calls calls{&take, &peek, nullptr, nullptr, nullptr};
+        if constexpr (requires(T& limiter, const limit_key& key, const quota& allowed, instant now) {
+                          limiter.try_take(key, allowed, now); limiter.try_peek(key, allowed, now); }) {
+            calls.try_take = &try_take;
+            calls.try_peek = &try_peek;
+        }
+        if constexpr (request_limiter<T>) calls.windows_of = &windows_of;
+        return calls;
+    }();
+};
+
+}  // namespace detail
+
+/// Refers to a `rate_limiter` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class rate_limiter_ref : public detail::reference<detail::rate_limiter_calls> {
+public:
+    rate_limiter_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, rate_limiter_ref>
+    rate_limiter_ref(T& object) noexcept {
+        static_assert(rate_limiter<T>, "tollgate: this does not satisfy rate_limiter; read tollgate/contract/rate_limiter.hpp");
+        if constexpr (rate_limiter<T>) {
+            using decision = std::optional<limit_decision>;
+            static_assert(!detail::names_try_take<T> ||
+                              requires(T& limiter, const limit_key& key, const quota& allowed, instant now) {
+                                  { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<decision>; },
+                          "tollgate: try_take of a limiter is noexcept and returns std::optional<limit_decision>; "
+                          "read tollgate/contract/rate_limiter.hpp");
+            static_assert(!detail::names_try_peek<T> ||
+                              requires(T& limiter, const limit_key& key, const quota& allowed, instant now) {
+                                  { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<decision>; },
+                          "tollgate: try_peek of a limiter is noexcept and returns std::optional<limit_decision>; "
+                          "read tollgate/contract/rate_limiter.hpp");
+            static_assert(request_limiter<T> || !detail::names_windows_of<T>,
+                          "tollgate: a member named windows_of exists, but this does not satisfy request_limiter; "
+                          "read tollgate/contract/rate_limiter.hpp");
+            refer_to(object, detail::calls_of_rate_limiter<T>::table);
+        }
+    }
+
+    /// The functions of `rate_limiter`.
+    [[nodiscard]] limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept {
+        return calls_->take(object_, key, allowed, now);
+    }
+    [[nodiscard]] limit_decision peek(const limit_key& key, const quota& allowed, instant now) const noexcept {
+        return calls_->peek(object_, key, allowed, now);
+    }
+
+    /// What `take` and `peek` return if they decide without waiting; otherwise empty, and nothing is counted.
+    [[nodiscard]] std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) const noexcept {
+        if (!may_block()) return take(key, allowed, now);
+        if (calls_->try_take == nullptr) return std::nullopt;
+        return calls_->try_take(object_, key, allowed, now);
+    }
+    [[nodiscard]] std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) const noexcept {
+        if (!may_block()) return peek(key, allowed, now);
+        if (calls_->try_peek == nullptr) return std::nullopt;
+        return calls_->try_peek(object_, key, allowed, now);
+    }
+
+    /// Whether the limiter is a `request_limiter`.
+    [[nodiscard]] bool chooses_windows() const noexcept { return calls_->windows_of != nullptr; }
+    /// Precondition: chooses_windows().
+    [[nodiscard]] limit_windows windows_of(const limited_request& request) const noexcept {
+        return calls_->windows_of(object_, request);
+    }
 };
 
 }  // namespace tollgate

@@ -3,6 +3,7 @@
 #define TOLLGATE_CONTRACT_ROUTER_HPP
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/http/request.hpp>
 
 #include <array>
@@ -77,6 +78,41 @@ concept router = requires(R& building, const R& built, std::span<const route_pat
     // `path` is relative to the base URL's path, as sent, not decoded. An empty segment, a percent sign or a dot
     // segment never matches. HEAD is looked up as GET. Called from many threads at once.
     { built.find(m, path) } noexcept -> std::same_as<route_match>;
+};
+
+namespace detail {
+
+struct router_calls {
+    route_match (*find)(void*, http::method, std::string_view) noexcept;
+};
+
+template <class T>
+struct calls_of_router {
+    static route_match find(void* object, http::method method, std::string_view path) noexcept {
+        return object_at<T>(object).find(method, path);
+    }
+
+    static constexpr router_calls table{&find};
+};
+
+}  // namespace detail
+
+/// Refers to a `router` that has been built of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class router_ref : public detail::reference<detail::router_calls> {
+public:
+    router_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, router_ref>
+    router_ref(T& object) noexcept {
+        static_assert(router<T>, "tollgate: this does not satisfy router; read tollgate/contract/router.hpp");
+        if constexpr (router<T>) refer_to(object, detail::calls_of_router<T>::table);
+    }
+
+    /// The functions of `router`.
+    [[nodiscard]] route_match find(http::method method, std::string_view path) const noexcept {
+        return calls_->find(object_, method, path);
+    }
 };
 
 }  // namespace tollgate

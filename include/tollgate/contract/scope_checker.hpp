@@ -2,6 +2,7 @@
 #ifndef TOLLGATE_CONTRACT_SCOPE_CHECKER_HPP
 #define TOLLGATE_CONTRACT_SCOPE_CHECKER_HPP
 
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/model/scope.hpp>
 
 #include <concepts>
@@ -22,6 +23,41 @@ template <class C>
 concept scope_checker = requires(const C& c, const scope_set& granted, std::string_view required) {
     // `required` is one scope. Called from many threads at once.
     { c.covers(granted, required) } noexcept -> std::same_as<bool>;
+};
+
+namespace detail {
+
+struct scope_checker_calls {
+    bool (*covers)(void*, const scope_set&, std::string_view) noexcept;
+};
+
+template <class T>
+struct calls_of_scope_checker {
+    static bool covers(void* object, const scope_set& granted, std::string_view required) noexcept {
+        return object_at<T>(object).covers(granted, required);
+    }
+
+    static constexpr scope_checker_calls table{&covers};
+};
+
+}  // namespace detail
+
+/// Refers to a `scope_checker` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class scope_checker_ref : public detail::reference<detail::scope_checker_calls> {
+public:
+    scope_checker_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, scope_checker_ref>
+    scope_checker_ref(T& object) noexcept {
+        static_assert(scope_checker<T>, "tollgate: this does not satisfy scope_checker; read tollgate/contract/scope_checker.hpp");
+        if constexpr (scope_checker<T>) refer_to(object, detail::calls_of_scope_checker<T>::table);
+    }
+
+    /// The functions of `scope_checker`.
+    [[nodiscard]] bool covers(const scope_set& granted, std::string_view required) const noexcept {
+        return calls_->covers(object_, granted, required);
+    }
 };
 
 }  // namespace tollgate

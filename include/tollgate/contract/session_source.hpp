@@ -6,6 +6,8 @@
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/contract/detail/member_names.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/detail/session.hpp>
@@ -231,8 +233,8 @@ concept repeated_change_source = password_changer<S> && requires(S& s, const htt
 
 /// Stores sessions. Only `cookie_sessions` needs it.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error`; never throws.
+/// Thread rule: callable from many threads at once. Blocking: allowed, unless the store declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; never throws.
 ///
 /// One user cannot fill a store by signing in repeatedly: beyond `limits::sessions_per_user_max` sessions of one user,
 /// a store may delete the least recently used; the stores of this library do.
@@ -258,6 +260,204 @@ concept session_store = requires(S& s, const stored_session& session, const dige
     // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`; returns
     // how many.
     { s.sweep_sessions(created_before, seen_before, rows_max) } -> std::same_as<result<std::size_t>>;
+};
+
+namespace detail {
+
+struct session_source_calls {
+    result<std::optional<session>> (*session_of)(void*, const http::request&, instant);
+    std::string (*sign_in_url)(void*, std::string_view);
+    result<bool> (*is_active)(void*, user_id);
+    result<sign_in_response> (*sign_in)(void*, const http::request&, const sign_in_attempt&, instant, http::response&);
+    result<void> (*sign_out)(void*, const http::request&, instant, http::response&);
+    result<std::vector<listed_session>> (*sessions_of)(void*, const http::request&, const session&, instant);
+    result<bool> (*end_session)(void*, const session&, std::string_view);
+    result<void> (*end_other_sessions)(void*, const http::request&, const session&);
+    result<password_change_response> (*change_password)(void*, const http::request&, const session&, const password_change&, instant,
+                                                        http::response&);
+    result<bool> (*find_repeated_change)(void*, const http::request&, instant, http::response&);
+};
+
+template <class T>
+struct calls_of_session_source {
+    static result<std::optional<session>> session_of(void* object, const http::request& request, instant now) {
+        return object_at<T>(object).session_of(request, now);
+    }
+    static std::string sign_in_url(void* object, std::string_view return_to) { return object_at<T>(object).sign_in_url(return_to); }
+    static result<bool> is_active(void* object, user_id user) { return object_at<T>(object).is_active(user); }
+    static result<sign_in_response> sign_in(void* object, const http::request& request, const sign_in_attempt& attempt, instant now,
+                                            http::response& response) {
+        return object_at<T>(object).sign_in(request, attempt, now, response);
+    }
+    static result<void> sign_out(void* object, const http::request& request, instant now, http::response& response) {
+        return object_at<T>(object).sign_out(request, now, response);
+    }
+    static result<std::vector<listed_session>> sessions_of(void* object, const http::request& request, const session& current,
+                                                           instant now) {
+        return object_at<T>(object).sessions_of(request, current, now);
+    }
+    static result<bool> end_session(void* object, const session& current, std::string_view id) {
+        return object_at<T>(object).end_session(current, id);
+    }
+    static result<void> end_other_sessions(void* object, const http::request& request, const session& current) {
+        return object_at<T>(object).end_other_sessions(request, current);
+    }
+    static result<password_change_response> change_password(void* object, const http::request& request, const session& current,
+                                                            const password_change& change, instant now, http::response& response) {
+        return object_at<T>(object).change_password(request, current, change, now, response);
+    }
+    static result<bool> find_repeated_change(void* object, const http::request& request, instant now, http::response& response) {
+        return object_at<T>(object).find_repeated_change(request, now, response);
+    }
+
+    static constexpr session_source_calls table = [] {
+        session_source_calls calls{.session_of = &session_of, .sign_in_url = &sign_in_url};
+        if constexpr (active_user_source<T>) calls.is_active = &is_active;
+        if constexpr (sign_in_source<T>) calls.sign_in = &sign_in;
+        if constexpr (sign_in_source<T>) calls.sign_out = &sign_out;
+        if constexpr (session_manager<T>) calls.sessions_of = &sessions_of;
+        if constexpr (session_manager<T>) calls.end_session = &end_session;
+        if constexpr (session_manager<T>) calls.end_other_sessions = &end_other_sessions;
+        if constexpr (password_changer<T>) calls.change_password = &change_password;
+        if constexpr (repeated_change_source<T>) calls.find_repeated_change = &find_repeated_change;
+        return calls;
+    }();
+};
+
+}  // namespace detail
+
+/// Refers to a `session_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class session_source_ref : public detail::reference<detail::session_source_calls> {
+public:
+    session_source_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, session_source_ref>
+    session_source_ref(T& object) noexcept {
+        static_assert(session_source<T>, "tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp");
+        if constexpr (session_source<T>) {
+            static_assert(active_user_source<T> || !detail::names_is_active<T>,
+                          "tollgate: a member named is_active exists, but this does not satisfy active_user_source; "
+                          "read tollgate/contract/session_source.hpp");
+            refer_to(object, detail::calls_of_session_source<T>::table);
+        }
+    }
+
+    /// The functions of `session_source`.
+    [[nodiscard]] result<std::optional<session>> session_of(const http::request& request, instant now) const {
+        return calls_->session_of(object_, request, now);
+    }
+    [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return calls_->sign_in_url(object_, return_to); }
+
+    /// Whether the sessions are an `active_user_source`.
+    [[nodiscard]] bool knows_active_users() const noexcept { return calls_->is_active != nullptr; }
+    /// Precondition: knows_active_users().
+    [[nodiscard]] result<bool> is_active(user_id user) const { return calls_->is_active(object_, user); }
+
+    /// Whether the sessions are a `sign_in_source`.
+    [[nodiscard]] bool signs_in() const noexcept { return calls_->sign_in != nullptr; }
+    /// Precondition: signs_in().
+    [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, const sign_in_attempt& attempt, instant now,
+                                                   http::response& response) const {
+        return calls_->sign_in(object_, request, attempt, now, response);
+    }
+    [[nodiscard]] result<void> sign_out(const http::request& request, instant now, http::response& response) const {
+        return calls_->sign_out(object_, request, now, response);
+    }
+
+    /// Whether the sessions are a `session_manager`.
+    [[nodiscard]] bool lists_sessions() const noexcept { return calls_->sessions_of != nullptr; }
+    /// Precondition: lists_sessions().
+    [[nodiscard]] result<std::vector<listed_session>> sessions_of(const http::request& request, const session& current, instant now) const {
+        return calls_->sessions_of(object_, request, current, now);
+    }
+    [[nodiscard]] result<bool> end_session(const session& current, std::string_view id) const {
+        return calls_->end_session(object_, current, id);
+    }
+    [[nodiscard]] result<void> end_other_sessions(const http::request& request, const session& current) const {
+        return calls_->end_other_sessions(object_, request, current);
+    }
+
+    /// Whether the sessions are a `password_changer`.
+    [[nodiscard]] bool changes_passwords() const noexcept { return calls_->change_password != nullptr; }
+    /// Precondition: changes_passwords().
+    [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& current,
+                                                                   const password_change& change, instant now,
+                                                                   http::response& response) const {
+        return calls_->change_password(object_, request, current, change, now, response);
+    }
+
+    /// Whether the sessions are a `repeated_change_source`.
+    [[nodiscard]] bool finds_repeated_changes() const noexcept { return calls_->find_repeated_change != nullptr; }
+    /// Precondition: finds_repeated_changes().
+    [[nodiscard]] result<bool> find_repeated_change(const http::request& request, instant now, http::response& response) const {
+        return calls_->find_repeated_change(object_, request, now, response);
+    }
+};
+
+namespace detail {
+
+struct session_store_calls {
+    result<void> (*create_session)(void*, const stored_session&);
+    result<std::optional<stored_session>> (*find_session)(void*, const digest&);
+    result<void> (*touch_session)(void*, const digest&, instant);
+    result<bool> (*end_session)(void*, const digest&);
+    result<std::vector<stored_session>> (*sessions_of)(void*, user_id);
+    result<void> (*end_sessions_of)(void*, user_id, const std::optional<digest>&);
+    result<std::size_t> (*sweep_sessions)(void*, instant, instant, std::size_t);
+};
+
+template <class T>
+struct calls_of_session_store {
+    static result<void> create_session(void* object, const stored_session& created) { return object_at<T>(object).create_session(created); }
+    static result<std::optional<stored_session>> find_session(void* object, const digest& cookie) {
+        return object_at<T>(object).find_session(cookie);
+    }
+    static result<void> touch_session(void* object, const digest& cookie, instant now) {
+        return object_at<T>(object).touch_session(cookie, now);
+    }
+    static result<bool> end_session(void* object, const digest& cookie) { return object_at<T>(object).end_session(cookie); }
+    static result<std::vector<stored_session>> sessions_of(void* object, user_id user) { return object_at<T>(object).sessions_of(user); }
+    static result<void> end_sessions_of(void* object, user_id user, const std::optional<digest>& except) {
+        return object_at<T>(object).end_sessions_of(user, except);
+    }
+    static result<std::size_t> sweep_sessions(void* object, instant created_before, instant seen_before, std::size_t rows_max) {
+        return object_at<T>(object).sweep_sessions(created_before, seen_before, rows_max);
+    }
+
+    static constexpr session_store_calls table{&create_session, &find_session, &touch_session, &end_session, &sessions_of, &end_sessions_of, &sweep_sessions};
+};
+
+}  // namespace detail
+
+/// Refers to a `session_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class session_store_ref : public detail::reference<detail::session_store_calls> {
+public:
+    session_store_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, session_store_ref>
+    session_store_ref(T& object) noexcept {
+        static_assert(session_store<T>, "tollgate: this does not satisfy session_store; read tollgate/contract/session_source.hpp");
+        if constexpr (session_store<T>) refer_to(object, detail::calls_of_session_store<T>::table);
+    }
+
+    /// The functions of `session_store`.
+    [[nodiscard]] result<void> create_session(const stored_session& created) const { return calls_->create_session(object_, created); }
+    [[nodiscard]] result<std::optional<stored_session>> find_session(const digest& cookie) const {
+        return calls_->find_session(object_, cookie);
+    }
+    [[nodiscard]] result<void> touch_session(const digest& cookie, instant now) const {
+        return calls_->touch_session(object_, cookie, now);
+    }
+    [[nodiscard]] result<bool> end_session(const digest& cookie) const { return calls_->end_session(object_, cookie); }
+    [[nodiscard]] result<std::vector<stored_session>> sessions_of(user_id user) const { return calls_->sessions_of(object_, user); }
+    [[nodiscard]] result<void> end_sessions_of(user_id user, const std::optional<digest>& except) const {
+        return calls_->end_sessions_of(object_, user, except);
+    }
+    [[nodiscard]] result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) const {
+        return calls_->sweep_sessions(object_, created_before, seen_before, rows_max);
+    }
 };
 
 }  // namespace tollgate

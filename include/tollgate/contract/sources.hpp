@@ -3,6 +3,8 @@
 #define TOLLGATE_CONTRACT_SOURCES_HPP
 
 #include <tollgate/base/time.hpp>
+#include <tollgate/contract/detail/member_names.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 
 #include <chrono>
 #include <concepts>
@@ -50,6 +52,79 @@ concept random_source = requires(const R& r, std::span<std::byte> bytes) {
     // Fills `bytes` completely, or returns false: then the request fails with 500 and no weak secret is created. Called
     // from many threads at once.
     { r.fill(bytes) } noexcept -> std::same_as<bool>;
+};
+
+namespace detail {
+
+struct time_source_calls {
+    instant (*now)(void*) noexcept;
+    std::chrono::nanoseconds (*steady_now)(void*) noexcept;
+};
+
+template <class T>
+struct calls_of_time_source {
+    static instant now(void* object) noexcept { return object_at<T>(object).now(); }
+
+    static std::chrono::nanoseconds steady_now(void* object) noexcept { return tollgate::steady_now(object_at<T>(object)); }
+
+    static constexpr time_source_calls table{&now, &steady_now};
+};
+
+}  // namespace detail
+
+/// Refers to a `time_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class time_source_ref : public detail::reference<detail::time_source_calls> {
+public:
+    time_source_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, time_source_ref>
+    time_source_ref(T& object) noexcept {
+        static_assert(time_source<T>, "tollgate: this does not satisfy time_source; read tollgate/contract/sources.hpp");
+        if constexpr (time_source<T>) {
+            static_assert(!detail::names_steady_now<T> ||
+                              requires(const T& clock) { { clock.steady_now() } noexcept -> std::same_as<std::chrono::nanoseconds>; },
+                          "tollgate: steady_now of a clock is const, noexcept and returns std::chrono::nanoseconds; "
+                          "read tollgate/contract/sources.hpp");
+            refer_to(object, detail::calls_of_time_source<T>::table);
+        }
+    }
+
+    /// The functions of `time_source`.
+    [[nodiscard]] instant now() const noexcept { return calls_->now(object_); }
+    /// Reads the clock to measure a duration; see `tollgate::steady_now`.
+    [[nodiscard]] std::chrono::nanoseconds steady_now() const noexcept { return calls_->steady_now(object_); }
+};
+
+namespace detail {
+
+struct random_source_calls {
+    bool (*fill)(void*, std::span<std::byte>) noexcept;
+};
+
+template <class T>
+struct calls_of_random_source {
+    static bool fill(void* object, std::span<std::byte> bytes) noexcept { return object_at<T>(object).fill(bytes); }
+
+    static constexpr random_source_calls table{&fill};
+};
+
+}  // namespace detail
+
+/// Refers to a `random_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class random_source_ref : public detail::reference<detail::random_source_calls> {
+public:
+    random_source_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, random_source_ref>
+    random_source_ref(T& object) noexcept {
+        static_assert(random_source<T>, "tollgate: this does not satisfy random_source; read tollgate/contract/sources.hpp");
+        if constexpr (random_source<T>) refer_to(object, detail::calls_of_random_source<T>::table);
+    }
+
+    /// The functions of `random_source`.
+    [[nodiscard]] bool fill(std::span<std::byte> bytes) const noexcept { return calls_->fill(object_, bytes); }
 };
 
 }  // namespace tollgate

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/http/url.hpp>
 
 #include <concepts>
@@ -32,6 +33,40 @@ concept target_rule = requires(const R& r, const http::url& target, const ip_add
     // Checks a resolved address before each connection, because a name that was allowed may later resolve to a private
     // address.
     { r.allows(address) } noexcept -> std::same_as<bool>;
+};
+
+namespace detail {
+
+struct target_rule_calls {
+    result<void> (*check)(void*, const http::url&);
+    bool (*allows)(void*, const ip_address&) noexcept;
+};
+
+template <class T>
+struct calls_of_target_rule {
+    static result<void> check(void* object, const http::url& target) { return object_at<T>(object).check(target); }
+    static bool allows(void* object, const ip_address& address) noexcept { return object_at<T>(object).allows(address); }
+
+    static constexpr target_rule_calls table{&check, &allows};
+};
+
+}  // namespace detail
+
+/// Refers to a `target_rule` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class target_rule_ref : public detail::reference<detail::target_rule_calls> {
+public:
+    target_rule_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, target_rule_ref>
+    target_rule_ref(T& object) noexcept {
+        static_assert(target_rule<T>, "tollgate: this does not satisfy target_rule; read tollgate/contract/target_rule.hpp");
+        if constexpr (target_rule<T>) refer_to(object, detail::calls_of_target_rule<T>::table);
+    }
+
+    /// The functions of `target_rule`.
+    [[nodiscard]] result<void> check(const http::url& target) const { return calls_->check(object_, target); }
+    [[nodiscard]] bool allows(const ip_address& address) const noexcept { return calls_->allows(object_, address); }
 };
 
 }  // namespace tollgate

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/detail/lookup.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/model/personal_token.hpp>
 
 #include <concepts>
@@ -20,8 +21,8 @@ namespace tollgate::inline v0 {
 /// (`token_credential::owner`): the values that `quota_of` and `balance_of` would return, which are then not called. For a user that no
 /// longer exists, the store returns no owner, so that the directory is called and reports this.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed if the store declares
-/// `static constexpr bool blocking = true`. Errors: an `error` (unavailable, internal); never throws.
+/// Thread rule: callable from many threads at once. Blocking: allowed, unless the store declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error` (unavailable, internal); never throws.
 template <class S>
 concept credential_source = requires(S& s, std::string_view username, const digest& token) {
     // The personal token with this username, compared byte for byte; empty if there is none or it was revoked. Clients may send any
@@ -85,6 +86,154 @@ concept use_recorder = requires(S& s, std::string_view username, const digest& t
     { s.record_personal_token_use(username, now, from) } -> std::same_as<result<void>>;
     // The same, and the `last_used_at` of the grant that the token belongs to, if any.
     { s.record_access_token_use(token, now) } -> std::same_as<result<void>>;
+};
+
+namespace detail {
+
+struct credential_source_calls {
+    result<std::optional<token_credential>> (*find_personal_token)(void*, std::string_view);
+    result<std::optional<token_credential>> (*find_access_token)(void*, const digest&);
+    lookup<token_credential> (*cached_personal_token)(void*, std::string_view) noexcept;  // null if the store caches none
+    lookup<token_credential> (*cached_access_token)(void*, const digest&) noexcept;
+    result<void> (*record_personal_token_use)(void*, std::string_view, instant, std::string_view);  // null if it records no uses
+    result<void> (*record_access_token_use)(void*, const digest&, instant);
+};
+
+template <class S>
+struct calls_of_credential_source {
+    static result<std::optional<token_credential>> find_personal_token(void* object, std::string_view username) {
+        return object_at<S>(object).find_personal_token(username);
+    }
+    static result<std::optional<token_credential>> find_access_token(void* object, const digest& token) {
+        return object_at<S>(object).find_access_token(token);
+    }
+    static lookup<token_credential> cached_personal_token(void* object, std::string_view username) noexcept {
+        return object_at<S>(object).cached_personal_token(username);
+    }
+    static lookup<token_credential> cached_access_token(void* object, const digest& token) noexcept {
+        return object_at<S>(object).cached_access_token(token);
+    }
+    static result<void> record_personal_token_use(void* object, std::string_view username, instant now, std::string_view from) {
+        return object_at<S>(object).record_personal_token_use(username, now, from);
+    }
+    static result<void> record_access_token_use(void* object, const digest& token, instant now) {
+        return object_at<S>(object).record_access_token_use(token, now);
+    }
+
+    static constexpr credential_source_calls table = [] {
+        credential_source_calls calls{&find_personal_token, &find_access_token, nullptr, nullptr, nullptr, nullptr};
+        if constexpr (credential_cache<S>) {
+            calls.cached_personal_token = &cached_personal_token;
+            calls.cached_access_token = &cached_access_token;
+        }
+        if constexpr (use_recorder<S>) {
+            calls.record_personal_token_use = &record_personal_token_use;
+            calls.record_access_token_use = &record_access_token_use;
+        }
+        return calls;
+    }();
+};
+
+struct token_store_calls {
+    result<token_id> (*create_personal_token)(void*, const new_personal_token&, std::size_t);
+    result<std::vector<personal_token>> (*personal_tokens_of)(void*, user_id);
+    result<bool> (*renew_personal_token)(void*, user_id, token_id, const personal_token_renewal&);
+    result<bool> (*revoke_personal_token)(void*, token_id);
+};
+
+template <class S>
+struct calls_of_token_store {
+    static result<token_id> create_personal_token(void* object, const new_personal_token& created, std::size_t tokens_per_user_max) {
+        return object_at<S>(object).create_personal_token(created, tokens_per_user_max);
+    }
+    static result<std::vector<personal_token>> personal_tokens_of(void* object, user_id user) {
+        return object_at<S>(object).personal_tokens_of(user);
+    }
+    static result<bool> renew_personal_token(void* object, user_id user, token_id id, const personal_token_renewal& renewed) {
+        return object_at<S>(object).renew_personal_token(user, id, renewed);
+    }
+    static result<bool> revoke_personal_token(void* object, token_id id) { return object_at<S>(object).revoke_personal_token(id); }
+
+    static constexpr token_store_calls table{&create_personal_token, &personal_tokens_of, &renew_personal_token, &revoke_personal_token};
+};
+
+}  // namespace detail
+
+/// Refers to a `credential_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the store.
+class credential_source_ref : public detail::reference<detail::credential_source_calls> {
+public:
+    credential_source_ref() noexcept = default;
+    /// Refers to `store`.
+    template <class S>
+        requires detail::is_erasable<S, credential_source_ref>
+    credential_source_ref(S& store) noexcept {
+        static_assert(credential_source<S>, "tollgate: this does not satisfy credential_source; read tollgate/contract/token_store.hpp");
+        if constexpr (credential_source<S>) {
+            // Public members: a store may inherit another one privately, and show some of its members only.
+            if constexpr (requires { &S::cached_personal_token; } || requires { &S::cached_access_token; })
+                static_assert(credential_cache<S>,
+                              "tollgate: a member named cached_personal_token or cached_access_token exists, but this does not satisfy "
+                              "credential_cache; read tollgate/contract/token_store.hpp");
+            if constexpr (requires { &S::record_personal_token_use; } || requires { &S::record_access_token_use; })
+                static_assert(use_recorder<S>,
+                              "tollgate: a member named record_personal_token_use or record_access_token_use exists, but this does not "
+                              "satisfy use_recorder; read tollgate/contract/token_store.hpp");
+            refer_to(store, detail::calls_of_credential_source<S>::table);
+        }
+    }
+
+    /// The functions of `credential_source`.
+    [[nodiscard]] result<std::optional<token_credential>> find_personal_token(std::string_view username) const {
+        return calls_->find_personal_token(object_, username);
+    }
+    [[nodiscard]] result<std::optional<token_credential>> find_access_token(const digest& token) const {
+        return calls_->find_access_token(object_, token);
+    }
+
+    /// Those of `credential_cache`; unknown if the store is none.
+    [[nodiscard]] lookup<token_credential> cached_personal_token(std::string_view username) const noexcept {
+        if (calls_->cached_personal_token == nullptr) return lookup<token_credential>::unknown();
+        return calls_->cached_personal_token(object_, username);
+    }
+    [[nodiscard]] lookup<token_credential> cached_access_token(const digest& token) const noexcept {
+        if (calls_->cached_access_token == nullptr) return lookup<token_credential>::unknown();
+        return calls_->cached_access_token(object_, token);
+    }
+
+    /// Whether the store is a `use_recorder`.
+    [[nodiscard]] bool records_uses() const noexcept { return calls_->record_personal_token_use != nullptr; }
+    /// The functions of `use_recorder`. Precondition: records_uses().
+    [[nodiscard]] result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) const {
+        return calls_->record_personal_token_use(object_, username, now, from);
+    }
+    [[nodiscard]] result<void> record_access_token_use(const digest& token, instant now) const {
+        return calls_->record_access_token_use(object_, token, now);
+    }
+};
+
+/// Refers to a `token_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the store.
+class token_store_ref : public detail::reference<detail::token_store_calls> {
+public:
+    token_store_ref() noexcept = default;
+    /// Refers to `store`.
+    template <class S>
+        requires detail::is_erasable<S, token_store_ref>
+    token_store_ref(S& store) noexcept {
+        static_assert(token_store<S>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
+        if constexpr (token_store<S>) refer_to(store, detail::calls_of_token_store<S>::table);
+    }
+
+    /// The functions of `token_store`.
+    [[nodiscard]] result<token_id> create_personal_token(const new_personal_token& created, std::size_t tokens_per_user_max) const {
+        return calls_->create_personal_token(object_, created, tokens_per_user_max);
+    }
+    [[nodiscard]] result<std::vector<personal_token>> personal_tokens_of(user_id user) const {
+        return calls_->personal_tokens_of(object_, user);
+    }
+    [[nodiscard]] result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) const {
+        return calls_->renew_personal_token(object_, user, id, renewed);
+    }
+    [[nodiscard]] result<bool> revoke_personal_token(token_id id) const { return calls_->revoke_personal_token(object_, id); }
 };
 
 }  // namespace tollgate

@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_HTTP_HANDLER_HPP
 #define TOLLGATE_HTTP_HANDLER_HPP
 
-#include <tollgate/base/detail/member_name.hpp>
+#include <tollgate/base/blocking.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/request.hpp>
@@ -63,34 +63,19 @@ inline std::optional<status> refuse_method(const request& sent, response& respon
 /// Exemplar:
 ///
 ///     struct hello {
+///         static constexpr bool blocking = false;
 ///         void handle(const http::request&, http::response& response) noexcept { response.body() = "hello"; }
 ///         void handle(const http::refusal& refusal, http::response& response) noexcept { response.set_status(refusal.status); }
 ///     };
 template <class H>
 concept handler = requires(H& h, const request& whole, const refusal& refused, response& response) {
     // Answers one request, whose body is complete. `response` is empty at first. Called from many threads at once.
-    // Never throws. May block only if `H::blocking` is true; keeps no view of the request.
+    // Never throws. May block, unless `H::blocking` is false (see `may_block`): a server calls a handler that may block on worker threads,
+    // never on a thread that serves sockets. Keeps no view of the request.
     { h.handle(whole, response) } noexcept -> std::same_as<void>;
     // Writes the response to a request that the server refused; sets its status to `refused.status`. Never blocks.
     { h.handle(refused, response) } noexcept -> std::same_as<void>;
 };
-
-namespace detail {
-TOLLGATE_DEFINE_NAMES(blocking);
-}
-
-/// Whether `handle(request)` may wait for a disk or another machine: `static constexpr bool blocking`, false if
-/// missing. A server calls a blocking handler on worker threads, never on an I/O thread.
-template <class H>
-[[nodiscard]] constexpr bool handler_blocks() noexcept {
-    if constexpr (requires { typename std::bool_constant<H::blocking>; }) {
-        return H::blocking;
-    } else {
-        static_assert(!detail::names_blocking<H>,
-                      "tollgate: blocking is a public static constexpr bool; read tollgate/http/handler.hpp");
-        return false;
-    }
-}
 
 /// Whether `handle(request)` reads the body: `static constexpr bool reads_body`, true if missing. A handler that does
 /// not read it is called as soon as the head has arrived.
@@ -170,12 +155,12 @@ public:
     void set_choice(std::uint8_t chosen) noexcept { choice_ = chosen; }
 
     /// The time of the handler's clock. The clock is read once for all requests that arrived together and that the server answers in one
-    /// pass without waiting. `clock.now()` returns an `instant`.
+    /// pass without waiting. `clock.now()` returns an `instant`, and `clock.target()` identifies the clock, as those of `time_source_ref`.
     template <class Clock>
     [[nodiscard]] instant time_by(const Clock& clock) noexcept {
-        if (clock_ != std::addressof(clock)) {
+        if (clock_ != clock.target()) {
             time_ = clock.now();
-            clock_ = std::addressof(clock);
+            clock_ = clock.target();
         }
         return time_;
     }
@@ -230,7 +215,7 @@ template <handler H>
         return target.advance(request, response, state, thread);
     } else {
         if (handler_reads_body<H>() && request.body_state == body_state::pending) return handle_step::needs_body;
-        if (handler_blocks<H>() && thread == thread_kind::io) return handle_step::needs_worker;
+        if (tollgate::may_block(target) && thread == thread_kind::io) return handle_step::needs_worker;
         target.handle(request, response);
         return handle_step::done;
     }
@@ -245,9 +230,6 @@ concept knows_its_mounts = requires(const H& h) {
 /// A type-erased reference to a handler, so that `server` is not a template. The handler must outlive it.
 class handler_ref {
 public:
-    /// If only the type of a reference is known, as in a `site` of references, the handler is assumed to block.
-    static constexpr bool blocking = true;
-
     /// Refers to `target`, which must outlive it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
@@ -263,7 +245,7 @@ public:
             advance_ = [](void* object, const request& request, response& response, handler_state& state, thread_kind thread) noexcept {
                 return http::advance(*static_cast<H*>(object), request, response, state, thread);
             };
-            may_block_ = handler_blocks<H>();
+            may_block_ = tollgate::may_block(target);
         }
     }
 

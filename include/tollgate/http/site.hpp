@@ -5,33 +5,30 @@
 #include <tollgate/http/handler.hpp>
 
 #include <algorithm>
+#include <concepts>
+#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace tollgate::inline v0::http {
 
 /// A handler and the part of a site that it serves. The handler must outlive the site.
-template <handler H>
 struct mount {
     /// `/v1` matches `/v1` and everything below it, not `/v10`; `/v1/` matches that one path; empty matches everything.
     std::vector<std::string> prefixes;
     std::string host;  ///< the host that the client names, without a port; empty matches any
-    H& target;
+    handler_ref target;
 };
 
 /// `mounted("/v1", api)`: at this path, on any host.
-template <handler H>
-[[nodiscard]] mount<H> mounted(std::string prefix, H& target) {
-    return {{std::move(prefix)}, {}, target};
-}
+[[nodiscard]] inline mount mounted(std::string prefix, handler_ref target) { return {{std::move(prefix)}, {}, target}; }
 
 /// `mounted(pages)`: at the handler's own paths, on any host.
 template <handler H>
     requires knows_its_mounts<H>
-[[nodiscard]] mount<H> mounted(H& target) {
+[[nodiscard]] mount mounted(H& target) {
     return {target.mounts(), {}, target};
 }
 
@@ -42,8 +39,7 @@ struct mount_point {
 };
 
 /// `mounted(mount_point{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
-template <handler H>
-[[nodiscard]] mount<H> mounted(mount_point point, H& target) {
+[[nodiscard]] inline mount mounted(mount_point point, handler_ref target) {
     return {{std::move(point.prefix)}, std::move(point.host), target};
 }
 
@@ -101,52 +97,48 @@ private:
 /// last.
 ///
 ///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
-template <handler... H>
-    requires(sizeof...(H) > 0)
 class site {
 public:
+    /// From mounts; the first matching one serves a request. Throws std::invalid_argument if there is none.
+    explicit site(std::vector<mount> mounts) : mounts_{std::move(mounts)} {
+        if (mounts_.empty()) throw std::invalid_argument{"tollgate: a site has at least one mount"};
+    }
+    template <std::same_as<mount>... More>
+    explicit site(mount first, More... more) : site{std::vector<mount>{std::move(first), std::move(more)...}} {}
+
     /// Whether a handler of the site may block.
-    static constexpr bool blocking = (handler_blocks<H>() || ...);
-
-    /// From mounts; the first matching one serves a request.
-    explicit site(mount<H>... mounts) : mounts_{std::move(mounts)...} {}
-
-    /// Passes a request to the handler of its mount.
-    void handle(const request& request, response& response) noexcept {
-        with_fitting(request, [&](auto& target) { target.handle(request, response); });
+    [[nodiscard]] bool may_block() const noexcept {
+        return std::any_of(mounts_.begin(), mounts_.end(), [](const mount& each) { return each.target.may_block(); });
     }
 
+    /// Passes a request to the handler of its mount.
+    void handle(const request& request, response& response) const noexcept { find(request).handle(request, response); }
+
     /// Passes a refusal to the handler of its mount.
-    void handle(const refusal& refused, response& response) noexcept {
+    void handle(const refusal& refused, response& response) const noexcept {
         const request unknown;
         const request& known = refused.request != nullptr ? *refused.request : refused.partial != nullptr ? *refused.partial : unknown;
-        with_fitting(known, [&](auto& target) { target.handle(refused, response); });
+        find(known).handle(refused, response);
     }
 
     /// Advances the handler at the request's mount: one that waits for a database does not delay one that does not.
-    [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
-                                      thread_kind thread) noexcept {
-        handle_step step{};
-        with_fitting(request, [&](auto& target) { step = http::advance(target, request, response, state, thread); });
-        return step;
+    [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state, thread_kind thread) const noexcept {
+        return find(request).advance(request, response, state, thread);
     }
 
 private:
-    template <class Use>
-    void with_fitting(const request& request, Use use) noexcept {
-        const auto try_one = [&](auto& each) {
+    [[nodiscard]] const handler_ref& find(const request& request) const noexcept {
+        for (const mount& each : mounts_) {
             const bool fits = detail::is_for_host(request, each.host) &&
                               std::any_of(each.prefixes.begin(), each.prefixes.end(), [&](const std::string& prefix) {
                                   return detail::is_below(request.target.path, prefix);
                               });
-            if (fits) use(each.target);
-            return fits;
-        };
-        const bool found = std::apply([&](auto&... each) { return (try_one(each) || ...); }, mounts_);
-        if (!found) use(std::get<sizeof...(H) - 1>(mounts_).target);
+            if (fits) return each.target;
+        }
+        return mounts_.back().target;
     }
 
-    std::tuple<mount<H>...> mounts_;
+    std::vector<mount> mounts_;
 };
 
 }  // namespace tollgate::http

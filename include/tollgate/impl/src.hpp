@@ -12,8 +12,10 @@
 
 #include <tollgate/account/register_application.ipp>
 #include <tollgate/api/account_api.ipp>
+#include <tollgate/api/account_service.ipp>
 #include <tollgate/api/detail/openapi.ipp>
 #include <tollgate/api/routes.ipp>
+#include <tollgate/api/sign_in.ipp>
 #include <tollgate/base/detail/aes_gcm.ipp>
 #include <tollgate/base/detail/encoding.ipp>
 #include <tollgate/base/detail/text.ipp>
@@ -38,6 +40,7 @@
 #include <tollgate/manual/detail/template.ipp>
 #include <tollgate/manual/documentation.ipp>
 #include <tollgate/model/service_catalog.ipp>
+#include <tollgate/oauth/authorization_server.ipp>
 #include <tollgate/oauth/detail/authorization_request.ipp>
 #include <tollgate/oauth/detail/client_endpoints.ipp>
 #include <tollgate/oauth/detail/consent.ipp>
@@ -49,6 +52,7 @@
 #include <tollgate/oauth/detail/redirect.ipp>
 #include <tollgate/oauth/detail/token_endpoint.ipp>
 #include <tollgate/oauth/detail/token_response.ipp>
+#include <tollgate/pages/account_pages.ipp>
 #include <tollgate/pages/detail/activity_page.ipp>
 #include <tollgate/pages/detail/applications_page.ipp>
 #include <tollgate/pages/detail/authorizations_page.ipp>
@@ -61,12 +65,14 @@
 #include <tollgate/pages/detail/tokens_page.ipp>
 #include <tollgate/pages/detail/webhooks_page.ipp>
 #include <tollgate/pipeline/detail/api_definition.ipp>
+#include <tollgate/pipeline/detail/authenticate.ipp>
 #include <tollgate/pipeline/detail/error_response.ipp>
 #include <tollgate/pipeline/detail/stages.ipp>
 #include <tollgate/pipeline/detail/write_rejection.ipp>
 #include <tollgate/pipeline/health.ipp>
 #include <tollgate/pipeline/metrics.ipp>
 #include <tollgate/pipeline/route_table.ipp>
+#include <tollgate/policy/default_policies.ipp>
 #include <tollgate/policy/detail/segment_router.ipp>
 #include <tollgate/policy/public_targets.ipp>
 #include <tollgate/policy/standard_webhook.ipp>

@@ -34,6 +34,8 @@ struct key_capacity {
 /// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
 class window_limiter {
 public:
+    static constexpr bool blocking = false;
+
     /// Default capacity, and a random hash key from OpenSSL. Throws std::runtime_error when OpenSSL has no random
     /// bytes.
     TOLLGATE_COLD window_limiter();
@@ -66,6 +68,8 @@ static_assert(rate_limiter<window_limiter>);
 /// Admits every request, for an API behind a gateway that already limits requests. The response fields show the whole
 /// quota as remaining.
 struct unlimited {
+    static constexpr bool blocking = false;
+
     [[nodiscard]] constexpr limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         return peek(key, allowed, now);
     }

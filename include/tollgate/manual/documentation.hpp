@@ -34,6 +34,7 @@ public:
     api_documentation(const api_settings& settings, const route_table& routes, const oauth_settings& oauth)
         : api_documentation{settings, routes, &oauth} {}
 
+    static constexpr bool blocking = false;
     /// No page takes a body.
     static constexpr bool reads_body = false;
 

@@ -2,124 +2,60 @@
 #ifndef TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP
 #define TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP
 
-#include <tollgate/base/detail/bounded_time.hpp>
-#include <tollgate/base/detail/text.hpp>
-#include <tollgate/base/limits.hpp>
-#include <tollgate/contract/detail/member_names.hpp>
-#include <tollgate/contract/sources.hpp>
-#include <tollgate/http/detail/client_address.hpp>
-#include <tollgate/http/detail/cors.hpp>
+#include <tollgate/base/config.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/session_source.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/http/site.hpp>
-#include <tollgate/limits/window_limiter.hpp>
-#include <tollgate/model/detail/quota_settings.hpp>
-#include <tollgate/oauth/detail/authorization_page.hpp>
-#include <tollgate/oauth/detail/client_endpoints.hpp>
-#include <tollgate/oauth/detail/device_page.hpp>
-#include <tollgate/oauth/detail/metadata.hpp>
-#include <tollgate/oauth/detail/paths.hpp>
-#include <tollgate/pipeline/detail/stages.hpp>
-#include <tollgate/pipeline/detail/write_rejection.hpp>
-#include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/http/response.hpp>
+#include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/policy/default_policies.hpp>
-#include <tollgate/web/detail/page.hpp>
-#include <tollgate/web/detail/session_cookies.hpp>
 #include <tollgate/web/page_theme.hpp>
 
-#include <concepts>
-#include <stdexcept>
+#include <memory>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace tollgate::inline v0 {
+
+namespace oauth {
+class oauth_handler;
+}
 
 /// OAuth 2.0 at `{auth_url}` (RFC 6749): authorization page, token endpoint, revocation (RFC 7009), introspection (RFC
 /// 7662), device authorization and its page (RFC 8628), metadata (RFC 8414). A handler for `server` or any other HTTP
 /// server.
 ///
 ///     authorization_server oauth{settings, store, sessions};
-///     authorization_server oauth{settings, store, sessions, default_policies().with_limiter(std::ref(limiter))};
+///     authorization_server oauth{settings, store, sessions, api.policies()};
 ///     http::site site{http::mounted("/v1", api), http::mounted(oauth), http::mounted(pages)};
 ///
-/// The limiter counts wrong client secrets by the client's address; share the API's by `std::ref`. Sessions and store
+/// The limiter counts wrong client secrets by the client's address; share that of the API with a copy of its policies. Sessions and store
 /// must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking: if the sessions, the store
 /// or the limiter block, and while a password is checked. The metadata needs none of them.
-template <class Store, class Sessions, class Policies = decltype(default_policies()), class Theme = plain_theme>
 class authorization_server {
-    static_assert(session_source<Sessions>, "tollgate: this does not satisfy session_source; read tollgate/contract/session_source.hpp");
-    static_assert(oauth_store<Store>, "tollgate: this does not satisfy oauth_store; read tollgate/contract/oauth_store.hpp");
-    static_assert(page_theme<policy_type<Theme>>, "tollgate: this does not satisfy page_theme; read tollgate/web/page_theme.hpp");
-    static constexpr bool fits = session_source<Sessions> && oauth_store<Store> && page_theme<policy_type<Theme>>;
-
-    static constexpr bool knows_active_users = active_user_source<Sessions>;
-    static_assert(knows_active_users || !detail::names_is_active<Sessions>,
-                  "tollgate: a member named is_active exists, but this does not satisfy active_user_source; "
-                  "read tollgate/contract/session_source.hpp");
-    static constexpr bool always_blocks = http::handler_blocks<Sessions>() || http::handler_blocks<Store>();
-    static constexpr bool limiter_blocks = http::handler_blocks<policy_type<decltype(Policies::limiter)>>();
-
 public:
-    /// Whether handling a request may block.
-    static constexpr bool blocking = always_blocks || limiter_blocks || sign_in_source<Sessions>;
+    /// `store` is any `oauth_store`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws std::invalid_argument for an
+    /// auth_url that `http::url::root` refuses, for a time outside its bounds, for a quota without a window, and for a cookie_name that is
+    /// not valid.
+    TOLLGATE_COLD authorization_server(oauth_settings settings, oauth_store_ref store, session_source_ref sessions,
+                                       policies policies = default_policies(), any_page_theme theme = {});
+    TOLLGATE_COLD ~authorization_server();
 
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a time outside its bounds, for a quota
-    /// without a window, and for a cookie_name that is not valid.
-    authorization_server(oauth_settings settings, Store& store, Sessions& sessions,
-                         Policies policies = default_policies(), Theme theme = {})
-        : settings_{std::move(settings)},
-          sessions_{sessions},
-          store_{store},
-          policies_{std::move(policies)},
-          pages_{settings_.auth_url, settings_.services, web::fit_theme(std::move(theme)),
-                 web::page_reach::other_sites, settings_.documentation_url},
-          paths_{settings_, pages_.site().root, pages_.languages()} {
-        constexpr milliseconds code_lifetime_max = std::chrono::hours{limits::code_hours_max};
-        detail::require_bounds("OAuth", {{"code_lifetime", settings_.code_lifetime, seconds{1}, code_lifetime_max},
-                                         {"access_token_lifetime", settings_.access_token_lifetime},
-                                         {"refresh_token_lifetime", settings_.refresh_token_lifetime},
-                                         {"refresh_token_end", settings_.refresh_token_end},
-                                         {"rotation_grace", settings_.rotation_grace, seconds{0}},
-                                         {"device_code_lifetime", settings_.device_code_lifetime, seconds{1}, code_lifetime_max},
-                                         {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
-        detail::require_windows("OAuth", {{"device_requests", settings_.device_requests},
-                                          {"device_requests_of_site", settings_.device_requests_of_site},
-                                          {"device_requests_of_network", settings_.device_requests_of_network},
-                                          {"user_code_attempts", settings_.user_code_attempts},
-                                          {"page_requests", settings_.page_requests},
-                                          {"refreshes", settings_.refreshes},
-                                          {"refreshes_of_client", settings_.refreshes_of_client},
-                                          {"anonymous_quota", settings_.anonymous_quota}});
-        form_cookie_ = cookie_name_of(settings_.auth_url, settings_.cookie_name, "form");
-        remove_final_slashes(settings_.auth_url);
-        documentation_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{oauth::metadata_path}
-                                                                 : settings_.documentation_url;
-        metadata_ = oauth::make_metadata(settings_, pages_.language_tags());
-    }
-
-    // The endpoints refer to members.
     authorization_server(const authorization_server&) = delete;
     authorization_server& operator=(const authorization_server&) = delete;
 
-    /// Implements `http::handler`: responds on this thread, which may block.
-    void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused. Never blocks.
-    void handle(const http::refusal& refused, http::response& response) noexcept;
+    /// Whether handling a request may block.
+    [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept;
 
-    /// Reads the body only of a POST to a known endpoint that is not refused by its head. All other requests are answered from
-    /// the head.
-    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
-                                            http::handler_state& state, http::thread_kind thread) noexcept {
-        auto& start = state.get<pipeline::request_start>();
-        if (start.at == instant{}) start = pipeline::start_request(policies_);
-        auto step = http::handle_step::done;
-        guard(request, response, start, [&](oauth::request_state& context) {
-            step = next_step(request, context, state, thread);
-            if (step == http::handle_step::done) respond(request, context, response);
-        });
-        return step;
-    }
+    /// Implements `http::handler`: responds on this thread, which may block.
+    TOLLGATE_DECL void handle(const http::request& request, http::response& response) noexcept;
+    /// Implements `http::handler`: responds to what the server refused. Never blocks.
+    TOLLGATE_COLD void handle(const http::refusal& refused, http::response& response) noexcept;
+    /// Implements `http::resumable_handler`. Reads the body only of a POST to a known endpoint that is not refused by its head. All other
+    /// requests are answered from the head.
+    [[nodiscard]] TOLLGATE_DECL http::handle_step advance(const http::request& request, http::response& response,
+                                                          http::handler_state& state, http::thread_kind thread) noexcept;
 
     /// For tests, and for hosts that do not reuse responses.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
@@ -129,287 +65,18 @@ public:
     }
 
     /// The paths for `http::site`.
-    [[nodiscard]] std::vector<std::string> mounts() const {
-        auto all = paths_.mounts();
-        for (const auto& each : pages_.site().assets) all.push_back(each.path);
-        return all;
-    }
-
-    /// Metadata, style sheet and unknown paths do not block, except for requests without a User-Agent, which are
-    /// counted. Only the page with sign-in and consent checks passwords.
-    [[nodiscard]] bool may_block(const http::request& request) const noexcept {
-        return may_block(request, paths_.find(request.target.path));
-    }
-
+    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> mounts() const;
     /// The settings that it was constructed with.
-    [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] TOLLGATE_DECL const oauth_settings& settings() const noexcept;
 
 private:
-    [[nodiscard]] bool may_block(const http::request& request, oauth::endpoint endpoint) const noexcept {
-        const bool limiter_waits = limiter_blocks && pipeline::limiter_may_block(policy(policies_.limiter));
-        if (needs_no_store(endpoint)) return limiter_waits && !has_user_agent(request);
-        return always_blocks || limiter_waits ||
-               (request.method == http::method::post && endpoint == oauth::endpoint::one_page);
-    }
-
-    /// Calls `act(context)`; the response after an exception is an internal error.
-    template <class Act>
-    void guard(const http::request& request, http::response& response, const pipeline::request_start& start, Act act) noexcept {
-        if constexpr (fits) {
-            oauth::request_state context;
-            context.start = start;
-            context.judged_at = policy(policies_.clock).now();
-            const auto read_and_act = [&] {
-                context.client = http::client_address(request, settings_.trusted_proxies, settings_.client_named_by);
-                context.endpoint = paths_.find(request.target.path);
-                act(context);
-            };
-            pipeline::respond_or_error(
-                response, read_and_act, [&](const error& thrown) { respond_internal_error(thrown, request, context, response); });
-        }
-    }
-    /// What a request needs before its answer, or `done`. Throws `std::bad_alloc`.
-    [[nodiscard]] http::handle_step next_step(const http::request& request, const oauth::request_state& context,
-                                              http::handler_state& state, http::thread_kind thread) const {
-        const auto endpoint = context.endpoint;
-        const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
-        if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, context))
-            return http::handle_step::needs_body;
-        if (thread != http::thread_kind::io || !may_block(request, endpoint)) return http::handle_step::done;
-        state.set_waits_for(work_of(endpoint, posts));
-        return http::handle_step::needs_worker;
-    }
-    void respond(const http::request& request, oauth::request_state& context, http::response& response);
-    void dispatch(const http::request& request, oauth::request_state& context, http::response& response);
-    void respond_page(const http::request& request, oauth::request_state& context, http::response& response);
-    void redirect_to_language(const http::request& request,
-                              const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const;
-    [[nodiscard]] const web::page_language& language_of(const http::request& request) const;
-    void respond_not_found(const http::request& request, http::response& response) const;
-    void respond_internal_error(const error& failure, const http::request& request, oauth::request_state& context,
-                                http::response& response);
-    void finish(const http::request& request, const oauth::request_state& context, http::response& response);
-
-    [[nodiscard]] static pipeline::observed_request observed(const http::request& request,
-                                                             const oauth::request_state& context) noexcept {
-        return {context.start, request, context.client, oauth::route_of(context.endpoint)};
-    }
-
-    [[nodiscard]] static bool needs_no_store(oauth::endpoint endpoint) noexcept {
-        return endpoint == oauth::endpoint::metadata || endpoint == oauth::endpoint::none;
-    }
-
-    [[nodiscard]] static http::work_kind work_of(oauth::endpoint endpoint, bool posts) noexcept {
-        switch (endpoint) {
-            case oauth::endpoint::device_page:
-            case oauth::endpoint::authorization: return posts ? http::work_kind::forms : http::work_kind::pages;
-            case oauth::endpoint::one_page: return posts ? http::work_kind::sign_in : http::work_kind::pages;
-            case oauth::endpoint::metadata:
-            case oauth::endpoint::none: return http::work_kind::limits;  // of requests without a User-Agent
-            default: return http::work_kind::token_endpoint;
-        }
-    }
-
-    /// Whether a request is refused regardless of its body. A form for a page is refused if its path names no language, or if it is
-    /// from another site, of another type, or one too many; a client's request, if its Authorization field cannot be valid or its
-    /// body is of another type.
-    [[nodiscard]] bool is_refused_by_head(const http::request& request, const oauth::request_state& context) const {
-        if (!oauth::is_page(context.endpoint)) return oauth::has_unusable_authorization(request) || oauth::parameters::check_head(request);
-        const auto page = pages_.find(request.target.path);
-        if (!page || page->language == nullptr) return true;
-        if (web::check_form_head(request, pages_.site())) return true;
-        return page_limiter_.peek(limit_key::of(context.client), settings_.page_requests, context.now()).remaining == 0;
-    }
-
-    [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {
-        return pipeline::accepts_user_agent(policy(policies_.agent_rule), request);
-    }
-
-    /// Whether the response is a page or an asset of pages, which carry no limit fields.
-    [[nodiscard]] bool is_page(const http::request& request, const oauth::request_state& context) const noexcept {
-        return oauth::is_page(context.endpoint) ||
-               (context.endpoint == oauth::endpoint::none &&
-                (paths_.is_page_path(request.target.path) || pages_.site().find_asset(request.target.path) != nullptr));
-    }
-
-    oauth_settings settings_;
-    Sessions& sessions_;
-    Store& store_;
-    Policies policies_;
-    web::page_renderer<web::fitting_theme<Theme>> pages_;
-    oauth::paths paths_;
-    window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
-    window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of requests for tokens, and of polls
-    window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
-    std::string documentation_url_;
-    std::string form_cookie_;  // the name of the cookie
-    std::string metadata_;
+    std::unique_ptr<oauth::oauth_handler> handler_;
 };
 
-template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::respond(const http::request& request,
-                                                                     oauth::request_state& context,
-                                                                     http::response& response) {
-    if (has_user_agent(request)) {
-        dispatch(request, context, response);
-    } else {
-        context.window =
-            policy(policies_.limiter).take(limit_key::of(context.client), settings_.anonymous_quota, context.now());
-        context.error = oauth::error_code::invalid_request;
-        oauth::write_missing_user_agent(response, *context.window, context.now(), documentation_url_);
-    }
-    finish(request, context, response);
-}
-
-template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::dispatch(const http::request& request,
-                                                                      oauth::request_state& context,
-                                                                      http::response& response) {
-    const oauth::client_endpoints<Store, Policies> endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
-                                                             documentation_url_, observed(request, context), context};
-    const auto is_active = [&](user_id user) { return oauth::is_active(sessions_, user); };
-    switch (context.endpoint) {
-        case oauth::endpoint::token:
-            return endpoints.respond_token(request, context, response, is_active);
-        case oauth::endpoint::revocation: return endpoints.respond_revocation(request, context, response, is_active);
-        case oauth::endpoint::introspection: return endpoints.respond_introspection(request, context, response, is_active);
-        case oauth::endpoint::device_authorization:
-            return endpoints.respond_device_authorization(request, context, response, is_active);
-        case oauth::endpoint::metadata: return oauth::respond_metadata(request, metadata_, documentation_url_, response);
-        case oauth::endpoint::authorization:
-        case oauth::endpoint::device_page:
-        case oauth::endpoint::one_page: return respond_page(request, context, response);
-        case oauth::endpoint::none: return respond_not_found(request, response);
-    }
-}
-
-template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::respond_page(const http::request& request,
-                                                                          oauth::request_state& context,
-                                                                          http::response& response) {
-    const auto pages = pages_.in(language_of(request));
-    const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now());
-    if (!window.admitted) {
-        http::add_retry_after(response, window.resets_at - context.now());
-        return pages.respond_status(response, http::status::too_many_requests);
-    }
-    const auto at = pages_.find(request.target.path);
-    if (!at || at->language == nullptr) return redirect_to_language(request, pages, response);
-    if (context.endpoint == oauth::endpoint::device_page)
-        return oauth::device_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{
-            .settings = settings_,
-            .sessions = sessions_,
-            .store = store_,
-            .policies = policies_,
-            .pages = pages,
-            .limiter = device_limiter_,
-            .observed = observed(request, context)}
-            .respond(request, context, response);
-    oauth::authorization_page<Sessions, Store, Policies, web::fitting_theme<Theme>>{.settings = settings_,
-                                                                                    .sessions = sessions_,
-                                                                                    .store = store_,
-                                                                                    .policies = policies_,
-                                                                                    .pages = pages,
-                                                                                    .form_cookie = form_cookie_,
-                                                                                    .observed = observed(request, context)}
-        .respond(request, context, response);
-}
-
-/// From a path that names no language, or the published one in which there are no texts.
-template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::redirect_to_language(
-    const http::request& request, const web::localized_pages<web::fitting_theme<Theme>>& pages, http::response& response) const {
-    if (!http::is_read(request.method)) {
-        const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS");
-        if (refused) pages.respond_status(response, *refused);
-        return;
-    }
-    auto path = request.target.path.substr(pages_.site().root.size());
-    if (http::detail::is_below(path, oauth::published_language)) path.remove_prefix(oauth::published_language.size());
-    auto url = pages.url(path);
-    if (!url.ends_with('/')) url.push_back('/');
-    if (request.target.has_query) url.append("?").append(request.target.query);
-    response.add("Vary", "Accept-Language");
-    if (!web::respond_see_other(response, pages_.site(), url)) pages.respond_status(response, http::status::bad_request);
-}
-
-/// The language that the application requests with `ui_locales`, or else that of the path or the browser.
-template <class Store, class Sessions, class Policies, class Theme>
-const web::page_language& authorization_server<Store, Sessions, Policies, Theme>::language_of(const http::request& request) const {
-    if (request.target.query.find("ui_locales=") != std::string_view::npos)
-        if (const auto query = http::parse_form(request.target.query))
-            if (const auto found = web::ui_language(query->value_of("ui_locales"), pages_.language_tags()))
-                return pages_.languages()[*found];
-    return pages_.language_of(request);
-}
-
-template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::respond_not_found(const http::request& request,
-                                                                               http::response& response) const {
-    const auto pages = pages_.in(pages_.language_of(request));
-    if (pages.respond_asset(request, response)) return;
-    if (paths_.is_page_path(request.target.path)) return pages.respond_status(response, http::status::not_found);
-    pipeline::write_error(response, http::status::not_found, "Not Found", documentation_url_, pipeline::about_errors);
-}
-
-template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::finish(const http::request& request,
-                                                                    const oauth::request_state& context,
-                                                                    http::response& response) {
-    auto& limiter = policy(policies_.limiter);
-    const auto key = limit_key::of(context.client);
-    if (context.window) pipeline::add_rate_limit_fields(response, *context.window);
-    else if (!is_page(request, context))
-        pipeline::add_rate_limit_fields(response, needs_no_store(context.endpoint)
-                                           ? pipeline::peek_or_unused(limiter, key, settings_.anonymous_quota, context.now())
-                                           : limiter.peek(key, settings_.anonymous_quota, context.now()));
-    if (!is_page(request, context)) {
-        pipeline::add_transport_security(response, settings_.auth_url);
-        if (context.endpoint != oauth::endpoint::none) http::add_cors_fields(settings_.cors_origins, request, response);
-    }
-    observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr, context.outcome());
-}
-
-template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::respond_internal_error(const error& failure,
-                                                                                    const http::request& request,
-                                                                                    oauth::request_state& context,
-                                                                                    http::response& response) {
-    observed(request, context).report(policies_, failure);
-    if (!is_page(request, context)) context.error = oauth::to_failure(failure).code;
-    response.clear();
-    if (is_page(request, context))
-        pages_.in(pages_.language_of(request)).respond_status(response, http::status::internal_server_error);
-    else oauth::write_server_error(response, failure, documentation_url_);
-    // Without waiting: a step that must not wait may have failed.
-    if (!context.window && !is_page(request, context))
-        context.window = pipeline::peek_or_unused(policy(policies_.limiter), limit_key::of(context.client),
-                                                  settings_.anonymous_quota, context.now());
-    finish(request, context, response);
-}
-
-template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::request& request,
-                                                                    http::response& response) noexcept {
-    guard(request, response, pipeline::start_request(policies_),
-          [&](oauth::request_state& context) { respond(request, context, response); });
-}
-
-template <class Store, class Sessions, class Policies, class Theme>
-void authorization_server<Store, Sessions, Policies, Theme>::handle(const http::refusal& refused,
-                                                                    http::response& response) noexcept {
-    if constexpr (fits) {
-        pipeline::write_or_status(response, refused.status,
-                                  [&] {
-                                      const auto path = refused.path();
-                                      if (!oauth::is_page(paths_.find(path)) && !paths_.is_page_path(path))
-                                          return pipeline::respond_refusal(policies_, settings_, documentation_url_, refused, response);
-                                      pages_.respond_refusal(refused, response);
-                                      pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
-                                  });
-    }
-}
-
 }  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/oauth/authorization_server.ipp>
+#endif
 
 #endif  // TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP

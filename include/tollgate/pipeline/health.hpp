@@ -46,6 +46,8 @@ struct health_settings {
 /// Thread rule: everything may be called from any thread at any time, except for `add` after `start`.
 class health {
 public:
+    static constexpr bool blocking = false;
+
     /// Checks something that is needed to serve requests, such as a row of the store. It may block, but it must return by itself, because
     /// `stop` waits for it. An error or an exception means that the check fails.
     using check = std::function<result<void>()>;

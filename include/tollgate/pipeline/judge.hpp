@@ -12,7 +12,7 @@
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
 #include <tollgate/pipeline/detail/write_rejection.hpp>
-#include <tollgate/policy/detail/policy_set.hpp>
+#include <tollgate/policy/policies.hpp>
 
 #include <optional>
 #include <string_view>
@@ -30,12 +30,12 @@ namespace tollgate::inline v0::pipeline {
 ///
 /// Nothing is done twice, with one exception: if the request waited for so long that the decision about its caller no longer
 /// holds (`is_outdated`), the caller is found again, and what they may do is checked again. It is counted once.
-template <class Users, class Store, class Policies>
 struct judge {
     const api_definition& api;
-    Users& users;
-    Store& store;
-    Policies& policies;
+    const user_directory_ref& users;
+    const credential_source_ref& store;
+    const tollgate::policies& policies;
+    const router_ref& router;
     const api_context& context;  ///< what endpoints are called with
 
     /// Judges one request until its response is complete or it must wait. Throws what policies and endpoints throw, and
@@ -46,7 +46,7 @@ struct judge {
             return state.waits_for == kind ? thread : http::thread_kind::io;
         };
         // The time is read only where it matters: requests that do not wait are the most, and read it once.
-        if (state.auth.state == auth_state::authenticated && is_outdated(state.judged_at, policy(policies.clock).now())) [[unlikely]] {
+        if (state.auth.state == auth_state::authenticated && is_outdated(state.judged_at, policies.clock().now())) [[unlikely]] {
             if (state.repeated == repeated_judgements_max) {
                 respond_error(unavailable("the request was judged too often"), request, response, state);
                 return http::handle_step::done;
@@ -59,20 +59,19 @@ struct judge {
                 state.client = http::client_address(request, api.settings.trusted_proxies, api.settings.client_named_by);
                 // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate
                 // limit has been checked.
-                state.user_agent_accepted = pipeline::accepts_user_agent(policy(policies.agent_rule), request);
+                state.user_agent_accepted = accepts_user_agent(policies.agent_rule(), request);
                 // A preflight is not counted, so its credentials are not read either: otherwise, guesses would be free.
                 state.is_preflight = state.user_agent_accepted && http::is_preflight(request);
-                if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators, request, state.auth);
+                if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators(), request, state.auth);
                 [[fallthrough]];
             case stage::credential:
-                if (!pipeline::find_credential(policies.authenticators, store, request, thread_for(work_kind::credentials), state.now,
-                                               state.auth))
+                if (!find_credential(policies.authenticators(), store, request, thread_for(work_kind::credentials), state.now, state.auth))
                     return wait_at(stage::credential, work_kind::credentials, state);
                 state.judged_at = state.now;
-                if (thread_for(work_kind::credentials) == http::thread_kind::worker) state.judged_at = policy(policies.clock).now();
+                if (thread_for(work_kind::credentials) == http::thread_kind::worker) state.judged_at = policies.clock().now();
                 [[fallthrough]];
             case stage::use:
-                if (!pipeline::record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
+                if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
                     return wait_at(stage::use, work_kind::token_uses, state);
                 [[fallthrough]];
             case stage::quota:
@@ -90,8 +89,7 @@ struct judge {
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
                 if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
                 if (state.route->result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto rejected =
-                        pipeline::check_access(policy(policies.scope_checker), api.routes[state.route->route].access, state))
+                if (const auto rejected = check_access(policies.scope_checker(), api.routes[state.route->route].access, state))
                     return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
@@ -112,7 +110,7 @@ struct judge {
     /// The response after an exception. Never waits.
     void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
         if (!state.limit) {
-            state.limit = pipeline::peek_or_unused(policy(policies.limiter), limit_key_of(state), quota_of(api.settings, state), state.now);
+            state.limit = peek_or_unused(policies.limiter(), limit_key_of(state), quota_of(api.settings, state), state.now);
         }
         fail(failure, request, response, state);
     }
@@ -121,9 +119,9 @@ private:
     /// Continues at the caller, as if the request had just arrived.
     void judge_again(const http::request& request, judgement& state) const {
         ++state.repeated;
-        state.now = policy(policies.clock).now();
+        state.now = policies.clock().now();
         state.auth = {};
-        read_authorization(policies.authenticators, request, state.auth);
+        read_authorization(policies.authenticators(), request, state.auth);
         state.next = stage::credential;  // `waits_for` stays: the worker may still wait for that
     }
 
@@ -133,23 +131,16 @@ private:
         return http::handle_step::needs_worker;
     }
 
-    static constexpr bool limit_needs_route = request_limiter<policy_type<decltype(Policies::limiter)>>;
-
     /// Counts the request. The route is looked up this early only for a limiter that needs it: a 429 should stay cheap.
     [[nodiscard]] bool count(const http::request& request, http::thread_kind thread, judgement& state) const {
-        auto& limiter = policy(policies.limiter);
-        if constexpr (limit_needs_route) {
-            if (state.route_path == nullptr)
-                state.route_rejection = find_route(policy(policies.router), api.routes, api.settings.services, api.root, request, state);
-            return count_in_windows(limiter, api.settings, pattern_of(state), request, thread, state);
-        } else {
-            return count_request(limiter, api.settings, thread, state);
-        }
+        if (policies.limiter().chooses_windows() && state.route_path == nullptr)
+            state.route_rejection = find_route(router, api.routes, api.settings.services, api.root, request, state);
+        return count_request(policies.limiter(), api.settings, pattern_of(state), request, thread, state);
     }
 
     [[nodiscard]] std::optional<rejection> route_of(const http::request& request, judgement& state) const {
-        if constexpr (limit_needs_route) return state.route_rejection;
-        else return find_route(policy(policies.router), api.routes, api.settings.services, api.root, request, state);
+        if (policies.limiter().chooses_windows()) return state.route_rejection;
+        return find_route(router, api.routes, api.settings.services, api.root, request, state);
     }
 
     /// Empty if the path has no route.
@@ -167,7 +158,7 @@ private:
         add_rate_limit_fields(response, *state.limit, observation.id());
         add_transport_security(response, api.settings.base_url);
         http::add_cors_fields(api.settings.cors_origins, request, response);
-        if (state.is_preflight) allow_own_fields(response, policies.authenticators);
+        if (state.is_preflight) allow_own_fields(response, policies.authenticators());
         observation.report_end(policies, response, caller_of(state));
         return http::handle_step::done;
     }
@@ -175,13 +166,13 @@ private:
     /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
         if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
-        replace_with_error(response, failure, state, api, challenges_of(policies.authenticators));
+        replace_with_error(response, failure, state, api, policies.authenticators());
         return finish(request, response, state);
     }
 
     http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
                              const judgement& state) const {
-        write_rejection(response, rejection, request, state, api, challenges_of(policies.authenticators));
+        write_rejection(response, rejection, request, state, api, policies.authenticators());
         return finish(request, response, state);
     }
 
@@ -195,7 +186,7 @@ private:
     http::handle_step respond_endpoint(const http::request& request, http::response& response, judgement& state,
                                        http::thread_kind thread) const {
         const route& found = api.routes[state.route->route];
-        const bool may_block = http::handler_blocks<Users>() || (http::handler_blocks<Store>() && found.work != http::work_kind::users);
+        const bool may_block = users.may_block() || (store.may_block() && found.work != http::work_kind::users);
         relocate_captures(request, state);
         api_call call{context, request, response, caller_of(state), state.client, state.now};
         result<void> done;

@@ -76,6 +76,8 @@ private:
 /// before all others.
 class metrics {
 public:
+    static constexpr bool blocking = false;
+
     /// Appends its own families to a report. It must not wait, because it runs for each report.
     using collector = std::function<void(metrics_writer&)>;
 

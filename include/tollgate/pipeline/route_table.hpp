@@ -372,8 +372,8 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// says what it waits for. One with `work_kind::users` runs on the I/O thread if the directory never blocks. An
 /// endpoint that calls `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that uses neither the
 /// directory nor the store may declare `static constexpr bool blocking = false`; one that can respond from a cache may
-/// have a member `bool respond_from_cache(api_call&, parameters...) const`, which is called first, on the I/O thread,
-/// and returns false, with nothing written, if it has to wait.
+/// have a member `std::optional<result<void>> respond_without_waiting(api_call&, parameters...) const`, which is called first, on the I/O
+/// thread, and returns nothing, with nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);

@@ -8,23 +8,14 @@
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/limits/window_limiter.hpp>
-#include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/policy/public_targets.hpp>
 #include <tollgate/policy/detail/segment_router.hpp>
+#include <tollgate/policy/policies.hpp>
 #include <tollgate/policy/standard_webhook.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/policy/token_authenticators.hpp>
 
-#include <tuple>
-
 namespace tollgate::inline v0 {
-
-/// Observes nothing.
-struct no_observer {
-    void on_request(const request_record&) const noexcept {}
-    void on_refusal(const refusal_record&) const noexcept {}
-    void on_problem(const problem_record&) const noexcept {}
-};
 
 static_assert(observer<no_observer>);
 static_assert(time_source<system_clock>);
@@ -49,18 +40,15 @@ struct require_agent {
 
 static_assert(agent_rule<require_agent>);
 
-/// A named class, so that `account_api` with default policies has a short type name.
-struct default_policy_set
-    : policy_set<router_slot<segment_router>, authenticators_slot<std::tuple<basic_token, bearer_token>>,
-                 scope_checker_slot<prefix_scopes>, limiter_slot<window_limiter>, agent_rule_slot<require_agent>,
-                 target_rule_slot<public_targets>, clock_slot<system_clock>, random_slot<system_random>,
-                 observer_slot<no_observer>, format_slot<standard_webhook>> {
-    default_policy_set() : policy_set{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}} {}
-};
-
-/// The default policies. `with_x` returns them with the policy `x` replaced.
-[[nodiscard]] inline default_policy_set default_policies() { return {}; }
+/// The default policies: `segment_router`, `basic_token` and `bearer_token`, `prefix_scopes`, a `window_limiter`, `require_agent`,
+/// `public_targets`, `system_clock`, `system_random`, no observer, and `standard_webhook`. Each call returns a set with a limiter of its
+/// own. Throws std::bad_alloc.
+[[nodiscard]] TOLLGATE_DECL policies default_policies();
 
 }  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/policy/default_policies.ipp>
+#endif
 
 #endif  // TOLLGATE_POLICY_DEFAULT_POLICIES_HPP

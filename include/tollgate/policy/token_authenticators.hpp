@@ -17,8 +17,7 @@ namespace tollgate::inline v0 {
 namespace detail {
 
 /// Looks the token up in the store, by its kind.
-template <credential_source Store>
-[[nodiscard]] result<std::optional<token_credential>> find_token(Store& store, const presented_token& token) {
+[[nodiscard]] inline result<std::optional<token_credential>> find_token(const credential_source_ref& store, const presented_token& token) {
     if (token.kind == credential_kind::personal_token) return store.find_personal_token(token.username.view());
     return store.find_access_token(token.secret_digest);
 }
@@ -35,17 +34,15 @@ inline void make_caller(std::optional<caller>& into, const token_credential& sto
     if (kind == credential_kind::access_token) into->application = stored.application;
 }
 
-/// Records a use. No failure refuses the request. `client`: null if it is not known.
-template <class Store>
-[[gnu::cold]] void record_use(Store& store, const presented_token& token, instant now, const ip_address* client = nullptr) noexcept {
-    if constexpr (use_recorder<Store>) {
-        try {
-            if (token.kind == credential_kind::personal_token)
-                static_cast<void>(store.record_personal_token_use(token.username.view(), now,
-                                                                  client == nullptr ? std::string{} : network_of(*client)));
-            else static_cast<void>(store.record_access_token_use(token.secret_digest, now));
-        } catch (...) {
-        }
+/// Records a use. No failure refuses the request. `client`: null if it is not known. Precondition: store.records_uses().
+[[gnu::cold]] inline void record_use(const credential_source_ref& store, const presented_token& token, instant now,
+                                     const ip_address* client = nullptr) noexcept {
+    try {
+        if (token.kind == credential_kind::personal_token)
+            static_cast<void>(store.record_personal_token_use(token.username.view(), now,
+                                                              client == nullptr ? std::string{} : network_of(*client)));
+        else static_cast<void>(store.record_access_token_use(token.secret_digest, now));
+    } catch (...) {
     }
 }
 
@@ -58,16 +55,18 @@ public:
         return throttle_.is_due(last_used_at, now);
     }
 
-    /// Implements `authenticator_over`.
-    template <credential_source Store>
-    [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, Store& store, instant now) const {
+    static constexpr bool blocking = false;  // by itself: the store may block
+
+    /// Implements `authenticator`.
+    [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, const credential_source_ref& store,
+                                                         instant now) const {
         std::optional<caller> identified;
         presented_token token;
         if (!static_cast<const Authenticator&>(*this).read(credentials, token)) return identified;
         const auto found = find_token(store, token);
         if (!found) return found.error();
         if (!*found || !accepts(**found, token, now)) return identified;
-        if (use_recorder<Store> && use_is_due((*found)->last_used_at, now)) record_use(store, token, now);
+        if (store.records_uses() && use_is_due((*found)->last_used_at, now)) record_use(store, token, now);
         make_caller(identified, **found, token.kind);
         return identified;
     }
@@ -104,6 +103,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
 };
 
+static_assert(authenticator<basic_token> && authenticator<bearer_token>);
 static_assert(token_authenticator<basic_token> && token_authenticator<bearer_token>);
 
 }  // namespace tollgate

@@ -10,6 +10,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
+#include <tollgate/base/blocking.hpp>
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/sources.hpp>
@@ -49,7 +50,9 @@ class cookie_sessions {
 
 public:
     /// Whether a session lookup may block.
-    static constexpr bool blocking = http::handler_blocks<Store>() || (knows_active_users && http::handler_blocks<Passwords>());
+    [[nodiscard]] bool may_block() const noexcept {
+        return tollgate::may_block(*store_) || (knows_active_users && tollgate::may_block(*passwords_));
+    }
 
     /// Throws std::invalid_argument as `session_cookie` does, and for a bound of the throttle without a window.
     cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})

@@ -3,15 +3,19 @@
 #define TOLLGATE_WEB_PAGE_THEME_HPP
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/web/detail/html_writer.hpp>
 #include <tollgate/web/texts.hpp>
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tollgate::inline v0 {
@@ -127,6 +131,86 @@ struct plain_theme {
 };
 
 static_assert(page_theme<plain_theme>);
+
+namespace detail {
+
+struct page_theme_calls {
+    std::span<const page_texts> (*texts)(void*) noexcept;
+    std::string (*scope_text)(void*, std::string_view, const service_catalog&, const page_texts&);
+    std::string (*style_sheet)(void*);
+    std::string (*icon)(void*);  // null if the theme has none
+    void (*begin_page)(void*, html_writer&, const page_frame&);
+    void (*end_page)(void*, html_writer&, const page_frame&);
+};
+
+template <class T>
+struct calls_of_page_theme {
+    static std::span<const page_texts> texts(void* object) noexcept { return object_at<const T>(object).texts(); }
+    static std::string scope_text(void* object, std::string_view scope, const service_catalog& services, const page_texts& texts) {
+        return object_at<const T>(object).scope_text(scope, services, texts);
+    }
+    static std::string style_sheet(void* object) { return object_at<const T>(object).style_sheet(); }
+    static std::string icon(void* object) { return object_at<const T>(object).icon(); }
+    static void begin_page(void* object, html_writer& html, const page_frame& frame) { object_at<const T>(object).begin_page(html, frame); }
+    static void end_page(void* object, html_writer& html, const page_frame& frame) { object_at<const T>(object).end_page(html, frame); }
+
+    static constexpr page_theme_calls table = [] {
+        page_theme_calls calls{&texts, &scope_text, &style_sheet, nullptr, &begin_page, &end_page};
+        if constexpr (requires(const T& theme) { { theme.icon() } -> std::same_as<std::string>; }) calls.icon = &icon;
+        return calls;
+    }();
+};
+
+}  // namespace detail
+
+/// A `page_theme` of any class: a copy, or, with `std::ref`, an object that must outlive it. Copies share the theme.
+///
+///     any_page_theme plain;                      // plain_theme
+///     any_page_theme own{my_theme{}};
+///     any_page_theme shared{std::ref(theme)};
+class any_page_theme {
+public:
+    /// A `plain_theme`. Throws std::bad_alloc.
+    any_page_theme() : any_page_theme{plain_theme{}} {}
+    /// Holds `theme`. Throws std::bad_alloc, and what moving it throws.
+    template <class T>
+        requires(!std::same_as<T, any_page_theme>)
+    any_page_theme(T theme) {
+        auto held = std::make_shared<T>(std::move(theme));
+        refer_to(*held);
+        owner_ = std::move(held);
+    }
+    /// Refers to a theme.
+    template <class T>
+    any_page_theme(std::reference_wrapper<T> theme) noexcept {
+        refer_to(theme.get());
+    }
+
+    /// The functions of `page_theme`.
+    [[nodiscard]] std::span<const page_texts> texts() const noexcept { return calls_->texts(object_); }
+    [[nodiscard]] std::string scope_text(std::string_view scope, const service_catalog& services, const page_texts& texts) const {
+        return calls_->scope_text(object_, scope, services, texts);
+    }
+    [[nodiscard]] std::string style_sheet() const { return calls_->style_sheet(object_); }
+    /// The theme's icon, or the one of `plain_theme`.
+    [[nodiscard]] std::string icon() const { return calls_->icon != nullptr ? calls_->icon(object_) : plain_theme{}.icon(); }
+    void begin_page(html_writer& html, const page_frame& frame) const { calls_->begin_page(object_, html, frame); }
+    void end_page(html_writer& html, const page_frame& frame) const { calls_->end_page(object_, html, frame); }
+
+private:
+    template <class T>
+    void refer_to(T& theme) noexcept {
+        static_assert(page_theme<T>, "tollgate: this does not satisfy page_theme; read tollgate/web/page_theme.hpp");
+        if constexpr (page_theme<T>) {
+            object_ = const_cast<void*>(static_cast<const void*>(std::addressof(theme)));
+            calls_ = &detail::calls_of_page_theme<T>::table;
+        }
+    }
+
+    std::shared_ptr<void> owner_;
+    void* object_ = nullptr;
+    const detail::page_theme_calls* calls_ = nullptr;
+};
 
 }  // namespace tollgate
 

@@ -2,7 +2,6 @@
 #ifndef TOLLGATE_WEBHOOKS_HOOK_DISPATCHER_HPP
 #define TOLLGATE_WEBHOOKS_HOOK_DISPATCHER_HPP
 
-#include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/policy/default_policies.hpp>
@@ -25,14 +24,6 @@
 
 namespace tollgate::inline v0 {
 
-namespace detail {
-
-/// An `account_service`, or a class like it.
-template <class Service>
-concept has_store_and_policies = requires(Service& service) { service.store(); service.policies().by_reference(); };
-
-}  // namespace detail
-
 /// Delivers webhooks: leases due deliveries from the store's outbox, posts them, and records the results.
 ///
 ///     tollgate::hook_dispatcher dispatcher{store};
@@ -41,50 +32,32 @@ concept has_store_and_policies = requires(Service& service) { service.store(); s
 ///     dispatcher.stop();
 ///
 /// It uses the policies for format, target rule, clock, random source and observer; a `delivery_observer` is called for
-/// each attempt. Store and policies must outlive it.
+/// each attempt. The store must outlive it. For the webhooks of an `account_service`, share its policies:
+///
+///     tollgate::hook_dispatcher dispatcher{store, {}, service.policies()};
 ///
 /// It has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
 /// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, even in several processes, may work
 /// on one store. Everything except construction and destruction may be called from any thread at any time. A policy
 /// that the dispatcher calls may stop it, but not destroy it.
-template <outbox Store, class Policies = decltype(default_policies())>
 class hook_dispatcher {
-    static_assert(shared_outbox<Store> || !detail::names_changes_seen<Store>,
-                  "tollgate: a member named changes_seen exists, but this does not satisfy shared_outbox; "
-                  "read tollgate/contract/outbox.hpp");
-
 public:
-    /// Blocks if the store does.
-    static constexpr bool blocking = [] {
-        if constexpr (requires { Store::blocking; }) return static_cast<bool>(Store::blocking);
-        else return false;
-    }();
-
     /// Starts nothing. The store must outlive it.
-    explicit hook_dispatcher(Store& store, hook_dispatch_settings settings = {}, Policies policies = default_policies())
+    explicit hook_dispatcher(outbox_ref store, hook_dispatch_settings settings = {}, tollgate::policies policies = default_policies())
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), nullptr} {}
 
     /// Runs its sockets on `executor`, which any number of threads may run and whose context must outlive the
     /// dispatcher. `stop` then waits for attempts that the executor completes: call it on a thread that does not run the
     /// executor, while another one does. With `tollgate::compiled`, include `<asio/any_io_executor.hpp>`, too.
-    hook_dispatcher(const asio::any_io_executor& executor, Store& store, hook_dispatch_settings settings = {},
-                    Policies policies = default_policies())
+    hook_dispatcher(const asio::any_io_executor& executor, outbox_ref store, hook_dispatch_settings settings = {},
+                    tollgate::policies policies = default_policies())
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), &executor} {}
 
     hook_dispatcher(const hook_dispatcher&) = delete;
     hook_dispatcher& operator=(const hook_dispatcher&) = delete;
 
-    /// For the store of an `account_service`, with its policies. The service must outlive the dispatcher.
-    template <detail::has_store_and_policies Service>
-        requires std::same_as<decltype(std::declval<Service&>().store()), Store&>
-    explicit hook_dispatcher(Service& service, hook_dispatch_settings settings = {})
-        : hook_dispatcher{service.store(), std::move(settings), service.policies().by_reference()} {}
-
-    /// The same, with its sockets on `executor`.
-    template <detail::has_store_and_policies Service>
-        requires std::same_as<decltype(std::declval<Service&>().store()), Store&>
-    hook_dispatcher(const asio::any_io_executor& executor, Service& service, hook_dispatch_settings settings = {})
-        : hook_dispatcher{executor, service.store(), std::move(settings), service.policies().by_reference()} {}
+    /// Whether publishing to it may block: as the store does.
+    [[nodiscard]] bool may_block() const noexcept { return environment_.store.may_block(); }
 
     /// Stops without waiting for attempts, except for a store call in progress.
     ~hook_dispatcher() = default;
@@ -112,10 +85,10 @@ public:
 private:
     class environment final : public webhooks::worker_environment {
     public:
-        environment(Store& used_store, Policies all) : store{used_store}, policies_{std::move(all)} {}
+        environment(const outbox_ref& used_store, tollgate::policies all) : store{used_store}, policies_{std::move(all)} {}
 
         result<due_hook_page> list_due_hooks(instant now, std::size_t rows_max) noexcept override {
-            if constexpr (shared) changes_seen_ = store.changes_seen();
+            if (store.tells_changes()) changes_seen_ = store.changes_seen();
             return guarded<due_hook_page>([&] { return store.due_hooks(now, rows_max); });
         }
         result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
@@ -128,48 +101,45 @@ private:
         result<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept override {
             return guarded<std::size_t>([&] { return store.sweep_deliveries(ended_before, rows_max); });
         }
-        bool tells_changes() noexcept override { return shared; }
+        bool tells_changes() noexcept override { return store.tells_changes(); }
         bool may_have_changed() noexcept override {
-            if constexpr (shared) return !changes_seen_ || store.changes_seen() != changes_seen_;
-            else return true;
+            return !store.tells_changes() || !changes_seen_ || store.changes_seen() != changes_seen_;
         }
 
         result<void> write(const due_delivery& sent, instant at, http::field_block& fields,
                             std::string& body) noexcept override {
-            return guarded<void>([&] { return policy(policies_.format).write(sent, at, fields, body); });
+            return guarded<void>([&] { return policies_.format().write(sent, at, fields, body); });
         }
         result<void> check(const http::url& target) noexcept override {
-            return guarded<void>([&] { return policy(policies_.target_rule).check(target); });
+            return guarded<void>([&] { return policies_.target_rule().check(target); });
         }
         bool allows(const ip_address& address) noexcept override {
-            return policy(policies_.target_rule).allows(address);
+            return policies_.target_rule().allows(address);
         }
-        instant now() noexcept override { return policy(policies_.clock).now(); }
+        instant now() noexcept override { return policies_.clock().now(); }
         std::uint32_t chance() noexcept override {
             std::array<std::byte, sizeof(std::uint32_t)> bytes;
             std::uint32_t value = chance_without_jitter;
-            if (!policy(policies_.random).fill(bytes)) return value;
+            if (!policies_.random().fill(bytes)) return value;
             std::memcpy(&value, bytes.data(), sizeof value);
             return value;
         }
         void on_attempt(const delivery_record& record) noexcept override {
-            if constexpr (delivery_observer<policy_type<decltype(policies_.observer)>>) {
+            if (policies_.observer().sees_attempts()) {
                 try {
                     const auto trace = webhooks::delivery_trace::of(record.delivery);
-                    policy(policies_.observer)
+                    policies_.observer()
                         .on_attempt({record.delivery, record.result, record.completion, record.reason, trace.trace_id, trace.span_id});
                 } catch (const std::exception&) {
-                    policy(policies_.observer).on_attempt(record);  // memory is short: the attempt without its trace
+                    policies_.observer().on_attempt(record);  // memory is short: the attempt without its trace
                 }
             }
         }
-        void on_problem(const error& failure) noexcept override { policy(policies_.observer).on_problem(failure); }
+        void on_problem(const error& failure) noexcept override { policies_.observer().on_problem(failure); }
 
-        Store& store;
+        outbox_ref store;
 
     private:
-        static constexpr bool shared = shared_outbox<Store>;
-
         template <class T, class Call>
         static result<T> guarded(Call call) noexcept {
             try {
@@ -181,24 +151,13 @@ private:
             }
         }
 
-        Policies policies_;
+        tollgate::policies policies_;
         std::optional<std::uint64_t> changes_seen_;  // before due hooks were last listed
     };
 
     environment environment_;
     webhooks::delivery_worker worker_;
 };
-
-/// Deduces the types from a service: its store and its policies.
-template <detail::has_store_and_policies Service>
-hook_dispatcher(Service&, hook_dispatch_settings = {})
-    -> hook_dispatcher<std::remove_reference_t<decltype(std::declval<Service&>().store())>,
-                       decltype(std::declval<Service&>().policies().by_reference())>;
-/// The same, with an executor.
-template <detail::has_store_and_policies Service>
-hook_dispatcher(const asio::any_io_executor&, Service&, hook_dispatch_settings = {})
-    -> hook_dispatcher<std::remove_reference_t<decltype(std::declval<Service&>().store())>,
-                       decltype(std::declval<Service&>().policies().by_reference())>;
 
 }  // namespace tollgate
 

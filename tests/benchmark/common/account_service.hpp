@@ -23,6 +23,8 @@ inline constexpr tollgate::user_id the_user{1};
 
 /// One user with the balance that the bare handlers return, and a quota that no benchmark uses up.
 struct one_user {
+    static constexpr bool blocking = false;
+
     tollgate::result<tollgate::balance> balance_of(tollgate::user_id user) {
         return tollgate::balance{user, *tollgate::decimal::parse("1234.56"), *tollgate::currency_code::from("EUR")};
     }

@@ -9,19 +9,17 @@
 #include <tollgate/webhooks/publish.hpp>
 
 #include <functional>
-#include <type_traits>
 
 using namespace tollgate;
 using namespace tollgate_test;
 
-TEST_CASE("a dispatcher of a service uses its store and policies", "[api][account_service]") {
+TEST_CASE("a dispatcher shares the policies of a service", "[api][account_service]") {
     instant now = from_unix_seconds(1'700'000'000);
     shop_directory users;
     memory_store store;
     account_service service{{.base_url = "https://shop.example/v1", .services = {{"sitesmaker", {"site.created"}}}}, users, store,
                             default_policies().with_clock(fake_clock{&now})};
-    hook_dispatcher dispatcher{service, {.claim_max = 8}};
-    STATIC_REQUIRE(std::is_constructible_v<hook_dispatcher<memory_store, decltype(service.policies().by_reference())>, decltype(service)&>);
+    hook_dispatcher dispatcher{store, {.claim_max = 8}, service.policies()};
 
     const account_ref account{*service_name::from("sitesmaker"), account_id{1}};
     REQUIRE(issue_hook(store, service.services(), {account, "site.created", "https://hooks.example/"}, now));
@@ -32,7 +30,6 @@ TEST_CASE("a dispatcher of a service uses its store and policies", "[api][accoun
     CHECK_FALSE(publish(dispatcher, service.services(), {.account = account, .name = "site.other", .data = "{}", .at = now}, now));
 
     asio::io_context context;
-    hook_dispatcher on_executor{context.get_executor(), service, {.claim_max = 8}};
-    STATIC_REQUIRE(std::is_same_v<decltype(on_executor), decltype(dispatcher)>);
+    hook_dispatcher on_executor{context.get_executor(), store, {.claim_max = 8}, service.policies()};
     CHECK(on_executor.start());
 }

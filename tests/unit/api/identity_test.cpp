@@ -297,8 +297,8 @@ TEST_CASE("browsers may send an authenticator's own field from other origins", "
 TEST_CASE("a blocking authenticator runs on a worker, whatever else blocks", "[api][identity]") {
     auto shop = make_shop();
     account_api api{shop_settings(), shop.users, shop.store, default_policies().with_authenticators(basic_token{}, slow_key{}), account_routes()};
-    STATIC_REQUIRE(decltype(api)::blocking);
-    STATIC_REQUIRE_FALSE(account_api<decltype(shop.users), decltype(shop.store)>::blocking);
+    CHECK(api.may_block());
+    CHECK_FALSE(shop.api.may_block());
     for (const auto* const field : {"X-Api-Key", "X-Another"}) {
         CAPTURE(field);
         test_request request{method::get, "/v1/testservice/get"};

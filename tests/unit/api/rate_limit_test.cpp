@@ -40,9 +40,7 @@ struct movable_limiter : unlimited {
 
 bool needs_worker(auto& api) {
     test_request request{method::get, "/v1/testservice/get"};
-    http::response response;
-    http::handler_state state;
-    return api.advance(request.view(), response, state, http::thread_kind::io) == http::handle_step::needs_worker;
+    return tollgate_test::needs_worker(api, request.view());
 }
 
 /// Reports that each call may block, and counts the calls in `calls`.
@@ -68,7 +66,7 @@ struct zero_limiter {
 struct throwing_scheme {
     static constexpr std::string_view scheme = "Basic";
     static constexpr std::string_view challenge = "Basic realm=\"api\"";
-    result<std::optional<caller>> identify(std::string_view, memory_store&, instant) const {
+    result<std::optional<caller>> identify(std::string_view, const credential_source_ref&, instant) const {
         throw std::runtime_error{"out of words"};
     }
 };
@@ -307,7 +305,7 @@ TEST_CASE("without other blocking parts, requests block if the limiter may", "[a
             limiter.is_elsewhere = is_elsewhere;
             return std::move(all).with_limiter(limiter);
         }};
-        STATIC_REQUIRE(decltype(shop.api)::blocking);
+        CHECK(shop.api.may_block() == is_elsewhere);
         CHECK(needs_worker(shop.api) == is_elsewhere);
     }
     auto non_blocking = make_shop();
@@ -319,6 +317,8 @@ namespace {
 /// Bounds exports to two a minute per user besides the window of all requests, the demonstration not at all, and anonymous clients by
 /// route. Records the requests it gets.
 struct route_limiter {
+    static constexpr bool blocking = false;
+
     window_limiter counted{{64, 64}};
     struct seen_request {
         std::string route;

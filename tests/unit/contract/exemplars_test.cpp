@@ -68,13 +68,13 @@ static_assert(!agent_rule<agent_that_answers_with_a_number>);
 struct shared_password {
     static constexpr std::string_view scheme = "Shared";
     static constexpr std::string_view challenge = "Shared realm=\"api\"";
-    result<std::optional<caller>> identify(std::string_view credentials, auto&, instant) const {
+    static constexpr bool blocking = false;
+    result<std::optional<caller>> identify(std::string_view credentials, const credential_source_ref&, instant) const {
         if (!equal_in_constant_time(credentials, "please")) return std::optional<caller>{};
         return std::optional{caller{user_id{1}, *scope_set::parse("user:balance"), credential_kind::other, {}}};
     }
 };
-static_assert(authenticator_over<shared_password, memory_store>);
-static_assert(authenticator_over<shared_password, nothing>);
+static_assert(authenticator<shared_password>);
 
 struct pass_without_challenge {
     static constexpr std::string_view scheme = "Shared";
@@ -90,10 +90,9 @@ struct pass_for_another_store {
     static constexpr std::string_view challenge = "Shared";
     result<std::optional<caller>> identify(std::string_view, nothing&, instant) const { return std::optional<caller>{}; }
 };
-static_assert(!authenticator_over<pass_without_challenge, memory_store>);
-static_assert(!authenticator_over<pass_that_cannot_say_nobody, memory_store>);
-static_assert(!authenticator_over<pass_for_another_store, memory_store>);
-static_assert(authenticator_over<pass_for_another_store, nothing>);
+static_assert(!authenticator<pass_without_challenge>);
+static_assert(!authenticator<pass_that_cannot_say_nobody>);
+static_assert(!authenticator<pass_for_another_store>);
 
 struct stopped_clock {
     instant now() const noexcept { return instant{}; }
@@ -304,15 +303,15 @@ static_assert(!target_rule<rule_without_words>);
 static_assert(!target_rule<rule_that_changes>);
 
 struct shop_directory {
+    static constexpr bool blocking = true;  // asks a database
     result<balance> balance_of(user_id user);
     result<std::vector<account>> accounts_of(user_id user, std::string_view service);
-    result<std::optional<quota>> quota_of(user_id user);
 };
-static_assert(user_directory<shop_directory>);
+static_assert(user_directory<shop_directory> && !quota_source<shop_directory>);
 
-struct directory_without_quotas {
+struct directory_without_accounts {
     result<balance> balance_of(user_id);
-    result<std::vector<account>> accounts_of(user_id, std::string_view);
+    result<std::optional<quota>> quota_of(user_id);
 };
 struct directory_that_throws_instead {
     balance balance_of(user_id);
@@ -324,7 +323,7 @@ struct directory_of_plain_numbers {
     result<std::vector<account>> accounts_of(account_id, std::string_view);
     result<std::optional<quota>> quota_of(account_id);
 };
-static_assert(!user_directory<directory_without_quotas>);
+static_assert(!user_directory<directory_without_accounts>);
 static_assert(!user_directory<directory_that_throws_instead>);
 static_assert(!user_directory<directory_of_plain_numbers>);
 
@@ -475,6 +474,7 @@ static_assert(!payload_format<format_with_fields_of_text>);
 static_assert(!payload_format<format_that_changes>);
 
 struct hello {
+    static constexpr bool blocking = false;
     void handle(const http::request&, http::response& response) noexcept { response.body() = "hello"; }
     void handle(const http::refusal& refusal, http::response& response) noexcept { response.set_status(refusal.status); }
 };
@@ -504,7 +504,7 @@ TEST_CASE("the exemplar night_limiter raises the quota at night") {
 }
 
 TEST_CASE("the exemplar shared_password accepts its password") {
-    exemplars::nothing store;
+    const credential_source_ref store;
     CHECK(*exemplars::shared_password{}.identify("please", store, instant{}));
     CHECK_FALSE(*exemplars::shared_password{}.identify("Please", store, instant{}));
 }

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@ using namespace tollgate;
 namespace {
 
 struct named_handler {
+    static constexpr bool blocking = false;
     std::string name;
     void handle(const http::request&, http::response& out) noexcept { out.body() = name; }
     void handle(const http::refusal& refusal, http::response& out) noexcept {
@@ -167,9 +169,12 @@ TEST_CASE("the host of an absolute-form target takes precedence over Host", "[ht
 }
 
 TEST_CASE("a site may block if one of its handlers may", "[http][site]") {
-    static_assert(!http::site<named_handler>::blocking);
-    static_assert(http::site<named_handler, blocking_handler>::blocking);
-    static_assert(http::handler<http::site<named_handler>>);
+    named_handler quick{"quick"};
+    blocking_handler slow{{"slow"}};
+    CHECK_FALSE(http::site{http::mounted("", quick)}.may_block());
+    CHECK(http::site{http::mounted("/quick", quick), http::mounted("", slow)}.may_block());
+    CHECK_THROWS_AS(http::site{std::vector<http::mount>{}}, std::invalid_argument);
+    static_assert(http::handler<http::site>);
 }
 
 TEST_CASE("the handler at its mount decides whether a request needs a worker", "[http][site]") {

@@ -515,7 +515,7 @@ TEST_CASE("without Redis each window that admits or refuses a request is a fallb
     for (const auto fallbacks : expected.fallbacks) {
         pipeline::judgement state;
         state.now = some_time;
-        CHECK(pipeline::count_in_windows(limiter, quotas, "/me", http::request{}, http::thread_kind::worker, state));
+        CHECK(pipeline::count_request(limiter, quotas, "/me", http::request{}, http::thread_kind::worker, state));
         CHECK(limiter.shared.statistics().fallbacks == fallbacks);
     }
 }
@@ -751,7 +751,7 @@ void in_the_docs(const std::string& url) {
     if (!limits) return tell_the_operator(false, limits.error().message);
     auto policies = default_policies().with_limiter(std::ref(*limits));
     // [/limits]
-    CHECK(policies.limiter.get().take(user(1), sixty_an_hour, some_time).limit == 60);
+    CHECK(policies.limiter().take(user(1), sixty_an_hour, some_time).limit == 60);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <tollgate/oauth/authorization_server.hpp>
+#include <tollgate/web/detail/session_cookies.hpp>
 
 #include <tollgate/http/site.hpp>
 
@@ -728,11 +729,11 @@ TEST_CASE("with external sessions the combined page is shown without sign-in", "
 TEST_CASE("only password checks may block when the store does not", "[oauth]") {
     oauth_shop shop;
     entering_shop entering;
-    STATIC_REQUIRE_FALSE(decltype(shop.oauth)::blocking);
-    STATIC_REQUIRE(decltype(entering.oauth)::blocking);
-    CHECK(entering.oauth.may_block(test_request{method::post, one_page}.view()));
-    CHECK_FALSE(entering.oauth.may_block(test_request{method::get, one_page}.view()));
-    CHECK_FALSE(entering.oauth.may_block(test_request{method::post, "/user/oauth_token/"}.view()));
+    CHECK_FALSE(shop.oauth.may_block());
+    CHECK(entering.oauth.may_block());
+    CHECK(needs_worker(entering.oauth, test_request{method::post, one_page}.view()));
+    CHECK_FALSE(needs_worker(entering.oauth, test_request{method::get, one_page}.view()));
+    CHECK_FALSE(needs_worker(entering.oauth, test_request{method::post, "/user/oauth_token/"}.view()));
 }
 
 TEST_CASE("requests without a store or limiter call never wait", "[oauth][metadata]") {
@@ -741,7 +742,7 @@ TEST_CASE("requests without a store or limiter call never wait", "[oauth][metada
     limiter_elsewhere limiter;
     authorization_server oauth{test_oauth_settings(), store, sessions, default_policies().with_limiter(std::ref(limiter))};
     const char* metadata = "/.well-known/oauth-authorization-server";
-    const auto blocks = [&](test_request&& request) { return oauth.may_block(request.view()); };
+    const auto blocks = [&](test_request&& request) { return needs_worker(oauth, request.view()); };
 
     for (const auto each : {method::get, method::head, method::options, method::post}) CHECK_FALSE(blocks(test_request{each, metadata}));
     CHECK_FALSE(blocks(test_request{method::get, "/nothing"}));
@@ -766,7 +767,7 @@ TEST_CASE("requests without a store or limiter call never wait", "[oauth][metada
     // A request without User-Agent is counted, and so may block.
     test_request nameless{method::get, metadata};
     nameless.without("User-Agent");
-    CHECK(oauth.may_block(nameless.view()));
+    CHECK(needs_worker(oauth, nameless.view()));
     CHECK(oauth.handle(nameless.view()).find("X-RateLimit-Remaining") == "7");
     CHECK(limiter.calls == 1);
     test_request wrong{method::post, "/user/oauth_token/"};

@@ -25,7 +25,17 @@ const std::vector<std::string> page_paths{settings_path + "tokens/", settings_pa
                                           settings_path + "authorizations/", settings_path + "webhooks/"};
 
 /// A site with external sign-in.
+/// An asset that the pages refer to, from the page of a path that does not exist.
+std::string asset_url_of(account_pages& pages, std::string_view before) {
+    test_request request{http::method::get, "/en/nothing"};
+    return page_shop::between(pages.handle(request.view()).body(), before, "\"");
+}
+std::string style_url_of(account_pages& pages) { return asset_url_of(pages, "<link rel=\"stylesheet\" href=\""); }
+std::string icon_url_of(account_pages& pages) { return asset_url_of(pages, "type=\"image/svg+xml\" href=\""); }
+
 struct sessions_elsewhere {
+    static constexpr bool blocking = false;
+
     result<std::optional<session>> session_of(const http::request& request, instant) {
         if (request.fields.find(http::field_id::cookie) != "who=ann") return std::optional<session>{};
         return std::optional{session{ann, "ann", "secret"}};
@@ -64,7 +74,7 @@ TEST_CASE("every settings page shows the signed-in user") {
         CHECK(has(page, "Signed in as ann"));
         CHECK(has(page, "<a href=\"" + path + "\" aria-current=\"page\">"));
         CHECK(has(page, "action=\"/en/user/sign_out/\""));
-        CHECK(has(page, shop.pages.renderer().site().style_url));
+        CHECK(has(page, style_url_of(shop.pages)));
         CHECK_FALSE(has(page, "<script"));
         CHECK_FALSE(has(page, "style=\""));
     }
@@ -142,7 +152,7 @@ TEST_CASE("methods other than GET, HEAD and POST are refused") {
     const auto start = shop.handle(post);
     CHECK(to_number(start.status()) == 405);
     CHECK(start.find("Allow") == "GET, HEAD, OPTIONS");
-    for (const auto& path : {shop.pages.renderer().site().style_url, std::string{"/favicon.ico"}}) {
+    for (const auto& path : {style_url_of(shop.pages), std::string{"/favicon.ico"}}) {
         test_request to_asset{http::method::post, path};
         const auto refused = shop.handle(to_asset);
         CHECK(to_number(refused.status()) == 405);
@@ -400,7 +410,7 @@ TEST_CASE("refusals of the server are pages") {
 
 TEST_CASE("the style sheet needs no session") {
     page_shop shop;
-    const auto sheet = shop.get(shop.pages.renderer().site().style_url, "");
+    const auto sheet = shop.get(style_url_of(shop.pages), "");
     CHECK(to_number(sheet.status()) == 200);
     CHECK(sheet.find("Content-Type") == "text/css; charset=utf-8");
     CHECK(sheet.body() == plain_theme{}.style_sheet());
@@ -408,7 +418,7 @@ TEST_CASE("the style sheet needs no session") {
 
 TEST_CASE("the icon is at the path that browsers request") {
     page_shop shop;
-    for (const auto& path : {std::string{"/favicon.ico"}, shop.pages.renderer().site().icon_url}) {
+    for (const auto& path : {std::string{"/favicon.ico"}, icon_url_of(shop.pages)}) {
         CAPTURE(path);
         const auto icon = shop.get(path, "");
         CHECK(to_number(icon.status()) == 200);
@@ -417,7 +427,7 @@ TEST_CASE("the icon is at the path that browsers request") {
         CHECK(icon.body() == plain_theme{}.icon());
     }
     CHECK(to_number(shop.get("/favicon.icon", "").status()) == 404);
-    CHECK(has(shop.get("/en/user/sign_in/", ""), "href=\"" + shop.pages.renderer().site().icon_url + "\""));
+    CHECK(has(shop.get("/en/user/sign_in/", ""), "href=\"" + icon_url_of(shop.pages) + "\""));
 }
 
 TEST_CASE("every page links to the documentation, if there is one") {
@@ -470,22 +480,22 @@ TEST_CASE("with external sign-in there is no sign-in page") {
 }
 
 TEST_CASE("pages block if a dependency may block") {
-    const auto blocks = [](const auto& pages, std::string target, http::method method = http::method::get) {
+    const auto blocks = [](auto& pages, std::string target, http::method method = http::method::get) {
         test_request request{method, std::move(target)};
-        return pages.may_block(request.view());
+        return needs_worker(pages, request.view());
     };
     page_shop shop;
-    static_assert(decltype(shop.pages)::blocking);
+    CHECK(shop.pages.may_block());
     CHECK(blocks(shop.pages, "/en/user/sign_in/", http::method::post));
     CHECK_FALSE(blocks(shop.pages, page_paths[0]));
     CHECK_FALSE(blocks(shop.pages, "/nothing"));
 
     basic_page_shop<slow_sessions> slow;
     CHECK(blocks(slow.pages, page_paths[0]));
-    CHECK_FALSE(blocks(slow.pages, slow.pages.renderer().site().style_url));
+    CHECK_FALSE(blocks(slow.pages, style_url_of(slow.pages)));
     CHECK_FALSE(blocks(slow.pages, "/"));
 
-    static_assert(!decltype(basic_page_shop<sessions_elsewhere>::pages)::blocking);
+    CHECK_FALSE(basic_page_shop<sessions_elsewhere>{}.pages.may_block());
 }
 
 TEST_CASE("password checks, other forms and pages have separate workers") {
@@ -527,7 +537,7 @@ TEST_CASE("on a site the pages handle only their own paths") {
     for (const auto* each : {"/", "/en/", "/en/user/", "/en/user/settings", "/en/user/settings/", "/en/user/sign_in/?a",
                              "/en/user/sign_out"})
         CHECK(is_handled(each));
-    CHECK(is_handled(shop.pages.renderer().site().style_url));
+    CHECK(is_handled(style_url_of(shop.pages)));
     for (const auto* each : {"/v1", "/docs/", "/en/user/oauth/", "/en/itemplatform/oauth/", "/user/oauth_token/",
                              "/en/user/settings_x/", "/.well-known/oauth-authorization-server"})
         CHECK_FALSE(is_handled(each));
@@ -576,7 +586,7 @@ TEST_CASE("a custom theme") {
     const auto page = pages.handle(request.view());
     CHECK(has(page, "<title>API keys - Our &lt;shop&gt;</title>"));
     CHECK(has(page, "<h1>API keys</h1>"));
-    test_request sheet{http::method::get, pages.renderer().site().style_url};
+    test_request sheet{http::method::get, style_url_of(pages)};
     CHECK(pages.handle(sheet.view()).body() == "main { color: red }");
 }
 

@@ -48,9 +48,9 @@ TEST_CASE("an observer without on_activity is not called") {
     recorder listening;
     listening.activities = &activities;
     const activity done{activity_kind::token_created, ann, "x", ip_address::v4(192, 0, 2, 1), {}};
-    report_activity(no_observer{}, done);
+    observer_ref{}.on_activity(done);
     CHECK(activities.empty());
-    report_activity(listening, done);
+    observer_ref{listening}.on_activity(done);
     REQUIRE(activities.size() == 1);
     CHECK(activities.front().subject == "x");
 }

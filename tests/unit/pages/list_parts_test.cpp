@@ -1,4 +1,5 @@
 #include <tollgate/pages/detail/list_parts.hpp>
+#include <tollgate/account/issue_personal_token.hpp>
 
 #include <support/page_shop.hpp>
 

@@ -34,7 +34,7 @@ struct recorder : no_observer {
     void on_activity(const activity& entry) const noexcept { activities->push_back(entry); }
 };
 
-auto policies_of(page_shop& shop, std::vector<activity>* activities) {
+policies policies_of(page_shop& shop, std::vector<activity>* activities) {
     recorder listening;
     listening.activities = activities;
     return default_policies()
@@ -48,7 +48,7 @@ struct secure_shop : page_shop {
     std::vector<activity> activities;
     changing_passwords passwords;
     cookie_sessions<memory_store, changing_passwords> cookies{{.auth_url = "https://shop.example"}, store, passwords};
-    account_pages<shop_directory, memory_store, decltype(cookies), decltype(policies_of(std::declval<page_shop&>(), nullptr))> site_pages{
+    account_pages site_pages{
         page_shop_settings(), users, store, cookies, policies_of(*this, &activities)};
 
     http::response send(http::method method, std::string target, std::string_view cookie, std::string body = {},

@@ -21,6 +21,8 @@ const std::string tokens = "/en/user/settings/tokens/";
 const std::string form_fields = "description=x&scopes=user:balance";
 
 struct shop_passwords {
+    static constexpr bool blocking = false;
+
     result<std::optional<user_id>> check_password(std::string_view login, std::string_view password) {
         if (password != "open sesame") return std::optional<user_id>{};
         return login == "ann" ? std::optional{ann} : login == "bob" ? std::optional{bob} : std::nullopt;
@@ -31,7 +33,7 @@ struct shop_passwords {
 struct cookie_shop : page_shop {
     shop_passwords passwords;
     cookie_sessions<memory_store, shop_passwords> cookies{{.auth_url = "https://shop.example"}, store, passwords};
-    account_pages<shop_directory, memory_store, decltype(cookies), policies> site_pages{
+    account_pages site_pages{
         page_shop_settings(), users, store, cookies,
         default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})};
 

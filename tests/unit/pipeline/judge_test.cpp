@@ -35,7 +35,7 @@ struct call_counts {
     http::work_kind may_wait_for = http::work_kind::other;
     int blocked_io = 0;
     int cached_credentials = 0, found_credentials = 0, uses_recorded = 0;
-    int cached_users = 0, found_users = 0;
+    int found_users = 0;
     int limits_tried = 0, limits_taken = 0;
     int endpoints = 0;
 
@@ -49,7 +49,8 @@ struct caching_store : memory_store {
     call_counts* counts = nullptr;
     bool is_cached = true;
     bool forgets_after_lookup = false;
-    std::optional<known_user> owner;
+    std::optional<known_user> owner;  // comes with each credential
+    bool knows_users = true, knows_balances = true;
     bool loses_uses = false;
     bool is_down = false;
 
@@ -63,13 +64,13 @@ struct caching_store : memory_store {
         counts->wait(http::work_kind::credentials);
         ++counts->found_credentials;
         if (is_down) return unavailable("no connection");
-        return memory_store::find_access_token(token);
+        return with_owner(memory_store::find_access_token(token));
     }
     lookup<token_credential> cached_personal_token(std::string_view username) const noexcept {
         return cached(*with_owner(rows().find_personal_token(username)));
     }
     lookup<token_credential> cached_access_token(const digest& token) const noexcept {
-        return cached(*rows().find_access_token(token));
+        return cached(*with_owner(rows().find_access_token(token)));
     }
     result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
         counts->wait(http::work_kind::token_uses);
@@ -88,7 +89,10 @@ struct caching_store : memory_store {
 
 private:
     result<std::optional<token_credential>> with_owner(result<std::optional<token_credential>> found) const {
-        if (found && *found) (*found)->owner = owner;
+        if (found && *found && knows_users) {
+            (*found)->owner = owner;
+            if (owner && !knows_balances) (*found)->owner->balance.reset();
+        }
         return found;
     }
     lookup<token_credential> cached(const std::optional<token_credential>& row) const noexcept {
@@ -106,10 +110,9 @@ struct blocking_store : memory_store {
 };
 static_assert(!credential_cache<blocking_store>);
 
-struct caching_directory : shop_directory {
+struct counting_directory : shop_directory {
     static constexpr bool blocking = true;
     call_counts* counts = nullptr;
-    bool quota_is_cached = true, balance_is_cached = true;
 
     result<balance> balance_of(user_id user) {
         counts->wait(http::work_kind::users);
@@ -120,19 +123,6 @@ struct caching_directory : shop_directory {
         counts->wait(http::work_kind::users);
         ++counts->found_users;
         return shop_directory::quota_of(user);
-    }
-    lookup<balance> cached_balance_of(user_id user) const noexcept {
-        ++counts->cached_users;
-        const auto found = people.find(user);
-        if (!balance_is_cached) return lookup<balance>::unknown();
-        return found == people.end() ? lookup<balance>::miss() : lookup<balance>::hit(found->second.own_balance);
-    }
-    lookup<std::optional<quota>> cached_quota_of(user_id user) const noexcept {
-        ++counts->cached_users;
-        const auto found = people.find(user);
-        if (!quota_is_cached) return {};
-        return found == people.end() ? lookup<std::optional<quota>>::miss()
-                                     : lookup<std::optional<quota>>::hit(found->second.own_quota);
     }
 };
 
@@ -180,7 +170,7 @@ struct shared_password {
     static constexpr std::string_view scheme = "Shared";
     static constexpr std::string_view challenge = "Shared realm=\"api\"";
     call_counts* counts;
-    result<std::optional<caller>> identify(std::string_view credentials, caching_store&, instant) const {
+    result<std::optional<caller>> identify(std::string_view credentials, const credential_source_ref&, instant) const {
         counts->wait(http::work_kind::credentials);
         ++counts->found_credentials;
         if (credentials != "please") return std::optional<caller>{};
@@ -225,13 +215,14 @@ handling serve(Api& api, http::request request, call_counts& counts, std::string
 struct caching_shop {
     call_counts counts;
     instant now = from_unix_seconds(1'700'000'000);
-    caching_directory users;
+    counting_directory users;
     caching_store store;
     leasing_limiter limiter;
     std::string username, secret;
 
     caching_shop() {
         users.counts = store.counts = limiter.counts = &counts;
+        store.owner = known_user{std::nullopt, tollgate::balance{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")}};
         users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
                                    {{"sitesmaker", {{account_id{1}, "Ann's site", true}}}}, {}}});
         std::array<std::byte, 32> secret_bytes{};
@@ -284,9 +275,9 @@ TEST_CASE("a balance request is handled on the I/O thread if everything is cache
     };
     for (const auto& each : std::vector<row>{
              {"the credential", [&](bool available) { shop.store.is_cached = available; }, 1, 0, 0, http::work_kind::credentials},
-             {"the quota", [&](bool available) { shop.users.quota_is_cached = available; }, 0, 2, 0, http::work_kind::users},
+             {"the user", [&](bool available) { shop.store.knows_users = available; }, 0, 2, 0, http::work_kind::users},
              {"a lease", [&](bool available) { shop.limiter.has_lease = available; }, 0, 0, 1, http::work_kind::limits},
-             {"the balance", [&](bool available) { shop.users.balance_is_cached = available; }, 0, 1, 0, http::work_kind::users},
+             {"the balance", [&](bool available) { shop.store.knows_balances = available; }, 0, 1, 0, http::work_kind::users},
          }) {
         CAPTURE(each.missing);
         each.set(false);
@@ -310,7 +301,6 @@ TEST_CASE("the directory is not queried for data that came with the credential",
     caching_shop shop;
     auto api = shop.make_api();
     const balance other{ann, *decimal::parse("77"), *currency_code::from("JPY")};
-    shop.users.quota_is_cached = shop.users.balance_is_cached = false;
     for (const bool is_cached : {true, false}) {
         CAPTURE(is_cached);
         shop.store.is_cached = is_cached;
@@ -320,7 +310,7 @@ TEST_CASE("the directory is not queried for data that came with the credential",
         CHECK(both.steps == (is_cached ? "i" : "iw"));
         CHECK(both.response.body() == R"({"id":1,"balance":77,"currency":"JPY"})");
         CHECK(both.response.find("X-RateLimit-Limit") == "5");
-        CHECK(shop.counts.found_users + shop.counts.cached_users == 0);
+        CHECK(shop.counts.found_users == 0);
 
         shop.store.owner->balance.reset();
         shop.counts = {};
@@ -359,7 +349,7 @@ TEST_CASE("a request waits for one thing at a time and names it", "[pipeline][ju
     using enum http::work_kind;
     caching_shop shop;
     auto api = shop.make_api();
-    shop.store.is_cached = shop.users.quota_is_cached = shop.users.balance_is_cached = shop.limiter.has_lease = false;
+    shop.store.is_cached = shop.store.knows_users = shop.store.knows_balances = shop.limiter.has_lease = false;
     const auto waits = [&](method verb, const char* path, std::string_view body = {}) {
         test_request request{verb, path};
         request.basic(shop.username, shop.secret);
@@ -384,7 +374,7 @@ TEST_CASE("a request judged in one call queries the store once and is counted on
     CHECK(shop.counts.found_credentials == 1);
     CHECK(shop.counts.limits_taken == 1);
     CHECK(response.find("X-RateLimit-Remaining") == "999");
-    shop.users.quota_is_cached = false;
+    shop.store.knows_users = false;
     shop.counts.blocked_io = 0;  // `handle` may wait for anything
     CHECK(serve(api, shop.balance(), shop.counts).response.find("X-RateLimit-Remaining") == "998");
 }
@@ -401,7 +391,7 @@ TEST_CASE("a cache that changes between two stages does not block the I/O thread
         CHECK(shop.counts.found_credentials == 1);
     }
     SECTION("the user is evicted after the quota was looked up") {
-        shop.users.balance_is_cached = false;
+        shop.store.knows_balances = false;
         const auto handled = serve(api, shop.balance(), shop.counts);
         CHECK(handled.steps == "iw");
         CHECK(is_balance(handled.response));
@@ -549,7 +539,7 @@ TEST_CASE("with a non-blocking store only the limiter may need a worker", "[pipe
     CHECK(handled.steps == "iw");
     CHECK(handled.response.find("X-RateLimit-Remaining") == "998");
     account_api counts_here{shop_settings(), users, shop.store.rows(), default_policies().with_clock(fake_clock{&shop.now}), account_routes()};
-    STATIC_REQUIRE_FALSE(decltype(counts_here)::blocking);
+    CHECK_FALSE(counts_here.may_block());
     CHECK(serve(counts_here, shop.balance(), shop.counts).steps == "i");
     CHECK(serve(counts_here, test_request{method::get, "/v1/nowhere"}.field("X", "y").view(), shop.counts).steps == "i");
 }
@@ -672,7 +662,7 @@ TEST_CASE("a dependency that may block needs a worker", "[pipeline][judge]") {
 TEST_CASE("an exception on a worker is handled there", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
-    shop.users.balance_is_cached = false;
+    shop.store.knows_balances = false;
     shop.users.throws = true;
     const auto thrown = serve(api, shop.balance(), shop.counts);
     CHECK(thrown.steps == "iw");
@@ -699,7 +689,7 @@ TEST_CASE("a request that waits for more than a second is judged again before it
                     CAPTURE(each.ended, waits_for_body, is_cached, wait.count());
                     caching_shop shop;
                     auto api = shop.make_api();
-                    shop.store.is_cached = shop.users.quota_is_cached = is_cached;
+                    shop.store.is_cached = shop.store.knows_users = is_cached;
                     test_request request{method::post, "/v1/sitesmaker/1/hooks"};
                     request.basic(shop.username, shop.secret).field("Content-Type", "application/json").pending(2);
                     http::response response;
@@ -740,7 +730,7 @@ TEST_CASE("a request that waits for more than a second is judged again before it
 TEST_CASE("a request that always waits too long is refused", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
-    shop.store.is_cached = shop.users.quota_is_cached = shop.limiter.has_lease = false;
+    shop.store.is_cached = shop.store.knows_users = shop.limiter.has_lease = false;
     test_request request{method::get, "/v1/sitesmaker/1/hooks"};
     request.basic(shop.username, shop.secret);
     http::response response;

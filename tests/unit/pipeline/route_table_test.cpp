@@ -231,12 +231,12 @@ TEST_CASE("query parameters have the types of their names", "[pipeline][route_ta
                       "tollgate: two routes for GET /items");
 }
 
-TEST_CASE("an endpoint with query parameters can respond from a cache, and a refusal does not wait", "[pipeline][route_table]") {
+TEST_CASE("an endpoint with query parameters can respond without waiting, and a refusal does not wait", "[pipeline][route_table]") {
     struct cached_notes {
-        bool respond_from_cache(api_call& call, const std::optional<std::int64_t>& page) const {
-            if (!page) return false;
+        std::optional<result<void>> respond_without_waiting(api_call& call, const std::optional<std::int64_t>& page) const {
+            if (!page) return std::nullopt;
             call.response().body() = "cached";
-            return true;
+            return result<void>{};
         }
         result<void> operator()(api_call& call, const std::optional<std::int64_t>&) const {
             call.response().body() = "queried";

@@ -20,6 +20,12 @@ struct caching_limiter : blocking_limiter {
     [[nodiscard]] bool may_block() const noexcept { return is_elsewhere; }
 };
 
+/// Does not say whether it blocks.
+struct silent_limiter {
+    limit_decision take(const limit_key&, const quota&, instant) noexcept { return {}; }
+    limit_decision peek(const limit_key&, const quota&, instant) noexcept { return {}; }
+};
+
 /// Has a result without blocking, or not; counts the blocking calls.
 struct leasing_limiter {
     static constexpr bool blocking = true;
@@ -85,14 +91,15 @@ TEST_CASE("captures are relocated with the request", "[pipeline][route]") {
     }
 }
 
-TEST_CASE("whether a limiter blocks is declared", "[pipeline][limit]") {
-    CHECK_FALSE(pipeline::limiter_may_block(unlimited{}));
-    CHECK(pipeline::limiter_may_block(blocking_limiter{}));
-    caching_limiter chosen;
-    CHECK_FALSE(pipeline::limiter_may_block(chosen));
-    chosen.is_elsewhere = true;
-    CHECK(pipeline::limiter_may_block(chosen));
-    STATIC_REQUIRE(http::handler_blocks<caching_limiter>());
+TEST_CASE("whether a limiter blocks is declared, and one that does not say may block", "[pipeline][limit]") {
+    const auto may_block = [](auto limiter) { return rate_limiter_ref{limiter}.may_block(); };
+    CHECK_FALSE(may_block(unlimited{}));
+    CHECK(may_block(blocking_limiter{}));
+    CHECK_FALSE(may_block(caching_limiter{}));
+    caching_limiter elsewhere;
+    elsewhere.is_elsewhere = true;
+    CHECK(may_block(elsewhere));
+    CHECK(may_block(silent_limiter{}));
 }
 
 TEST_CASE("the fields of an uncounted request do not wait for the limiter", "[pipeline][limit]") {
@@ -120,25 +127,26 @@ TEST_CASE("the fields of an uncounted request do not wait for the limiter", "[pi
 
 TEST_CASE("a request is counted once, on an I/O thread only without waiting", "[pipeline][limit]") {
     const api_settings settings;
+    const http::request request;
     leasing_limiter limiter;
     pipeline::judgement state;
-    CHECK_FALSE(pipeline::count_request(limiter, settings, http::thread_kind::io, state));
+    CHECK_FALSE(pipeline::count_request(limiter, settings, "/x", request, http::thread_kind::io, state));
     CHECK(limiter.waits == 0);
     CHECK_FALSE(state.limit);
     SECTION("on a worker") {
-        CHECK(pipeline::count_request(limiter, settings, http::thread_kind::worker, state));
+        CHECK(pipeline::count_request(limiter, settings, "/x", request, http::thread_kind::worker, state));
         CHECK(limiter.waits == 1);
     }
     SECTION("with a lease") {
         limiter.has_lease = true;
-        CHECK(pipeline::count_request(limiter, settings, http::thread_kind::io, state));
+        CHECK(pipeline::count_request(limiter, settings, "/x", request, http::thread_kind::io, state));
         CHECK(limiter.taken == 1);
         CHECK(limiter.waits == 0);
     }
     SECTION("not counted if a store failed") {
         limiter.has_lease = true;
         state.auth.fail(unavailable("down"));
-        CHECK(pipeline::count_request(limiter, settings, http::thread_kind::io, state));
+        CHECK(pipeline::count_request(limiter, settings, "/x", request, http::thread_kind::io, state));
         CHECK(limiter.taken == 0);
         CHECK_FALSE(pipeline::check_limit(state));
     }
@@ -294,15 +302,15 @@ TEST_CASE("several windows need a worker if the limiter may block, one window tr
     choosing_limiter limiter;
     limiter.has_lease = true;
     pipeline::judgement state;
-    CHECK_FALSE(pipeline::count_in_windows(limiter, settings, "/two", request, http::thread_kind::io, state));
+    CHECK_FALSE(pipeline::count_request(limiter, settings, "/two", request, http::thread_kind::io, state));
     CHECK(limiter.taken + limiter.waits == 0);
-    CHECK(pipeline::count_in_windows(limiter, settings, "/none", request, http::thread_kind::io, state));
+    CHECK(pipeline::count_request(limiter, settings, "/none", request, http::thread_kind::io, state));
     CHECK(limiter.taken + limiter.waits == 0);
     CHECK(state.limit->admitted);
     CHECK(state.limit->remaining == 60);
-    CHECK(pipeline::count_in_windows(limiter, settings, "/one", request, http::thread_kind::io, state));
+    CHECK(pipeline::count_request(limiter, settings, "/one", request, http::thread_kind::io, state));
     CHECK(limiter.taken == 1);
     CHECK(limiter.waits == 0);
-    CHECK(pipeline::count_in_windows(limiter, settings, "/two", request, http::thread_kind::worker, state));
+    CHECK(pipeline::count_request(limiter, settings, "/two", request, http::thread_kind::worker, state));
     CHECK(limiter.waits > 0);
 }

@@ -683,6 +683,7 @@ namespace {
 struct counting_clock {
     mutable int reads = 0;
     [[nodiscard]] instant now() const noexcept { return from_unix_seconds(++reads); }
+    [[nodiscard]] const void* target() const noexcept { return this; }
 };
 
 /// Responds with the time by its clock, `/other` by another one; `/worker` on a worker.

@@ -103,7 +103,7 @@ const std::string session_name = cookie_name_of("https://shop.example", {}, "ses
 
 using sessions_type = cookie_sessions<session_map, anns_password, tollgate_test::counting_random>;
 static_assert(sign_in_source<sessions_type>);
-static_assert(!sessions_type::blocking);
+
 
 std::vector<std::string> all_cookies(const http::response& out) {
     std::vector<std::string> found;

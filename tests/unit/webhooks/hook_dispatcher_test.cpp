@@ -587,13 +587,13 @@ TEST_CASE("an observer may stop the dispatcher that calls it") {
 
 TEST_CASE("an observer may end the process") {
     static dispatcher_setup* setup;
-    static std::unique_ptr<hook_dispatcher<memory_store, decltype(setup->policies().with_format(no_format{}))>> dispatcher;
+    static std::unique_ptr<hook_dispatcher> dispatcher;
     tollgate_test::child_process child{[] {
         ::alarm(100);  // the test fails if it makes no progress
         setup = new dispatcher_setup;
         setup->hook("http://127.0.0.1:9/");
         setup->observer.on_problem_ = [] { std::exit(7); };
-        dispatcher = std::make_unique<decltype(dispatcher)::element_type>(setup->store, quick(), setup->policies().with_format(no_format{}));
+        dispatcher = std::make_unique<hook_dispatcher>(setup->store, quick(), setup->policies().with_format(no_format{}));
         if (!dispatcher->start()) return 1;
         setup->publish(*dispatcher);
         for (;;) ::pause();
@@ -607,9 +607,8 @@ TEST_CASE("a child process leaves the dispatcher of its parent alone") {
     receiver endpoint;
     setup.hook(endpoint.url());
     auto context = std::make_unique<asio::io_context>();
-    using dispatcher_type = hook_dispatcher<memory_store, decltype(setup.policies())>;
-    auto dispatcher = on_executor ? std::make_unique<dispatcher_type>(context->get_executor(), setup.store, quick(), setup.policies())
-                                  : std::make_unique<dispatcher_type>(setup.store, quick(), setup.policies());
+    auto dispatcher = on_executor ? std::make_unique<hook_dispatcher>(context->get_executor(), setup.store, quick(), setup.policies())
+                                  : std::make_unique<hook_dispatcher>(setup.store, quick(), setup.policies());
     REQUIRE(dispatcher->start());
     const auto deliver_one = [&] {
         setup.publish(*dispatcher);

@@ -10,8 +10,7 @@
 namespace tollgate::inline v0::detail {
 
 // user_directory.hpp
-TOLLGATE_DEFINE_NAMES(cached_quota_of);
-TOLLGATE_DEFINE_NAMES(cached_balance_of);
+TOLLGATE_DEFINE_NAMES(quota_of);
 TOLLGATE_DEFINE_NAMES(has_account);
 TOLLGATE_DEFINE_NAMES(activity_of);
 
@@ -24,7 +23,7 @@ TOLLGATE_DEFINE_NAMES(password_version);
 
 // rate_limiter.hpp
 TOLLGATE_DEFINE_NAMES(windows_of);
-TOLLGATE_DEFINE_NAMES(may_block);
+
 TOLLGATE_DEFINE_NAMES(try_take);
 TOLLGATE_DEFINE_NAMES(try_peek);
 

@@ -14,7 +14,7 @@
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/oauth_settings.hpp>
-#include <tollgate/policy/detail/policy_set.hpp>
+#include <tollgate/policy/policies.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/detail/sign_in_form.hpp>
@@ -33,17 +33,14 @@ namespace tollgate::inline v0::oauth {
 ///
 /// If the redirect URL cannot be trusted, the response is a 400 page. All other errors, server errors included, are
 /// redirected to the application, but only after sign-in, and unless the user can resolve them by trying again.
-template <session_source Sessions, oauth_store Store, class Policies, class Theme>
 struct authorization_page {
     const oauth_settings& settings;
-    Sessions& sessions;
-    Store& store;
-    Policies& policies;
-    web::localized_pages<Theme> pages;
+    const session_source_ref& sessions;
+    const oauth_store_ref& store;
+    const tollgate::policies& policies;
+    web::localized_pages pages;
     std::string_view form_cookie;  ///< the name of the cookie of a browser to which a form with sign-in was sent
     pipeline::observed_request observed;
-
-    static constexpr bool signs_in = sign_in_source<Sessions>;
 
     void respond(const http::request& request, request_state& context, http::response& response) const {
         const auto read = read_page_or_answer(request, pages, response);
@@ -145,7 +142,7 @@ private:
     /// The same; a new one if there is none. Empty after an error, which has been answered.
     [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
         if (auto known = form_secret_of(call.request); !known.empty()) return known;
-        const auto secret = new_secret(secret_kind::session, policy(policies.random));
+        const auto secret = new_secret(secret_kind::session, policies.random());
         if (secret && http::add_cookie(call.response, {.name = form_cookie, .value = *secret, .secure = pages.site().secure}))
             return std::string{std::string_view{*secret}};
         respond_error_page(random_source_error(), call.response);
@@ -159,13 +156,13 @@ private:
         const prompt_set& prompt = call.authorization.prompt;
         if (!session && prompt.none) return send_failure(call, {error_code::login_required, "The user is not signed in."});
         // Without a way to sign out on this page, another user can only sign in on the sign-in page.
-        if (!session || prompt.login || (prompt.select_account && !signs_in)) return request_sign_in(call);
+        if (!session || prompt.login || (prompt.select_account && !sessions.signs_in())) return request_sign_in(call);
         if (call.on_one_page() || prompt.consent || prompt.select_account || !may_skip_consent(call)) return ask(call, *session);
 
         const auto granted = store.granted_scopes(session->user, call.authorization.client.id);
         if (!granted) return send_error(call, granted.error());
         if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return ask(call, *session);
-        const auto code = tollgate::new_secret(secret_kind::authorization_code, policy(policies.random));
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
         if (!code) return send_error(call, random_source_error());
         auto new_code = code_for(call, session->user, *code);
         new_code.only_if_granted = true;
@@ -186,7 +183,7 @@ private:
     }
 
     void request_sign_in(const authorization_call& call) const {
-        if constexpr (signs_in)
+        if (sessions.signs_in())
             if (call.on_one_page()) {
                 const auto& hint = call.authorization.login_hint;
                 return show_sign_in(call, hint ? trim_login(*hint) : std::string_view{}, {}, http::status::ok);
@@ -195,7 +192,7 @@ private:
     }
 
     void handle_form(const authorization_call& call) const {
-        if constexpr (signs_in)
+        if (sessions.signs_in())
             if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
         const auto found = find_session(sessions, call.request, call.context);
@@ -221,7 +218,7 @@ private:
 
     /// Ends the session and returns to the same request.
     void sign_out(const authorization_call& call) const {
-        if constexpr (signs_in) {
+        if (sessions.signs_in()) {
             const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
             if (!ended) return respond_error_page(ended.error(), call.response);
             redirect_to_page(sign_in_url(call), call.response);
@@ -235,13 +232,13 @@ private:
     }
 
     [[nodiscard]] std::string sign_in_url(const authorization_call& call) const {
-        if constexpr (signs_in)
+        if (sessions.signs_in())
             if (call.on_one_page()) return return_to(call);
         return sessions.sign_in_url(return_to(call));
     }
 
     /// A form with login and password: the session that it begins counts, not an earlier one.
-    void handle_sign_in_form(const authorization_call& call) const requires signs_in {
+    void handle_sign_in_form(const authorization_call& call) const {
         const auto secret = form_secret_of(call.request);
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
@@ -285,7 +282,7 @@ private:
 
     /// `notice`: why a form is shown again, with 403; empty unless it is.
     void show_consent(const authorization_call& call, const session& session, std::string_view notice = {}) const {
-        const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policy(policies.random),
+        const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policies.random(),
                                                call.context.now());
         if (!token) return send_error(call, token.error());
         page_frame frame;
@@ -299,7 +296,7 @@ private:
                       http::status status, std::string_view notice = {}) const {
         const auto secret = make_form_secret(call);
         if (secret.empty()) return;
-        const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policy(policies.random),
+        const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policies.random(),
                                                call.context.now());
         if (!token) return respond_error_page(token.error(), call.response);
         const sign_in_part part{.login = login, .faults = faults};
@@ -321,7 +318,7 @@ private:
                                 .form_token = form_token,
                                 .sign_in = sign_in,
                                 .login = frame.login,
-                                .can_sign_out = signs_in,
+                                .can_sign_out = sessions.signs_in(),
                                 .notice = notice};
         const auto title = consent_title(view);
         frame.title = title;
@@ -337,7 +334,7 @@ private:
         const bool remembered =
             made_at <= call.context.now() && call.context.now() < made_at + seconds{limits::spent_code_seconds};
         if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
-        const auto code = tollgate::new_secret(secret_kind::authorization_code, policy(policies.random));
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
         if (!code) return send_error(call, random_source_error());
         store_and_send_code(call, derivation.user, *code);
     }
@@ -366,8 +363,7 @@ private:
     }
 
     void report(const authorization_call& call, activity_kind kind, user_id user, std::string subject) const {
-        report_activity(policy(policies.observer),
-                        {kind, user, std::move(subject), call.context.client, call.context.now()});
+        policies.observer().on_activity({kind, user, std::move(subject), call.context.client, call.context.now()});
     }
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
@@ -379,7 +375,7 @@ private:
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url(target_of(call), code), call.response);
-        oauth::remove_expired(store, policy(policies.observer), call.context.now(), 1);
+        oauth::remove_expired(store, policies.observer(), call.context.now(), 1);
     }
 
     void respond_store_failure(const authorization_call& call, const error& error) const {

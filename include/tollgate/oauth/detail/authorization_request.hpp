@@ -84,10 +84,9 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
                                                             const service_catalog& services);
 
 /// Whether a user may have tokens, and their applications may get any; true if the sessions do not know.
-template <class Sessions>
-[[nodiscard]] result<bool> is_active(Sessions& sessions, user_id user) {
-    if constexpr (active_user_source<Sessions>) return sessions.is_active(user);
-    else return true;
+[[nodiscard]] inline result<bool> is_active(const session_source_ref& sessions, user_id user) {
+    if (!sessions.knows_active_users()) return true;
+    return sessions.is_active(user);
 }
 
 /// Whether an application gets no codes and tokens: it is suspended, or its owner is not active. `is_active(user)`: `result<bool>`.
@@ -99,8 +98,9 @@ template <class IsActive>
 }
 
 /// Reads and checks an authorization request. An error only if the application or its owner could not be looked up.
-template <application_store Applications, class IsActive>
-[[nodiscard]] result<judged_request> judge_request(const parameters& sent, Applications& applications, const service_catalog& services,
+template <class IsActive>
+[[nodiscard]] result<judged_request> judge_request(const parameters& sent, const oauth_store_ref& applications,
+                                                   const service_catalog& services,
                                                    const IsActive& is_active) {
     const auto client_id = client_id_of(sent);
     if (!client_id) return page_failure::missing_client_id;

@@ -16,7 +16,7 @@
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
-#include <tollgate/policy/detail/policy_set.hpp>
+#include <tollgate/policy/policies.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -65,9 +65,8 @@ enum class client_fault : std::uint8_t {
 [[nodiscard]] TOLLGATE_DECL failure to_failure(client_fault fault);
 
 /// The application with these credentials: of a confidential client with its secret, of a public one without any.
-template <application_store Applications>
-[[nodiscard]] result<std::variant<application, client_fault>> authenticate_client(const client_credentials& credentials,
-                                                                                  Applications& applications) {
+[[nodiscard]] inline result<std::variant<application, client_fault>> authenticate_client(const client_credentials& credentials,
+                                                                                  const oauth_store_ref& applications) {
     const bool has_secret = !credentials.client_secret.empty();
     const auto unknown = has_secret ? client_fault::wrong_secret : client_fault::unknown_client;
     if (!is_client_id_text(credentials.client_id)) return unknown;
@@ -118,11 +117,10 @@ TOLLGATE_DECL void write_introspection(http::response& response, const oauth_tok
 
 /// The endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC 7662) and
 /// device authorization (RFC 8628). Refers to members of an authorization server, for the duration of a call.
-template <oauth_store Store, class Policies>
 struct client_endpoints {
     const oauth_settings& settings;
-    Store& store;
-    Policies& policies;
+    const oauth_store_ref& store;
+    const tollgate::policies& policies;
     window_limiter& grant_limiter;  ///< of refreshes and of polls
     window_limiter& device_limiter;
     std::string_view documentation_url;
@@ -148,14 +146,14 @@ struct client_endpoints {
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
         const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
-        auto judged = oauth::issue_tokens(read->sent, exchange, store, policy(policies.random), policy(policies.scope_checker));
+        auto judged = oauth::issue_tokens(read->sent, exchange, store, policies.random(), policies.scope_checker());
         if (!judged && judged.error().kind == error_kind::too_many_requests)
             return refuse_for_now(judged.error().retry_at, response, judged.error().message);
         if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return refuse_exchange(*read, *error, response);
         if (const auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
-                tollgate::report_activity(policy(policies.observer), {activity_kind::access_revoked_after_reuse, *reused->user,
+                policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user,
                                                                       read->client.name, context.client, context.now()});
             return refuse_exchange(*read, reused->reason, response);
         }
@@ -167,7 +165,7 @@ struct client_endpoints {
         }
         write_tokens(response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        oauth::remove_expired(store, policy(policies.observer), context.now(), rows_added);
+        oauth::remove_expired(store, policies.observer(), context.now(), rows_added);
     }
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
@@ -228,8 +226,8 @@ struct client_endpoints {
         // A user's code is short enough to be drawn twice.
         constexpr int draws_max = 3;
         for (int draws = 1;; ++draws) {
-            const auto device = tollgate::new_secret(secret_kind::device_code, policy(policies.random));
-            const auto user = oauth::new_user_code(policy(policies.random));
+            const auto device = tollgate::new_secret(secret_kind::device_code, policies.random());
+            const auto user = oauth::new_user_code(policies.random());
             if (!device || !user) return respond_error(random_source_error(), response);
             const auto created = store.create_device_code({.device_digest = digest_of(*device),
                                                            .user_digest = digest_of_user_code(*user),
@@ -243,7 +241,7 @@ struct client_endpoints {
             write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
             break;
         }
-        oauth::remove_expired(store, policy(policies.observer), context.now(), 1);
+        oauth::remove_expired(store, policies.observer(), context.now(), 1);
     }
 
 private:
@@ -372,7 +370,7 @@ private:
 
         const auto fault = std::get<client_fault>(*found);
         if (fault == client_fault::wrong_secret)
-            context.window = policy(policies.limiter).take(limit_key::of(context.client), settings.anonymous_quota, context.now());
+            context.window = policies.limiter().take(limit_key::of(context.client), settings.anonymous_quota, context.now());
         const bool is_admitted = !context.window || context.window->admitted;
         if (is_admitted && endpoint == endpoint::token && is_refresh(sent) && is_deleted_client(credentials))
             fail(invalid_refresh_token(), response);
@@ -388,7 +386,7 @@ private:
     /// An invalid code or token of a public client counts like a wrong secret: its sender has not been authenticated.
     void refuse_exchange(const authenticated& request, const failure& failed, http::response& response) const {
         if (request.client.type != client_type::public_client || failed.code != error_code::invalid_grant) return fail(failed, response);
-        state.window = policy(policies.limiter).take(limit_key::of(state.client), settings.anonymous_quota, state.now());
+        state.window = policies.limiter().take(limit_key::of(state.client), settings.anonymous_quota, state.now());
         if (state.window->admitted) return fail(failed, response);
         state.error = failed.code;
         write_rate_limited(response,

@@ -36,8 +36,8 @@ namespace tollgate::inline v0::oauth {
 
 /// The same for a page with a form; empty if `pages` has already responded: to OPTIONS, to another method, or to a request that
 /// could not be read.
-template <class Pages>
-[[nodiscard]] std::optional<parameters> read_page_or_answer(const http::request& request, const Pages& pages, http::response& response) {
+[[nodiscard]] inline std::optional<parameters> read_page_or_answer(const http::request& request, const web::localized_pages& pages,
+                                                                  http::response& response) {
     if (!http::is_read(request.method) && request.method != http::method::post) {
         const auto refused = http::refuse_method(request, response, "GET, HEAD, POST, OPTIONS");
         if (refused) pages.respond_status(response, *refused);
@@ -50,16 +50,16 @@ template <class Pages>
 }
 
 /// The session of a request for a page, if any. Its user is noted in `context`.
-template <class Sessions>
-[[nodiscard]] result<std::optional<session>> find_session(Sessions& sessions, const http::request& request, request_state& context) {
+[[nodiscard]] inline result<std::optional<session>> find_session(const session_source_ref& sessions, const http::request& request,
+                                                                 request_state& context) {
     auto found = sessions.session_of(request, context.now());
     if (found && *found) context.user = caller_on_page((*found)->user);
     return found;
 }
 
 /// Responds to an error of the server with a page; the observer gets the error.
-template <class Pages, class Policies>
-void respond_error_page(const error& failed, const Pages& pages, const Policies& policies, const pipeline::observed_request& observed,
+inline void respond_error_page(const error& failed, const web::localized_pages& pages, const tollgate::policies& policies,
+                               const pipeline::observed_request& observed,
                         http::response& response) {
     observed.report(policies, failed);
     const auto status = status_of_server_error(failed);

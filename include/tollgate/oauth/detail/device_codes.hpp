@@ -40,8 +40,7 @@ inline constexpr std::size_t user_code_typed_bytes_max = 64;  // with blanks and
 [[nodiscard]] TOLLGATE_DECL digest digest_of_user_code(std::string_view code);
 
 /// A new user code; empty if the random source fails.
-template <random_source Random>
-[[nodiscard]] std::optional<std::string> new_user_code(const Random& random) {
+[[nodiscard]] inline std::optional<std::string> new_user_code(const random_source_ref& random) {
     std::array<std::byte, 8> bytes;
     if (!random.fill(bytes)) return std::nullopt;
     return make_user_code(bytes);

@@ -10,7 +10,7 @@
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/oauth_settings.hpp>
-#include <tollgate/policy/detail/policy_set.hpp>
+#include <tollgate/policy/policies.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/one_time.hpp>
 #include <tollgate/web/detail/page.hpp>
@@ -70,15 +70,12 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
 ///
 /// The user has to be signed in, and wrong codes are counted per user. A code in the URL is put into the form, no more: the
 /// person compares it with the device (section 5.4).
-template <session_source Sessions, oauth_store Store, class Policies, class Theme>
 struct device_page {
-    static constexpr bool can_sign_out = sign_in_source<Sessions>;
-
     const oauth_settings& settings;
-    Sessions& sessions;
-    Store& store;
-    Policies& policies;
-    web::localized_pages<Theme> pages;
+    const session_source_ref& sessions;
+    const oauth_store_ref& store;
+    const tollgate::policies& policies;
+    web::localized_pages pages;
     window_limiter& limiter;  ///< of wrong codes
     pipeline::observed_request observed;
 
@@ -228,7 +225,7 @@ private:
         const auto token = new_form_token(call, device_decision_purpose, code);
         if (!token) return respond_error(token.error(), call.response);
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(),       call.url,     *token, code,
-                                       *client,       request,               call.signed_in.login, can_sign_out, notice};
+                                       *client,       request,               call.signed_in.login, sessions.signs_in(), notice};
         if (!notice.empty()) call.response.set_status(http::status::forbidden);
         const auto path = pages.path_of(own_url);
         const auto title = fill_in(pages.texts().consent.title, client->name);
@@ -241,7 +238,7 @@ private:
 
     /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
     void sign_out(const device_call& call, const std::string& code) const {
-        if constexpr (can_sign_out) {
+        if (sessions.signs_in()) {
             const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
             if (!ended) return respond_error(ended.error(), call.response);
             redirect_to_sign_in(with_code(call.url, code), call.response);
@@ -268,7 +265,7 @@ private:
         if (!answered) return respond_error(answered.error(), call.response);
         if (client && (*answered)->is_new) report_granted(call, client->name);
         redirect_to_result(call, device_result_of(**answered, decision));
-        oauth::remove_expired(store, policy(policies.observer), call.context.now(), 1);
+        oauth::remove_expired(store, policies.observer(), call.context.now(), 1);
     }
 
     /// The name of the result is encrypted for the session, so that no link shows a result that there was not.
@@ -279,7 +276,7 @@ private:
     /// To `url` followed by the text, sealed for the session.
     void redirect_to_sealed(const device_call& call, std::string url, std::string_view text) const {
         web::seal_nonce nonce;
-        if (!policy(policies.random).fill(nonce)) return respond_error(random_source_error(), call.response);
+        if (!policies.random().fill(nonce)) return respond_error(random_source_error(), call.response);
         const auto sealed = web::seal(call.signed_in, text, nonce, call.context.now());
         if (!sealed) return respond_error(internal_error("a part of the device page's URL could not be sealed"), call.response);
         if (const auto redirected = web::respond_see_other(call.response, pages.site(), url.append(*sealed)); !redirected)
@@ -303,7 +300,7 @@ private:
     }
 
     void report_granted(const device_call& call, std::string client_name) const {
-        report_activity(policy(policies.observer), {activity_kind::access_granted, call.signed_in.user, std::move(client_name),
+        policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user, std::move(client_name),
                                                     call.context.client, call.context.now()});
     }
 
@@ -316,7 +313,7 @@ private:
     }
 
     [[nodiscard]] result<std::string> new_form_token(const device_call& call, std::string_view purpose, std::string_view text) const {
-        return web::new_form_token({call.signed_in, purpose, text}, policy(policies.random), call.context.now());
+        return web::new_form_token({call.signed_in, purpose, text}, policies.random(), call.context.now());
     }
 
     void respond_error(const error& error, http::response& response) const {

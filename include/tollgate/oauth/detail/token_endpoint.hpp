@@ -73,8 +73,7 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 
 /// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
 /// failure does not change the response; the observer gets it.
-template <grant_store Grants, observer Observer>
-void remove_expired(Grants& grants, const Observer& observer, instant now, std::size_t rows_added) noexcept {
+inline void remove_expired(const oauth_store_ref& grants, const observer_ref& observer, instant now, std::size_t rows_added) noexcept {
     try {
         if (const auto swept = grants.sweep_expired(now, 2 * rows_added); !swept) observer.on_problem(swept.error());
     } catch (...) {
@@ -109,8 +108,8 @@ struct exchange_context {
 
 /// Scopes that cover what a refresh asks for: those of the refresh token, if they cover each of `requested`, which exist. Otherwise
 /// `requested` itself, which the store finds too wide.
-template <scope_checker Checker>
-[[nodiscard]] scope_set covering_scopes(const scope_set& requested, const exchange_context& context, const Checker& checker) {
+[[nodiscard]] inline scope_set covering_scopes(const scope_set& requested, const exchange_context& context,
+                                               const scope_checker_ref& checker) {
     if (context.granted == nullptr) return requested;
     const auto is_covered = [&](std::string_view scope) {
         return context.granted->contains(scope) ||
@@ -127,9 +126,9 @@ template <scope_checker Checker>
 
 /// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was. A code that was not
 /// redeemed is returned as the store did.
-template <grant_store Grants, random_source Random>
-[[nodiscard]] result<std::variant<token_response, redeemed_code>> redeem(const code_exchange& exchange, const exchange_context& context,
-                                                                         Grants& grants, const Random& random) {
+[[nodiscard]] inline result<std::variant<token_response, redeemed_code>> redeem(const code_exchange& exchange,
+                                                                                const exchange_context& context,
+                                                                         const oauth_store_ref& grants, const random_source_ref& random) {
     const auto access = new_secret(secret_kind::access_token, random);
     const auto refresh = new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
@@ -152,9 +151,8 @@ template <grant_store Grants, random_source Random>
     return token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
 }
 
-template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
-                                                    Grants& grants, const Random& random) {
+[[nodiscard]] inline result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
+                                                    const oauth_store_ref& grants, const random_source_ref& random) {
     if (const auto failed = check_redirect_uri(exchange, context.client)) return *failed;
     auto redeemed = redeem(exchange, context, grants, random);
     if (!redeemed) return std::move(redeemed).error();
@@ -163,9 +161,8 @@ template <grant_store Grants, random_source Random>
 }
 
 /// The response to a device's poll. What the user approved is a code with the digest of the device's.
-template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> exchange_device_code(const device_exchange& exchange, const exchange_context& context,
-                                                           Grants& grants, const Random& random) {
+[[nodiscard]] inline result<judged_exchange> exchange_device_code(const device_exchange& exchange, const exchange_context& context,
+                                                           const oauth_store_ref& grants, const random_source_ref& random) {
     const auto found = grants.find_device_code(exchange.device_digest);
     if (!found) return found.error();
     if (!*found || (*found)->application != context.client.id) return unknown_device_code();
@@ -186,9 +183,8 @@ template <grant_store Grants, random_source Random>
 }
 
 /// A token for the accounts of the application's owner, if the owner has allowed that.
-template <grant_store Grants, random_source Random>
-[[nodiscard]] result<judged_exchange> issue_owner_token(const owner_exchange& exchange, const exchange_context& context,
-                                                        Grants& grants, const Random& random) {
+[[nodiscard]] inline result<judged_exchange> issue_owner_token(const owner_exchange& exchange, const exchange_context& context,
+                                                        const oauth_store_ref& grants, const random_source_ref& random) {
     if (!exchange.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
         return unknown_scope();
     const auto access = new_secret(secret_kind::access_token, random);
@@ -209,9 +205,8 @@ template <grant_store Grants, random_source Random>
 
 /// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
 /// fails.
-template <random_source Random>
-[[nodiscard]] std::optional<token_rotation> new_rotation(std::string_view refresh_token, const oauth_settings& settings,
-                                                         const Random& random) {
+[[nodiscard]] inline std::optional<token_rotation> new_rotation(std::string_view refresh_token, const oauth_settings& settings,
+                                                         const random_source_ref& random) {
     std::array<std::byte, 32> bytes;
     if (!random.fill(bytes)) return std::nullopt;
     const auto seed = digest::from_bytes(std::bit_cast<std::array<std::uint8_t, 32>>(bytes));
@@ -222,9 +217,9 @@ template <random_source Random>
 }
 
 /// A new access token for a refresh token, which stays valid or is replaced.
-template <grant_store Grants, random_source Random, scope_checker Checker>
-[[nodiscard]] result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
-                                                     Grants& grants, const Random& random, const Checker& checker) {
+[[nodiscard]] inline result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
+                                                     const oauth_store_ref& grants, const random_source_ref& random,
+                                                     const scope_checker_ref& checker) {
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
@@ -263,9 +258,9 @@ template <grant_store Grants, random_source Random, scope_checker Checker>
 }
 
 /// Any grant_type (RFC 6749 section 3.2).
-template <grant_store Grants, random_source Random, scope_checker Checker>
-[[nodiscard]] result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
-                                                   Grants& grants, const Random& random, const Checker& checker) {
+[[nodiscard]] inline result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
+                                                   const oauth_store_ref& grants, const random_source_ref& random,
+                                                   const scope_checker_ref& checker) {
     if (context.client.type == client_type::resource_server) return no_tokens_for_resource_server();
     auto exchange = read_exchange(sent);
     if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);

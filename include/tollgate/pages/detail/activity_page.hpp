@@ -17,10 +17,6 @@ namespace tollgate::inline v0::pages {
 
 inline constexpr std::size_t activities_shown_max = 100;  // a page that a person still reads
 
-/// Whether the directory keeps what was done.
-template <class Call>
-inline constexpr bool shows_activity = activity_source<std::remove_reference_t<decltype(std::declval<Call&>().users())>>;
-
 /// `Created the token backup script`
 [[nodiscard]] TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& texts);
 
@@ -29,8 +25,7 @@ TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view
 TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities);
 
 /// What was done to the user's account, if the directory keeps it.
-template <class Call>
-[[nodiscard]] result<void> show_activities(Call& call) {
+[[nodiscard]] inline result<void> show_activities(page_call& call) {
     const auto activities = call.users().activity_of(call.session.user, activities_shown_max);
     if (!activities) return activities.error();
     call.page(call.texts().activity.title, {},

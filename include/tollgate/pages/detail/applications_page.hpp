@@ -47,8 +47,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
                                           const application_form& typed, const web::form_faults& faults);
 
 /// The application of the user that a form or query names; otherwise not_found.
-template <class Call>
-[[nodiscard]] result<application> find_own_application(Call& call, std::string_view id) {
+[[nodiscard]] inline result<application> find_own_application(page_call& call, std::string_view id) {
     const auto which = application_id::parse(id);
     if (!which) return not_found();
     auto applications = call.store().applications_of(call.session.user);
@@ -58,8 +57,7 @@ template <class Call>
     return not_found();
 }
 
-template <class Call>
-[[nodiscard]] result<void> show_edit(Call& call, const application& application, const application_form& typed,
+[[nodiscard]] inline result<void> show_edit(page_call& call, const application& application, const application_form& typed,
                                      const web::form_faults& faults) {
     const auto title = fill_in(call.texts().applications.edit_title, application.name);
     call.page(title, faults, [&](html_writer& html) { write_application_edit(html, call.view(), application, typed, faults); });
@@ -67,8 +65,7 @@ template <class Call>
 }
 
 /// The list, and the form of a new application; or the form of one that is edited.
-template <class Call>
-[[nodiscard]] result<void> show_applications(Call& call, const application_form& typed = {},
+[[nodiscard]] inline result<void> show_applications(page_call& call, const application_form& typed = {},
                                              const web::form_faults& faults = {}) {
     if (const auto id = call.query.value_of(edit_name); !id.empty() && faults.empty()) {
         const auto application = find_own_application(call, id);
@@ -82,8 +79,7 @@ template <class Call>
     return {};
 }
 
-template <class Call>
-[[nodiscard]] result<void> redirect_to_client(Call& call, std::string_view title, std::string_view client_id,
+[[nodiscard]] inline result<void> redirect_to_client(page_call& call, std::string_view title, std::string_view client_id,
                                               std::string_view client_secret) {
     const application_texts& texts = call.texts().applications;
     const secret_view shown{title, texts.made_about, texts.back,
@@ -91,8 +87,7 @@ template <class Call>
     return call.redirect_to_secret(shown.to_text());
 }
 
-template <class Call>
-[[nodiscard]] result<void> create_application(Call& call) {
+[[nodiscard]] inline result<void> create_application(page_call& call) {
     const application_texts& texts = call.texts().applications;
     const auto typed = application_form::read(call.form);
     auto request = typed.wanted_by(call.session.user);
@@ -125,8 +120,7 @@ template <class Call>
     return show_applications(call, typed, faults);
 }
 
-template <class Call>
-[[nodiscard]] result<void> edit_application(Call& call, const application& application) {
+[[nodiscard]] inline result<void> edit_application(page_call& call, const application& application) {
     auto typed = application_form::read(call.form);
     typed.type = to_text(application.type);
     auto request = typed.wanted_by(call.session.user);
@@ -137,8 +131,7 @@ template <class Call>
 }
 
 /// The secret before stays valid until it is removed.
-template <class Call>
-[[nodiscard]] result<void> renew_client_secret(Call& call, const application& application) {
+[[nodiscard]] inline result<void> renew_client_secret(page_call& call, const application& application) {
     if (application.type == client_type::public_client) return not_found();
     const auto add = [&](const tollgate::application& found, const secret_text& secret) {
         auto done = call.store().add_client_secret(call.session.user, found.id, digest_of(secret), found.secret_digest);
@@ -155,8 +148,7 @@ template <class Call>
 }
 
 /// If the application has users, its owner must type its name to delete it.
-template <class Call>
-[[nodiscard]] result<void> delete_application(Call& call, const application& application) {
+[[nodiscard]] inline result<void> delete_application(page_call& call, const application& application) {
     if (application.users > 0 && call.form.value_of("confirm_name") != application.name) {
         web::form_faults faults;
         faults.add("confirm_name", fill_in(call.texts().applications.wrong_name, application.name));
@@ -167,8 +159,7 @@ template <class Call>
 }
 
 /// A form that came with the token of another session is shown again.
-template <class Call>
-[[nodiscard]] result<void> show_stale_applications(Call& call) {
+[[nodiscard]] inline result<void> show_stale_applications(page_call& call) {
     const auto action = call.form.value_of(action_name);
     if (action.empty()) return show_applications(call, application_form::read(call.form));
     if (action != edit_action) return show_applications(call);
@@ -179,8 +170,7 @@ template <class Call>
     return show_edit(call, *application, typed, {});
 }
 
-template <class Call>
-[[nodiscard]] result<void> post_to_applications(Call& call) {
+[[nodiscard]] inline result<void> post_to_applications(page_call& call) {
     const auto action = call.form.value_of(action_name);
     if (action.empty()) return create_application(call);
     const auto application = find_own_application(call, call.form.value_of("application"));

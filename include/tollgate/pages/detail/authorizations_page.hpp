@@ -16,8 +16,7 @@ namespace tollgate::inline v0::pages {
 TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view, std::span<const grant> grants);
 
 /// The list of authorized applications.
-template <class Call>
-[[nodiscard]] result<void> show_authorizations(Call& call) {
+[[nodiscard]] inline result<void> show_authorizations(page_call& call) {
     const auto grants = call.store().grants_of(call.session.user);
     if (!grants) return grants.error();
     call.page(call.texts().authorizations.title, {},
@@ -26,8 +25,7 @@ template <class Call>
 }
 
 /// Revokes an application's access to the user's account only.
-template <class Call>
-[[nodiscard]] result<void> post_to_authorizations(Call& call) {
+[[nodiscard]] inline result<void> post_to_authorizations(page_call& call) {
     const auto action = call.form.value_of(action_name);
     const auto which = application_id::parse(call.form.value_of("application"));
     if ((!action.empty() && action != revoke_action) || !which) return not_found();

@@ -46,8 +46,7 @@ struct named_hook {
 [[nodiscard]] TOLLGATE_DECL web::form_target hook_action(const page_view& view, std::string_view action, const hook& hook);
 
 /// The account and the id in the fields, if the account belongs to the user; otherwise not_found.
-template <class Call>
-[[nodiscard]] result<named_hook> require_hook(Call& call, const http::form_fields& fields) {
+[[nodiscard]] inline result<named_hook> require_hook(page_call& call, const http::form_fields& fields) {
     const auto account = parse_account(fields.value_of(account_name));
     const auto which = hook_id::parse(fields.value_of(hook_name));
     if (!account || !which || call.settings().services.find(account->service) == nullptr) return not_found();
@@ -56,8 +55,7 @@ template <class Call>
 }
 
 /// The hook, if its account has it; otherwise not_found.
-template <class Call>
-[[nodiscard]] result<hook> find_hook(Call& call, const named_hook& named) {
+[[nodiscard]] inline result<hook> find_hook(page_call& call, const named_hook& named) {
     auto hooks = call.store().hooks_of(named.account);
     if (!hooks) return std::move(hooks).error();
     for (hook& each : *hooks)
@@ -97,9 +95,6 @@ inline constexpr std::string_view test_event_name = "ping";
 /// The time that the value of `since_name` names.
 [[nodiscard]] TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept;
 
-template <class Call>
-inline constexpr bool stores_deliveries = outbox<std::remove_reference_t<decltype(std::declval<Call&>().store())>>;
-
 /// A hook and one page of its deliveries, newest first.
 struct hook_history {
     tollgate::hook hook;
@@ -133,8 +128,7 @@ struct delivery_history {
 TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, const delivery_history& shown);
 
 /// Three store calls, as for one delivery.
-template <class Call>
-[[nodiscard]] result<hook_history> read_history(Call& call, const named_hook& named, std::optional<delivery_id> before,
+[[nodiscard]] inline result<hook_history> read_history(page_call& call, const named_hook& named, std::optional<delivery_id> before,
                                                 std::optional<delivery_state> only) {
     auto found = find_hook(call, named);
     if (!found) return std::move(found).error();
@@ -154,8 +148,7 @@ template <class Call>
     return read;
 }
 
-template <class Call>
-[[nodiscard]] result<void> show_one_delivery(Call& call, const named_hook& named, delivery_id which) {
+[[nodiscard]] inline result<void> show_one_delivery(page_call& call, const named_hook& named, delivery_id which) {
     auto found = find_hook(call, named);
     if (!found) return std::move(found).error();
     const auto next = delivery_id::from(which.value() + 1);  // it is the first of those that are older than the next one
@@ -171,8 +164,7 @@ template <class Call>
     return {};
 }
 
-template <class Call>
-[[nodiscard]] result<void> show_deliveries(Call& call, const named_hook& named, std::optional<delivery_id> before,
+[[nodiscard]] inline result<void> show_deliveries(page_call& call, const named_hook& named, std::optional<delivery_id> before,
                                            std::optional<delivery_state> only, std::string_view fault) {
     const auto history = read_history(call, named, before, only);
     if (!history) return history.error();
@@ -183,8 +175,7 @@ template <class Call>
 }
 
 /// The hook and the first delivery to show are in the query, or the only one.
-template <class Call>
-[[nodiscard]] result<void> show_deliveries(Call& call) {
+[[nodiscard]] inline result<void> show_deliveries(page_call& call) {
     const auto named = require_hook(call, call.query);
     if (!named) return named.error();
     if (const auto* one = call.query.find(delivery_name)) {
@@ -201,8 +192,7 @@ template <class Call>
 }
 
 /// Sends an event to one of the user's hooks, so that its owner sees what arrives.
-template <class Call>
-[[nodiscard]] result<void> send_test(Call& call, const named_hook& named) {
+[[nodiscard]] inline result<void> send_test(page_call& call, const named_hook& named) {
     if (!call.admit("test events", call.settings().test_events)) return {};
     message_seed seed;
     if (!call.random().fill(seed)) return random_source_error();
@@ -213,8 +203,7 @@ template <class Call>
 }
 
 /// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
-template <class Call>
-[[nodiscard]] result<void> resend_failed(Call& call, const named_hook& named) {
+[[nodiscard]] inline result<void> resend_failed(page_call& call, const named_hook& named) {
     const auto since = parse_since(call.form.value_of(since_name));
     if (!since) return not_found();
     const auto sent = call.store().resend_given_up(named.account, named.hook, call.now - *since, limits::resent_deliveries_max,
@@ -225,8 +214,7 @@ template <class Call>
 }
 
 /// Only for a delivery of the user's hooks; otherwise not_found.
-template <class Call>
-[[nodiscard]] result<void> send_again(Call& call, const named_hook& named) {
+[[nodiscard]] inline result<void> send_again(page_call& call, const named_hook& named) {
     const auto which = delivery_id::parse(call.form.value_of(delivery_name));
     if (!which) return not_found();
     return call.finish_change(call.store().resend(named.account, *which, call.now), activity_kind::delivery_resent,
@@ -234,8 +222,7 @@ template <class Call>
 }
 
 /// The page says if nothing can be sent because the hook is disabled.
-template <class Call>
-[[nodiscard]] result<void> post_to_deliveries(Call& call, const named_hook& named) {
+[[nodiscard]] inline result<void> post_to_deliveries(page_call& call, const named_hook& named) {
     const auto action = call.form.value_of(action_name);
     if (action == enable_action)
         return call.finish_change(call.store().enable_hook(named.account, named.hook, call.now), activity_kind::hook_enabled,

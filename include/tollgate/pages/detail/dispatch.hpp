@@ -17,7 +17,6 @@
 
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 namespace tollgate::inline v0::pages {
@@ -30,8 +29,7 @@ namespace tollgate::inline v0::pages {
 }
 
 /// The page's response to a form whose token was checked, or to another request.
-template <class Pages>
-[[nodiscard]] result<void> respond_call(Pages& pages, page_call<Pages>& call) {
+[[nodiscard]] inline result<void> respond_call(page_environment& pages, page_call& call) {
     const bool posted = call.request.method == http::method::post;
     if (!posted && call.query.find(shown_name) != nullptr) {
         const auto text = call.open_secret();
@@ -47,13 +45,13 @@ template <class Pages>
         case page::authorizations: return posted ? post_to_authorizations(call) : show_authorizations(call);
         case page::webhooks: return posted ? post_to_hooks(call) : show_hooks(call);
         case page::activity:
-            if constexpr (shows_activity<page_call<Pages>>) return show_activities(call);
+            if (call.users().has_activity()) return show_activities(call);
             break;
         case page::security:
-            if constexpr (shows_security<decltype(pages.sessions())>) return posted ? post_to_security(call) : show_security(call);
+            return posted ? post_to_security(call) : show_security(call);
             break;
         case page::sign_out:
-            if constexpr (Pages::signs_in) return respond_sign_out(pages, call, call.response());
+            if (pages.sessions.signs_in()) return respond_sign_out(pages, call, call.response());
             break;
         case page::sign_in:
         case page::start:
@@ -65,8 +63,7 @@ template <class Pages>
 /// Shows a form again that came with the token of another session, such as one that the user has replaced by signing in again in another
 /// tab: with what was submitted, but never a password or a secret. If another user has signed in, the page of that user is shown, without
 /// what was submitted. Nothing is changed.
-template <class Pages>
-[[nodiscard]] result<void> show_stale_form(Pages& pages, page_call<Pages>& call) {
+[[nodiscard]] inline result<void> show_stale_form(page_environment& pages, page_call& call) {
     const bool is_for_other_user = web::is_for_other_user(call.session, call.form.value_of(web::form_token_name));
     call.set_stale(is_for_other_user);
     switch (call.which) {
@@ -75,10 +72,10 @@ template <class Pages>
         case page::authorizations: return show_authorizations(call);
         case page::webhooks: return is_for_other_user ? show_hooks(call) : show_stale_hooks(call);
         case page::security:
-            if constexpr (shows_security<decltype(pages.sessions())>) return show_security(call);
+            return show_security(call);
             break;
         case page::sign_out:
-            if constexpr (Pages::signs_in) return show_sign_out(pages, call, call.response(), call.view().stale.reason);
+            if (pages.sessions.signs_in()) return show_sign_out(pages, call, call.response(), call.view().stale.reason);
             break;
         case page::activity:
         case page::overview:
@@ -90,27 +87,25 @@ template <class Pages>
 }
 
 /// Answers a request of a signed-in user.
-template <class Pages>
-[[nodiscard]] result<void> dispatch(Pages& pages, page_context context, http::response& response) {
-    const auto token = web::new_form_token(form_binding_of(context.session), policy(pages.policies().random), context.now);
+[[nodiscard]] inline result<void> dispatch(page_environment& pages, page_context context, http::response& response) {
+    const auto token = web::new_form_token(form_binding_of(context.session), pages.policies.random(), context.now);
     if (!token) return token.error();
     context.form_token = *token;
     const bool posted = context.request.method == http::method::post;
     const auto sent = context.form.value_of(web::form_token_name);
     if (posted) context.form_nonce = web::check_form_token(form_binding_of(context.session), sent);
-    page_call<Pages> call{pages, context, response};
+    page_call call{pages, context, response};
     if (!posted) return respond_call(pages, call);
     // A form without any token is not from this site.
     if (sent.empty()) {
         call.message(http::status::forbidden);
         return {};
     }
-    if constexpr (repeated_change_source<std::remove_reference_t<decltype(pages.sessions())>>)
-        if (!context.form_nonce && call.which == page::security) {
-            const auto repeated = pages.sessions().find_repeated_change(context.request, context.now, response);
-            if (!repeated) return repeated.error();
-            if (*repeated) return call.redirect_to(password_changed_done);
-        }
+    if (!context.form_nonce && call.which == page::security && pages.sessions.finds_repeated_changes()) {
+        const auto repeated = pages.sessions.find_repeated_change(context.request, context.now, response);
+        if (!repeated) return repeated.error();
+        if (*repeated) return call.redirect_to(password_changed_done);
+    }
     auto answered = context.form_nonce ? respond_call(pages, call) : show_stale_form(pages, call);
     if (!answered && answered.error().kind == error_kind::not_found) {
         // Submitted again, by a double click or a reload: what the form removes is gone.

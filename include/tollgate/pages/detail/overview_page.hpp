@@ -45,8 +45,7 @@ struct account_overview {
 
 TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, const account_overview& shown);
 
-template <class Call>
-[[nodiscard]] result<void> read_accounts(Call& call, account_overview& into) {
+[[nodiscard]] inline result<void> read_accounts(page_call& call, account_overview& into) {
     for (const service& at : call.settings().services.services()) {
         auto accounts = call.users().accounts_of(call.session.user, at.name.view());
         if (!accounts) return std::move(accounts).error();
@@ -66,8 +65,7 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
     if (to.size() > overview_access_max) to.pop_back();
 }
 
-template <class Call>
-[[nodiscard]] result<void> read_access(Call& call, account_overview& into) {
+[[nodiscard]] inline result<void> read_access(page_call& call, account_overview& into) {
     auto tokens = call.store().personal_tokens_of(call.session.user);
     if (!tokens) return std::move(tokens).error();
     for (personal_token& each : *tokens)
@@ -84,14 +82,13 @@ template <class Call>
     return {};
 }
 
-template <class Call>
-[[nodiscard]] result<void> show_overview(Call& call) {
+[[nodiscard]] inline result<void> show_overview(page_call& call) {
     const auto owned = call.users().balance_of(call.session.user);
     if (!owned) return owned.error();
     account_overview shown{.owned = *owned};
     if (auto read = read_accounts(call, shown); !read) return read;
     if (auto read = read_access(call, shown); !read) return read;
-    if constexpr (shows_activity<Call>) {
+    if (call.users().has_activity()) {
         // The rest of the page is useful without them, and their own page reports the failure.
         shown.keeps_activities = true;
         if (auto activities = call.users().activity_of(call.session.user, overview_activities_max))

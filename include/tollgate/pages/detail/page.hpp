@@ -10,17 +10,22 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/contract/account_store.hpp>
 #include <tollgate/contract/observer.hpp>
+#include <tollgate/contract/session_source.hpp>
+#include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
+#include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/model/detail/caller.hpp>
 #include <tollgate/model/detail/session.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/pages/detail/submission.hpp>
+#include <tollgate/pages/page_settings.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
-#include <tollgate/policy/detail/policy_set.hpp>
+#include <tollgate/policy/policies.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/one_time.hpp>
 #include <tollgate/web/detail/page.hpp>
@@ -230,19 +235,41 @@ inline void write_notice(html_writer& html, std::string_view text) {
     html.add("<p class=\"notice\" role=\"status\">{}</p>\n", text);
 }
 
+/// What all calls share: the parts of `account_pages`.
+struct page_environment {
+    page_settings settings;
+    user_directory_ref users;
+    session_source_ref sessions;
+    account_store_ref store;
+    tollgate::policies policies;
+    web::page_renderer renderer;
+    window_limiter limiter{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
+
+    /// The path of a page.
+    [[nodiscard]] std::string url_of(page which, const web::page_language& language) const {
+        return renderer.in(language).url(find_path(which).path());
+    }
+
+    /// Whether there is such a page: some depend on what users and sessions can do.
+    [[nodiscard]] bool is_served(page which) const noexcept {
+        if (which == page::activity) return users.has_activity();
+        if (which == page::security) return sessions.lists_sessions() || sessions.changes_passwords();
+        return which != page::none && (sessions.signs_in() || (which != page::sign_in && which != page::sign_out));
+    }
+};
+
 /// What the handlers of pages are called with: the request, and how to respond. Lives for the duration of the call.
-template <class Pages>
 class page_call : public page_context {
 public:
-    page_call(Pages& pages, const page_context& context, http::response& response)
+    page_call(page_environment& pages, const page_context& context, http::response& response)
         : page_context{context}, pages_{pages}, response_{response}, url_{pages.url_of(which, language)} {}
 
-    [[nodiscard]] auto& users() const noexcept { return pages_.users(); }
-    [[nodiscard]] auto& sessions() const noexcept { return pages_.sessions(); }
-    [[nodiscard]] auto& store() const noexcept { return pages_.store(); }
-    [[nodiscard]] const auto& settings() const noexcept { return pages_.settings(); }
-    [[nodiscard]] const auto& random() const noexcept { return policy(pages_.policies().random); }
-    [[nodiscard]] const auto& target_rule() const noexcept { return policy(pages_.policies().target_rule); }
+    [[nodiscard]] const auto& users() const noexcept { return pages_.users; }
+    [[nodiscard]] const auto& sessions() const noexcept { return pages_.sessions; }
+    [[nodiscard]] const auto& store() const noexcept { return pages_.store; }
+    [[nodiscard]] const auto& settings() const noexcept { return pages_.settings; }
+    [[nodiscard]] const auto& random() const noexcept { return pages_.policies.random(); }
+    [[nodiscard]] const auto& target_rule() const noexcept { return pages_.policies.target_rule(); }
     [[nodiscard]] const page_texts& texts() const noexcept { return *language.texts; }
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
@@ -261,7 +288,7 @@ public:
 
     /// Tells the observer what the user did.
     void report(activity_kind kind, std::string subject) const {
-        report_activity(policy(pages_.policies().observer), {kind, session.user, std::move(subject), client, now});
+        pages_.policies.observer().on_activity({kind, session.user, std::move(subject), client, now});
     }
 
     /// Responds with this page; 422 if there are faults.
@@ -294,7 +321,7 @@ public:
         if (!part.empty()) url.append(part).append("&");
         else if (const auto number = page_number(); number > 1)
             url.append(page_number_name).append("=").append(std::to_string(number)).append("&");
-        return web::respond_see_other(response_, pages_.renderer().site(),
+        return web::respond_see_other(response_, pages_.renderer.site(),
                                       url.append(done_name).append("=").append(done));
     }
 
@@ -314,7 +341,7 @@ public:
 
     /// Counts an action of this user that has a bound of its own. False: too many; answered with a 429.
     [[nodiscard]] bool admit(std::string_view action, const quota& allowed) const {
-        const auto window = pages_.limiter().take(limit_key::of(session.user).in(action), allowed, now);
+        const auto window = pages_.limiter.take(limit_key::of(session.user).in(action), allowed, now);
         if (window.admitted) return true;
         http::add_retry_after(response_, window.resets_at - now);
         message(http::status::too_many_requests);
@@ -338,7 +365,7 @@ public:
         if (!random().fill(nonce)) return random_source_error();
         const auto sealed = web::seal(session, text, nonce, now);
         if (!sealed) return internal_error("a new secret could not be sealed");
-        return web::respond_see_other(response_, pages_.renderer().site(),
+        return web::respond_see_other(response_, pages_.renderer.site(),
                                       view().list_url(std::string{shown_name}.append("=").append(*sealed)));
     }
     /// What the query asks to be shown; empty after a short time.
@@ -346,7 +373,7 @@ public:
         return web::open_sealed(session, query.value_of(shown_name), now, web::sealed_secret_lifetime);
     }
     [[nodiscard]] result<void> redirect_to_page() const {
-        return web::respond_see_other(response_, pages_.renderer().site(), view().list_url());
+        return web::respond_see_other(response_, pages_.renderer.site(), view().list_url());
     }
 
     page_call(const page_call&) = delete;
@@ -359,14 +386,13 @@ private:
 
     std::string reason_;
     stale_form stale_ = {};
-    Pages& pages_;
+    page_environment& pages_;
     http::response& response_;
     std::string url_;
 };
 
-template <class Pages>
 template <class Write>
-void page_call<Pages>::respond(page_frame frame, Write&& write) const {
+void page_call::respond(page_frame frame, Write&& write) const {
     const page_texts& texts = this->texts();
     struct entry {
         pages::page page;
@@ -386,7 +412,7 @@ void page_call<Pages>::respond(page_frame frame, Write&& write) const {
         auto& url = urls[links.size()] = pages_.url_of(each.page, language);
         links.push_back({url, each.text, which == each.page});
     }
-    const auto sign_out_url = Pages::signs_in ? pages_.url_of(pages::page::sign_out, language) : std::string{};
+    const auto sign_out_url = pages_.sessions.signs_in() ? pages_.url_of(pages::page::sign_out, language) : std::string{};
     // The sealed text has the words of its language.
     std::string path;
     frame.has_secret = query.find(shown_name) != nullptr;
@@ -399,7 +425,7 @@ void page_call<Pages>::respond(page_frame frame, Write&& write) const {
     frame.login = session.login;
     frame.sign_out_url = sign_out_url;
     frame.form_token = form_token;
-    pages_.renderer().in(language).respond(response_, frame, std::forward<Write>(write));
+    pages_.renderer.in(language).respond(response_, frame, std::forward<Write>(write));
 }
 
 inline page_match find_page(std::string_view path) noexcept {

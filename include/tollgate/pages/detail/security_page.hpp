@@ -19,10 +19,6 @@
 /// Where a user is signed in, and their password: each part if the session source has it.
 namespace tollgate::inline v0::pages {
 
-template <class Sessions>
-inline constexpr bool shows_security =
-    session_manager<std::remove_reference_t<Sessions>> || password_changer<std::remove_reference_t<Sessions>>;
-
 inline constexpr std::string_view session_ended_done = "session";
 inline constexpr std::string_view others_ended_done = "others";
 inline constexpr std::string_view password_changed_done = "password";
@@ -43,14 +39,12 @@ TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, cons
 /// The errors that show before the current password is checked. `login` is the user's.
 [[nodiscard]] TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, std::string_view login, const page_texts& texts);
 
-template <class Call>
-[[nodiscard]] result<void> show_security(Call& call, const web::form_faults& faults = {},
+[[nodiscard]] inline result<void> show_security(page_call& call, const web::form_faults& faults = {},
                                          http::status refused = http::status::unprocessable_content) {
-    using sessions = std::remove_reference_t<decltype(call.sessions())>;
-    security_view shown{.lists_sessions = session_manager<sessions>,
-                        .changes_password = password_changer<sessions>,
+    security_view shown{.lists_sessions = call.sessions().lists_sessions(),
+                        .changes_password = call.sessions().changes_passwords(),
                         .login = call.session.login};
-    if constexpr (session_manager<sessions>) {
+    if (call.sessions().lists_sessions()) {
         auto listed = call.sessions().sessions_of(call.request, call.session, call.now);
         if (!listed) return std::move(listed).error();
         shown.sessions = *std::move(listed);
@@ -60,15 +54,13 @@ template <class Call>
     return {};
 }
 
-template <class Call>
-[[nodiscard]] result<void> end_other_sessions(Call& call) {
+[[nodiscard]] inline result<void> end_other_sessions(page_call& call) {
     if (auto ended = call.sessions().end_other_sessions(call.request, call.session); !ended) return ended;
     call.report(activity_kind::other_sessions_ended, {});
     return call.redirect_to(others_ended_done);
 }
 
-template <class Call>
-[[nodiscard]] result<void> change_password(Call& call) {
+[[nodiscard]] inline result<void> change_password(page_call& call) {
     using enum password_change_response::outcome;
     const security_texts& texts = call.texts().security;
     auto faults = faults_of(call.form, call.session.login, call.texts());
@@ -89,17 +81,15 @@ template <class Call>
     return call.redirect_to(password_changed_done);
 }
 
-template <class Call>
-[[nodiscard]] result<void> post_to_security(Call& call) {
-    using sessions = std::remove_reference_t<decltype(call.sessions())>;
+[[nodiscard]] inline result<void> post_to_security(page_call& call) {
     const auto action = call.form.value_of(action_name);
-    if constexpr (session_manager<sessions>) {
+    if (call.sessions().lists_sessions()) {
         if (action == end_session_action)
             return call.finish_change(call.sessions().end_session(call.session, call.form.value_of("session")),
                                       activity_kind::session_ended, {}, session_ended_done);
         if (action == end_others_action) return end_other_sessions(call);
     }
-    if constexpr (password_changer<sessions>)
+    if (call.sessions().changes_passwords())
         if (action == change_password_action) return change_password(call);
     return not_found();
 }

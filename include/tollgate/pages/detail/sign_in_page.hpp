@@ -12,7 +12,7 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/pages/detail/page.hpp>
-#include <tollgate/policy/detail/policy_set.hpp>
+#include <tollgate/policy/policies.hpp>
 #include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/detail/session_cookies.hpp>
 #include <tollgate/web/detail/sign_in_form.hpp>
@@ -77,21 +77,19 @@ struct sign_in_context {
 };
 
 /// To where the user came from, in the language that the sign-in page was read in.
-template <class Pages>
-[[nodiscard]] result<void> redirect_after_sign_in(const Pages& pages, const web::page_language& language,
+[[nodiscard]] inline result<void> redirect_after_sign_in(const page_environment& pages, const web::page_language& language,
                                                   const sign_in_form& typed, http::response& response) {
-    const auto back = pages.renderer().in(language).translate(typed.return_to);
-    return web::respond_see_other(response, pages.renderer().site(), back.empty() ? pages.url_of(page::overview, language) : back);
+    const auto back = pages.renderer.in(language).translate(typed.return_to);
+    return web::respond_see_other(response, pages.renderer.site(), back.empty() ? pages.url_of(page::overview, language) : back);
 }
 
 /// After signing in, by way of the sign-in page: without the session cookie, that page says what is wrong.
-template <class Pages>
-[[nodiscard]] result<void> redirect_to_cookie_check(const Pages& pages, const web::page_language& language,
+[[nodiscard]] inline result<void> redirect_to_cookie_check(const page_environment& pages, const web::page_language& language,
                                                     const sign_in_form& typed, http::response& response) {
     auto url = pages.url_of(page::sign_in, language).append("?").append(signed_in_name).append("=1");
     if (!typed.return_to.empty()) url.append("&return_to=").append(percent_encode(typed.return_to));
     if (url.size() > limits::target_bytes_max) return redirect_after_sign_in(pages, language, typed, response);
-    return web::respond_see_other(response, pages.renderer().site(), url);
+    return web::respond_see_other(response, pages.renderer.site(), url);
 }
 
 /// Why the sign-in page is shown, if not for a first attempt.
@@ -100,11 +98,10 @@ struct sign_in_reason {
     bool cookie_is_lost = false;
 };
 
-template <class Pages>
-void show_sign_in_form(const Pages& pages, const web::page_language& language, const sign_in_form& typed,
+inline void show_sign_in_form(const page_environment& pages, const web::page_language& language, const sign_in_form& typed,
                        const web::form_faults& faults, http::response& response, const sign_in_reason& reason = {}) {
-    const auto lost_cookie = fill_in(language.texts->sign_in.lost_cookie, pages.renderer().site().origin);
-    const auto localized = pages.renderer().in(language);
+    const auto lost_cookie = fill_in(language.texts->sign_in.lost_cookie, pages.renderer.site().origin);
+    const auto localized = pages.renderer.in(language);
     // The page to return to may redirect to an application.
     const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
     const std::string own_path{find_path(page::sign_in).path()};
@@ -129,9 +126,8 @@ void show_sign_in_form(const Pages& pages, const web::page_language& language, c
 }
 
 /// The form; redirects if there is a session, unless a prompt asks for the form.
-template <class Pages>
-[[nodiscard]] result<void> show_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
-    const auto signed_in = pages.sessions().session_of(context.request, context.now);
+[[nodiscard]] inline result<void> show_sign_in(page_environment& pages, const sign_in_context& context, http::response& response) {
+    const auto signed_in = pages.sessions.session_of(context.request, context.now);
     if (!signed_in) return signed_in.error();
     auto fresh = sign_in_form::read(context.sent);
     fresh.login = fresh.login_hint;
@@ -141,8 +137,7 @@ template <class Pages>
     return {};
 }
 
-template <class Pages>
-[[nodiscard]] result<void> post_to_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
+[[nodiscard]] inline result<void> post_to_sign_in(page_environment& pages, const sign_in_context& context, http::response& response) {
     const page_texts& texts = *context.language.texts;
     const auto typed = sign_in_form::read(context.sent);
     const sign_in_attempt attempt{
@@ -152,11 +147,10 @@ template <class Pages>
         show_sign_in_form(pages, context.language, typed, faults, response);
         return {};
     }
-    const auto tried = pages.sessions().sign_in(context.request, attempt, context.now, response);
+    const auto tried = pages.sessions.sign_in(context.request, attempt, context.now, response);
     if (!tried) return tried.error();
     if (tried->session)
-        report_activity(policy(pages.policies().observer),
-                        {activity_kind::signed_in, tried->session->user, {}, attempt.client, context.now});
+        pages.policies.observer().on_activity({activity_kind::signed_in, tried->session->user, {}, attempt.client, context.now});
     if (tried->result == sign_in_result::signed_in) return redirect_to_cookie_check(pages, context.language, typed, response);
 
     const bool throttled = tried->result == sign_in_result::throttled;
@@ -166,16 +160,14 @@ template <class Pages>
     return {};
 }
 
-template <class Pages>
-[[nodiscard]] result<void> respond_sign_in(Pages& pages, const sign_in_context& context, http::response& response) {
+[[nodiscard]] inline result<void> respond_sign_in(page_environment& pages, const sign_in_context& context, http::response& response) {
     return context.request.method == http::method::post ? post_to_sign_in(pages, context, response)
                                                         : show_sign_in(pages, context, response);
 }
 
-template <class Pages>
-[[nodiscard]] result<void> show_sign_out(Pages& pages, const page_context& context, http::response& response,
+[[nodiscard]] inline result<void> show_sign_out(page_environment& pages, const page_context& context, http::response& response,
                                          std::string_view stale = {}) {
-    const auto localized = pages.renderer().in(context.language);
+    const auto localized = pages.renderer.in(context.language);
     const auto path = find_path(page::sign_out).path();
     const auto url = localized.url(path);
     const auto& texts = localized.texts();
@@ -187,11 +179,10 @@ template <class Pages>
 }
 
 /// Signs out, or shows the form that does.
-template <class Pages>
-[[nodiscard]] result<void> respond_sign_out(Pages& pages, const page_context& context, http::response& response) {
+[[nodiscard]] inline result<void> respond_sign_out(page_environment& pages, const page_context& context, http::response& response) {
     if (context.request.method != http::method::post) return show_sign_out(pages, context, response);
-    if (auto ended = pages.sessions().sign_out(context.request, context.now, response); !ended) return ended;
-    return web::respond_see_other(response, pages.renderer().site(), signed_out_url(pages.url_of(page::sign_in, context.language), true));
+    if (auto ended = pages.sessions.sign_out(context.request, context.now, response); !ended) return ended;
+    return web::respond_see_other(response, pages.renderer.site(), signed_out_url(pages.url_of(page::sign_in, context.language), true));
 }
 
 }  // namespace tollgate::pages

@@ -42,8 +42,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
                                 const token_form& typed, const web::form_faults& faults);
 
 /// The list, and the form of a new token.
-template <class Call>
-[[nodiscard]] result<void> show_tokens(Call& call, const token_form& typed = {}, const web::form_faults& faults = {}) {
+[[nodiscard]] inline result<void> show_tokens(page_call& call, const token_form& typed = {}, const web::form_faults& faults = {}) {
     const auto tokens = call.store().personal_tokens_of(call.session.user);
     if (!tokens) return tokens.error();
     call.page(call.texts().tokens.title, faults,
@@ -51,16 +50,15 @@ template <class Call>
     return {};
 }
 
-template <class Call>
-[[nodiscard]] result<void> redirect_to_token(Call& call, std::string_view title, std::string_view username, std::string_view secret) {
+[[nodiscard]] inline result<void> redirect_to_token(page_call& call, std::string_view title, std::string_view username,
+                                                    std::string_view secret) {
     const token_texts& texts = call.texts().tokens;
     const secret_view shown{
         title, texts.made_about, texts.back, {{"username", texts.username, username}, {"secret", texts.secret, secret}}};
     return call.redirect_to_secret(shown.to_text());
 }
 
-template <class Call>
-[[nodiscard]] result<void> create_token(Call& call) {
+[[nodiscard]] inline result<void> create_token(page_call& call) {
     const auto typed = token_form::read(call.form);
     auto faults = typed.faults(call.settings().services, call.texts());
     if (!faults.empty()) return show_tokens(call, typed, faults);
@@ -89,8 +87,7 @@ template <class Call>
 }
 
 /// Only a token of the user; otherwise not_found.
-template <class Call>
-[[nodiscard]] result<personal_token> find_own_token(Call& call, token_id which) {
+[[nodiscard]] inline result<personal_token> find_own_token(page_call& call, token_id which) {
     auto tokens = call.store().personal_tokens_of(call.session.user);
     if (!tokens) return std::move(tokens).error();
     for (personal_token& each : *tokens)
@@ -99,8 +96,7 @@ template <class Call>
 }
 
 /// Only for a token of the user; otherwise not_found.
-template <class Call>
-[[nodiscard]] result<void> renew_token(Call& call, token_id which) {
+[[nodiscard]] inline result<void> renew_token(page_call& call, token_id which) {
     const auto renew = [&](const personal_token& token, const secret_text& secret) {
         auto renewal = tollgate::detail::renewal_of(token, digest_of(secret), call.now);
         renewal.replaced = token.secret_digest;
@@ -117,8 +113,7 @@ template <class Call>
 }
 
 /// Only for a token of the user; otherwise not_found.
-template <class Call>
-[[nodiscard]] result<void> revoke_token(Call& call, token_id which) {
+[[nodiscard]] inline result<void> revoke_token(page_call& call, token_id which) {
     const auto found = find_own_token(call, which);
     if (!found) return found.error();
     const auto revoked = call.store().revoke_personal_token(which);
@@ -128,13 +123,11 @@ template <class Call>
 }
 
 /// A form that came with the token of another session is shown again.
-template <class Call>
-[[nodiscard]] result<void> show_stale_tokens(Call& call) {
+[[nodiscard]] inline result<void> show_stale_tokens(page_call& call) {
     return show_tokens(call, call.form.value_of(action_name).empty() ? token_form::read(call.form) : token_form{});
 }
 
-template <class Call>
-[[nodiscard]] result<void> post_to_tokens(Call& call) {
+[[nodiscard]] inline result<void> post_to_tokens(page_call& call) {
     const auto action = call.form.value_of(action_name);
     if (action.empty()) return create_token(call);
     const auto which = token_id::parse(call.form.value_of("token"));

@@ -69,9 +69,8 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
                                    const hook_form& typed, const web::form_faults& faults);
 
 /// The user's accounts of all services, without their hooks.
-template <class Call>
-[[nodiscard]] result<hook_list> list_accounts(Call& call) {
-    hook_list list{.has_deliveries = stores_deliveries<Call>};
+[[nodiscard]] inline result<hook_list> list_accounts(page_call& call) {
+    hook_list list{.has_deliveries = call.store().has_outbox()};
     for (const service& at : call.settings().services.services()) {
         auto accounts = call.users().accounts_of(call.session.user, at.name.view());
         if (!accounts) return std::move(accounts).error();
@@ -81,8 +80,7 @@ template <class Call>
 }
 
 /// Adds the hooks of the chosen account, or of as many accounts as fit: those on one page, and how many there are.
-template <class Call>
-[[nodiscard]] result<void> add_hooks(Call& call, hook_list& list) {
+[[nodiscard]] inline result<void> add_hooks(page_call& call, hook_list& list) {
     std::size_t shown = 0, count = 0;
     std::vector<std::vector<hook>> found(list.accounts.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -105,8 +103,7 @@ template <class Call>
     return {};
 }
 
-template <class Call>
-[[nodiscard]] result<void> show_hooks(Call& call, hook_list list, const hook_form& typed = {},
+[[nodiscard]] inline result<void> show_hooks(page_call& call, hook_list list, const hook_form& typed = {},
                                       const web::form_faults& faults = {}) {
     if (auto added = add_hooks(call, list); !added) return added;
     call.page(call.texts().webhooks.title, faults, [&](html_writer& html) {
@@ -116,8 +113,8 @@ template <class Call>
 }
 
 /// The form of a hook that is edited.
-template <class Call>
-[[nodiscard]] result<void> show_hook_edit(Call& call, const hook& hook, const hook_form& typed, const web::form_faults& faults) {
+[[nodiscard]] inline result<void> show_hook_edit(page_call& call, const hook& hook, const hook_form& typed,
+                                                 const web::form_faults& faults) {
     const service& at = *call.settings().services.find(hook.account.service);
     call.page(call.texts().webhooks.edit_title, faults,
               [&](html_writer& html) { write_hook_edit(html, call.view(), hook, at, typed, faults); });
@@ -125,8 +122,7 @@ template <class Call>
 }
 
 /// The list and the form of a new hook; or, for the hook in the query, its deliveries or the form to edit it.
-template <class Call>
-[[nodiscard]] result<void> show_hooks(Call& call) {
+[[nodiscard]] inline result<void> show_hooks(page_call& call) {
     if (call.query.find(edit_name) != nullptr) {
         const auto hook =
             require_hook(call, call.query).and_then([&](const named_hook& named) { return find_hook(call, named); });
@@ -134,7 +130,7 @@ template <class Call>
         return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
     }
     if (call.query.find(hook_name) != nullptr) {
-        if constexpr (stores_deliveries<Call>) return show_deliveries(call);
+        if (call.store().has_outbox()) return show_deliveries(call);
         else return not_found();
     }
     auto list = list_accounts(call);
@@ -146,8 +142,7 @@ template <class Call>
     return show_hooks(call, std::move(*list));
 }
 
-template <class Call>
-[[nodiscard]] result<void> redirect_to_hook_secret(Call& call, std::string_view title, std::string_view about,
+[[nodiscard]] inline result<void> redirect_to_hook_secret(page_call& call, std::string_view title, std::string_view about,
                                                    std::string_view secret) {
     const webhook_texts& texts = call.texts().webhooks;
     const secret_view shown{title, about, texts.back, {{"secret", texts.secret, secret}}};
@@ -155,15 +150,13 @@ template <class Call>
 }
 
 // Adds what the server's rule for targets says against a target that `faults` does not name yet.
-template <class Call>
-void check_typed_target(const Call& call, const hook_form& typed, web::form_faults& faults) {
+inline void check_typed_target(const page_call& call, const hook_form& typed, web::form_faults& faults) {
     if (faults.find("target_url") != nullptr) return;
     if (const auto allowed = tollgate::check_hook_target(call.target_rule(), typed.target_url); !allowed)
         faults.add("target_url", target_fault(allowed.error().message, call.texts().webhooks));
 }
 
-template <class Call>
-[[nodiscard]] result<void> create_hook(Call& call) {
+[[nodiscard]] inline result<void> create_hook(page_call& call) {
     const webhook_texts& texts = call.texts().webhooks;
     auto typed = hook_form::read(call.form);
     auto list = list_accounts(call);
@@ -201,8 +194,7 @@ template <class Call>
     return show_hooks(call, std::move(*list), typed, faults);
 }
 
-template <class Call>
-[[nodiscard]] result<void> edit_hook(Call& call, const named_hook& named) {
+[[nodiscard]] inline result<void> edit_hook(page_call& call, const named_hook& named) {
     const auto hook = find_hook(call, named);
     if (!hook) return hook.error();
     const auto typed = hook_form::read(call.form);
@@ -219,8 +211,7 @@ template <class Call>
     return call.finish_change(updated, activity_kind::hook_changed, std::to_string(hook->id.value()), edit_done);
 }
 
-template <class Call>
-[[nodiscard]] result<void> renew_secret_of_hook(Call& call, const named_hook& named) {
+[[nodiscard]] inline result<void> renew_secret_of_hook(page_call& call, const named_hook& named) {
     const webhook_texts& texts = call.texts().webhooks;
     const auto renew = [&](const hook& found, const std::string& secret) {
         auto done = call.store().replace_hook_secret(found.account, found.id, secret, call.now + hook_secret_overlap, found.secret_digest);
@@ -235,8 +226,7 @@ template <class Call>
 }
 
 /// A form that came with the token of another session is shown again.
-template <class Call>
-[[nodiscard]] result<void> show_stale_hooks(Call& call) {
+[[nodiscard]] inline result<void> show_stale_hooks(page_call& call) {
     const auto action = call.form.value_of(action_name);
     auto typed = hook_form::read(call.form);
     if (!action.empty()) {
@@ -246,7 +236,7 @@ template <class Call>
             const auto hook = find_hook(call, *named);
             return hook ? show_hook_edit(call, *hook, typed, {}) : hook.error();
         }
-        if constexpr (stores_deliveries<Call>)
+        if (call.store().has_outbox())
             if (action != new_secret_action && action != delete_action)
                 return show_deliveries(call, *named, std::nullopt, std::nullopt, {});
     }
@@ -257,8 +247,7 @@ template <class Call>
     return show_hooks(call, std::move(*list), typed);
 }
 
-template <class Call>
-[[nodiscard]] result<void> post_to_hooks(Call& call) {
+[[nodiscard]] inline result<void> post_to_hooks(page_call& call) {
     const auto action = call.form.value_of(action_name);
     if (action.empty()) return create_hook(call);
     const auto named = require_hook(call, call.form);
@@ -268,7 +257,7 @@ template <class Call>
     if (action == delete_action)
         return call.finish_change(call.store().delete_hook(named->account, named->hook), activity_kind::hook_deleted,
                                   std::to_string(named->hook.value()), removal_done);
-    if constexpr (stores_deliveries<Call>) return post_to_deliveries(call, *named);
+    if (call.store().has_outbox()) return post_to_deliveries(call, *named);
     else return not_found();
 }
 

@@ -35,8 +35,6 @@ template <class Endpoint, class... Values>
         return endpoint(call, values...);
     } else if constexpr (requires { endpoint.respond_without_waiting(call, values...); }) {
         return endpoint.respond_without_waiting(call, values...);
-    } else if constexpr (requires { { endpoint.respond_from_cache(call, values...) } -> std::same_as<bool>; }) {
-        if (endpoint.respond_from_cache(call, values...)) return result<void>{};
     }
     return std::nullopt;
 }

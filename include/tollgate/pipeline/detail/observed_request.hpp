@@ -13,13 +13,11 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/detail/caller.hpp>
-#include <tollgate/policy/default_policies.hpp>
-#include <tollgate/policy/detail/policy_set.hpp>
+#include <tollgate/policy/policies.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <string_view>
-#include <type_traits>
 
 /// What every handler does for the observer: it gives each request an id, and reports its response.
 namespace tollgate::inline v0::pipeline {
@@ -31,21 +29,13 @@ struct request_start {
     std::chrono::nanoseconds reading{};  ///< the steady clock, for durations; zero without an observer
 };
 
-/// Whether there is an observer: without one, neither the clock nor the trace is read again.
-template <class Policies>
-inline constexpr bool is_observed = !std::is_same_v<policy_type<decltype(Policies::observer)>, no_observer>;
-
-/// Begins a request at this time, by the clock of the policies.
-template <class Policies>
-[[nodiscard]] request_start start_request(const Policies& policies, instant now) noexcept {
+/// Begins a request at this time, by the clock of the policies. Without an observer, the clock is not read for durations.
+[[nodiscard]] inline request_start start_request(const policies& by, instant now) noexcept {
     request_start start{http::unique_id::make(), now, {}};
-    if constexpr (is_observed<Policies>) start.reading = tollgate::steady_now(policy(policies.clock));
+    if (by.observer()) start.reading = by.clock().steady_now();
     return start;
 }
-template <class Policies>
-[[nodiscard]] request_start start_request(const Policies& policies) noexcept {
-    return start_request(policies, policy(policies.clock).now());
-}
+[[nodiscard]] inline request_start start_request(const policies& by) noexcept { return start_request(by, by.clock().now()); }
 
 /// A request as its observer sees it.
 struct observed_request {
@@ -55,19 +45,17 @@ struct observed_request {
     std::string_view route{};
 
     /// Its context, with the duration until now.
-    template <class Policies>
-    [[nodiscard]] request_context context(const Policies& policies) const noexcept {
+    [[nodiscard]] request_context context(const policies& by) const noexcept {
         auto context = without_duration();
-        context.duration = (std::max)(std::chrono::nanoseconds{0}, tollgate::steady_now(policy(policies.clock)) - start.reading);
+        context.duration = (std::max)(std::chrono::nanoseconds{0}, by.clock().steady_now() - start.reading);
         return context;
     }
 
     /// Reports a failure that occurred in it.
-    template <class Policies>
-    void report(const Policies& policies, const error& failure) const noexcept {
-        if constexpr (is_observed<Policies>) {
-            const auto known = context(policies);
-            policy(policies.observer).on_problem({failure, &known});
+    void report(const policies& by, const error& failure) const noexcept {
+        if (by.observer()) {
+            const auto known = context(by);
+            by.observer().on_problem({failure, &known});
         }
     }
 
@@ -75,19 +63,17 @@ struct observed_request {
     [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
 
     /// At its end: adds `X-Request-Id` and the caller to the response, and reports request and response.
-    template <class Policies>
-    void finish(const Policies& policies, http::response& response, const caller* caller, const oauth_outcome& oauth = {}) const {
+    void finish(const policies& by, http::response& response, const caller* caller, const oauth_outcome& oauth = {}) const {
         http::add_request_id(response, id());
-        report_end(policies, response, caller, oauth);
+        report_end(by, response, caller, oauth);
     }
     /// The same for a response that already has `X-Request-Id`.
-    template <class Policies>
-    void report_end(const Policies& policies, http::response& response, const caller* caller,
+    void report_end(const policies& by, http::response& response, const caller* caller,
                     const oauth_outcome& oauth = {}) const noexcept {
         if (caller != nullptr) response.set_user(caller->user);
-        if constexpr (is_observed<Policies>) {
-            const auto known = context(policies);
-            policy(policies.observer).on_request({known, request, response, caller, oauth});
+        if (by.observer()) {
+            const auto known = context(by);
+            by.observer().on_request({known, request, response, caller, oauth});
         }
     }
 
@@ -119,24 +105,22 @@ template <class Settings>
 }
 
 /// Reports a refusal that began with `start`.
-template <class Policies>
-[[gnu::cold]] void report_refusal(const Policies& policies, const request_start& start, const http::refusal& refusal,
+[[gnu::cold]] inline void report_refusal(const policies& by, const request_start& start, const http::refusal& refusal,
                                   const ip_address& client) {
-    if constexpr (is_observed<Policies>) {
+    if (by.observer()) {
         const http::request none;
         const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
-        const auto known = observed.context(policies);
-        policy(policies.observer).on_refusal({known, refusal});
+        const auto known = observed.context(by);
+        by.observer().on_refusal({known, refusal});
     }
 }
 
 /// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
-template <class Policies>
-[[gnu::cold]] void finish_refusal(const Policies& policies, const http::refusal& refusal, const ip_address& client,
+[[gnu::cold]] inline void finish_refusal(const policies& by, const http::refusal& refusal, const ip_address& client,
                                   http::response& response) {
-    const auto start = start_request(policies);
+    const auto start = start_request(by);
     http::add_request_id(response, refusal.request != nullptr ? http::request_id_of(*refusal.request, start.id) : start.id.view());
-    report_refusal(policies, start, refusal, client);
+    report_refusal(by, start, refusal, client);
 }
 
 }  // namespace tollgate::pipeline

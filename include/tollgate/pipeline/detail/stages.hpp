@@ -22,7 +22,6 @@
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -72,42 +71,15 @@ template <class Make>
 made_by(Make) -> made_by<Make>;
 
 /// Whether the request has one User-Agent field, with a value that the rule accepts.
-template <agent_rule Rule>
-[[nodiscard]] bool accepts_user_agent(const Rule& rule, const http::request& request) noexcept {
+[[nodiscard]] inline bool accepts_user_agent(const agent_rule_ref& rule, const http::request& request) noexcept {
     return request.fields.count(http::field_id::user_agent) <= 1 && rule.accepts(request.fields.find(http::field_id::user_agent));
-}
-
-/// Whether `take` and `peek` may wait for another machine, see the contract.
-template <rate_limiter Limiter>
-[[nodiscard]] constexpr bool limiter_may_block(const Limiter& limiter) noexcept {
-    if constexpr (requires { { limiter.may_block() } noexcept -> std::same_as<bool>; }) return limiter.may_block();
-    else return http::handler_blocks<Limiter>();
-}
-
-/// `take` without waiting; empty, and nothing counted, where it would have to wait.
-template <rate_limiter Limiter>
-[[nodiscard]] std::optional<limit_decision> take_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
-                                                          instant now) noexcept {
-    if (!pipeline::limiter_may_block(limiter)) return limiter.take(key, allowed, now);
-    if constexpr (requires { { limiter.try_take(key, allowed, now) } noexcept -> std::same_as<std::optional<limit_decision>>; })
-        return limiter.try_take(key, allowed, now);
-    else return std::nullopt;
-}
-
-template <rate_limiter Limiter>
-[[nodiscard]] std::optional<limit_decision> peek_without_waiting(Limiter& limiter, const limit_key& key, const quota& allowed,
-                                                          instant now) noexcept {
-    if (!pipeline::limiter_may_block(limiter)) return limiter.peek(key, allowed, now);
-    if constexpr (requires { { limiter.try_peek(key, allowed, now) } noexcept -> std::same_as<std::optional<limit_decision>>; })
-        return limiter.try_peek(key, allowed, now);
-    else return std::nullopt;
 }
 
 /// The limit fields of a request that is not counted, on any thread: those of an unused window where the limiter would have to
 /// wait. Otherwise malformed requests could hold up the threads that serve sockets.
-template <rate_limiter Limiter>
-[[nodiscard]] limit_decision peek_or_unused(Limiter& limiter, const limit_key& key, const quota& allowed, instant now) noexcept {
-    if (const auto known = peek_without_waiting(limiter, key, allowed, now)) return *known;
+[[nodiscard]] inline limit_decision peek_or_unused(const rate_limiter_ref& limiter, const limit_key& key, const quota& allowed,
+                                                   instant now) noexcept {
+    if (const auto known = limiter.try_peek(key, allowed, now)) return *known;
     return limit_decision::unused(allowed, now);
 }
 
@@ -133,26 +105,6 @@ template <rate_limiter Limiter>
     return state.auth.state != auth_state::failed && !state.is_preflight;
 }
 
-/// Counts the request in one window. False, and nothing counted, if that needs a worker.
-template <rate_limiter Limiter>
-[[nodiscard]] bool count_in(Limiter& limiter, const limit_key& key, const quota& allowed, http::thread_kind thread, judgement& state) {
-    const bool counts = is_counted(state);
-    if (thread == http::thread_kind::io && http::handler_blocks<Limiter>()) {
-        state.limit = counts ? take_without_waiting(limiter, key, allowed, state.now)
-                             : peek_without_waiting(limiter, key, allowed, state.now);
-        return state.limit.has_value();
-    }
-    state.limit.emplace(made_by{
-        [&]() noexcept { return counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now); }});
-    return true;
-}
-
-/// Counts the request against its caller or its client's address. False, and nothing counted, if that needs a worker.
-template <rate_limiter Limiter>
-[[nodiscard]] bool count_request(Limiter& limiter, const api_settings& settings, http::thread_kind thread, judgement& state) {
-    return pipeline::count_in(limiter, limit_key_of(state), quota_of(settings, state), thread, state);
-}
-
 /// Whether the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
 /// later, so that waiting for it is enough; otherwise the one with fewer requests left.
 [[nodiscard]] constexpr bool is_tighter(const limit_decision& first, const limit_decision& second) noexcept {
@@ -160,31 +112,10 @@ template <rate_limiter Limiter>
     return first.admitted ? first.remaining < second.remaining : first.resets_at > second.resets_at;
 }
 
-/// Counts the request in every window that the limiter names, or in none if one of them is used up. `route` is the pattern of its
-/// route. False, and nothing counted, if that needs a worker.
-template <request_limiter Limiter>
-[[nodiscard]] bool count_in_windows(Limiter& limiter, const api_settings& settings, std::string_view route,
-                                    const http::request& request, http::thread_kind thread, judgement& state) {
-    const limit_key key = limit_key_of(state);
-    const quota& allowed = quota_of(settings, state);
-    const limit_windows windows =
-        limiter.windows_of({key, allowed, route, request.method, caller_of(state), state.client, state.now});
-    if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, thread, state);
-    if (windows.size() != 0 && thread == http::thread_kind::io && limiter_may_block(limiter)) return false;
-
-    const auto tightest = [&](auto decide) {
-        std::optional<limit_decision> found;
-        for (const limit_window& each : windows) {
-            const limit_decision one = decide(each);
-            if (!found || is_tighter(one, *found)) found = one;
-        }
-        return found.value_or(limit_decision::unused(allowed, state.now));
-    };
-    state.limit = tightest([&](const limit_window& each) { return limiter.peek(each.key, each.allowed, state.now); });
-    if (!state.limit->admitted || !is_counted(state)) return true;
-    state.limit = tightest([&](const limit_window& each) { return limiter.take(each.key, each.allowed, state.now); });
-    return true;
-}
+/// Counts the request against its caller or its client's address, or in every window that the limiter names: in none if one of them is used
+/// up. `route` is the pattern of its route. False, and nothing counted, if that needs a worker.
+[[nodiscard]] TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const api_settings& settings, std::string_view route,
+                                               const http::request& request, http::thread_kind thread, judgement& state);
 
 /// 429 for a request beyond its quota, after `stage::limit`.
 [[nodiscard]] inline std::optional<rejection> check_limit(const judgement& state) noexcept {
@@ -204,32 +135,9 @@ inline constexpr rejection no_such_resource{http::status::not_found, "Not Found"
 
 /// Finds the route, and the service that its path names. 501 for an unknown method, 404 for a path without a route, 405 for a
 /// method that the path does not have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
-template <router Router>
-[[nodiscard, gnu::flatten]] std::optional<rejection> find_route(const Router& router, const route_table& routes,
+[[nodiscard]] TOLLGATE_DECL std::optional<rejection> find_route(const router_ref& router, const route_table& routes,
                                                                 const service_catalog& services, std::string_view root,
-                                                                const http::request& request, judgement& state) {
-    if (request.method == http::method::other)
-        return rejection{http::status::not_implemented, "The request method is unknown.", about_requests};
-    const auto method = request.method == http::method::head ? http::method::get : request.method;
-    if (method == http::method::options && request.target.path == "*") {
-        auto& all = state.route.emplace();
-        all.result = route_match::kind::other_method;
-        for (const tollgate::route& each : routes) all.allowed.add(each.method);
-        return std::nullopt;
-    }
-    const route_match& found =
-        state.route.emplace(made_by{[&]() noexcept { return router.find(method, below(root, request.target.path)); }});
-    state.route_path = request.target.path.data();
-    if (found.result == route_match::kind::unknown_path) return no_such_resource;
-    if (const auto capture = routes[found.route].service_capture; capture != tollgate::route::no_capture) {
-        if (capture >= found.captured) return no_such_resource;  // the router did not say which service
-        state.route_service = services.find(found.captures[capture]);
-        if (state.route_service == nullptr) return no_such_resource;
-    }
-    if (found.result == route_match::kind::found || method == http::method::options) return std::nullopt;
-    return rejection{http::status::method_not_allowed, "This path does not support this method; see the Allow header.",
-                     about_requests};
-}
+                                                                const http::request& request, judgement& state);
 
 /// Updates the captures: the server may have moved the request to a larger buffer since its route was found.
 inline void relocate_captures(const http::request& request, judgement& state) noexcept {
@@ -261,19 +169,8 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 
 /// 401 for invalid credentials, on an open route too: a program with a revoked token learns of it at once. 401 where credentials
 /// are required and missing, 403 where their scopes do not suffice.
-template <scope_checker Checker>
-[[nodiscard]] std::optional<rejection> check_access(const Checker& checker, const access_rule& rule, const judgement& state) {
-    if (state.auth.state == auth_state::bad_credentials)
-        return rejection{http::status::unauthorized, "Bad credentials.", about_authentication};
-    if (rule.callers == access_rule::kind::open) return std::nullopt;
-    if (state.auth.state != auth_state::authenticated)
-        return rejection{http::status::unauthorized, "Credentials are required: a personal API token or an OAuth access token.",
-                         about_authentication};
-    const auto scope = required_scope(rule, state.route_service);
-    if (scope.empty() || checker.covers(state.auth.caller->scopes, scope)) return std::nullopt;
-    return rejection{http::status::forbidden,
-                     "The token's scopes do not cover this request; see the WWW-Authenticate header.", about_scopes};
-}
+[[nodiscard]] TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule,
+                                                                  const judgement& state);
 
 /// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 allows no other).
 [[nodiscard]] TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept;

@@ -50,6 +50,86 @@ TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, 
     return std::nullopt;
 }
 
+TOLLGATE_DECL std::optional<rejection> find_route(const router_ref& router, const route_table& routes, const service_catalog& services,
+                                                  std::string_view root, const http::request& request, judgement& state) {
+    if (request.method == http::method::other)
+        return rejection{http::status::not_implemented, "The request method is unknown.", about_requests};
+    const auto method = request.method == http::method::head ? http::method::get : request.method;
+    if (method == http::method::options && request.target.path == "*") {
+        auto& all = state.route.emplace();
+        all.result = route_match::kind::other_method;
+        for (const tollgate::route& each : routes) all.allowed.add(each.method);
+        return std::nullopt;
+    }
+    const route_match& found =
+        state.route.emplace(made_by{[&]() noexcept { return router.find(method, below(root, request.target.path)); }});
+    state.route_path = request.target.path.data();
+    if (found.result == route_match::kind::unknown_path) return no_such_resource;
+    if (const auto capture = routes[found.route].service_capture; capture != tollgate::route::no_capture) {
+        if (capture >= found.captured) return no_such_resource;  // the router did not say which service
+        state.route_service = services.find(found.captures[capture]);
+        if (state.route_service == nullptr) return no_such_resource;
+    }
+    if (found.result == route_match::kind::found || method == http::method::options) return std::nullopt;
+    return rejection{http::status::method_not_allowed, "This path does not support this method; see the Allow header.",
+                     about_requests};
+}
+
+TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule, const judgement& state) {
+    if (state.auth.state == auth_state::bad_credentials)
+        return rejection{http::status::unauthorized, "Bad credentials.", about_authentication};
+    if (rule.callers == access_rule::kind::open) return std::nullopt;
+    if (state.auth.state != auth_state::authenticated)
+        return rejection{http::status::unauthorized, "Credentials are required: a personal API token or an OAuth access token.",
+                         about_authentication};
+    const auto scope = required_scope(rule, state.route_service);
+    if (scope.empty() || checker.covers(state.auth.caller->scopes, scope)) return std::nullopt;
+    return rejection{http::status::forbidden,
+                     "The token's scopes do not cover this request; see the WWW-Authenticate header.", about_scopes};
+}
+
+/// Counts the request in one window. False, and nothing counted, if that needs a worker.
+[[nodiscard]] inline bool count_in(const rate_limiter_ref& limiter, const limit_key& key, const quota& allowed, http::thread_kind thread,
+                                   judgement& state) {
+    const bool counts = is_counted(state);
+    if (thread == http::thread_kind::io && limiter.may_block()) {
+        state.limit = counts ? limiter.try_take(key, allowed, state.now) : limiter.try_peek(key, allowed, state.now);
+        return state.limit.has_value();
+    }
+    state.limit.emplace(made_by{
+        [&]() noexcept { return counts ? limiter.take(key, allowed, state.now) : limiter.peek(key, allowed, state.now); }});
+    return true;
+}
+
+/// Counts the request in every window that the limiter names, or in none if one of them is used up.
+[[nodiscard]] inline bool count_in_windows(const rate_limiter_ref& limiter, const limit_windows& windows, const quota& allowed,
+                                           http::thread_kind thread, judgement& state) {
+    if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, thread, state);
+    if (windows.size() != 0 && thread == http::thread_kind::io && limiter.may_block()) return false;
+
+    const auto tightest = [&](auto decide) {
+        std::optional<limit_decision> found;
+        for (const limit_window& each : windows) {
+            const limit_decision one = decide(each);
+            if (!found || is_tighter(one, *found)) found = one;
+        }
+        return found.value_or(limit_decision::unused(allowed, state.now));
+    };
+    state.limit = tightest([&](const limit_window& each) { return limiter.peek(each.key, each.allowed, state.now); });
+    if (!state.limit->admitted || !is_counted(state)) return true;
+    state.limit = tightest([&](const limit_window& each) { return limiter.take(each.key, each.allowed, state.now); });
+    return true;
+}
+
+TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const api_settings& settings, std::string_view route,
+                                 const http::request& request, http::thread_kind thread, judgement& state) {
+    const limit_key key = limit_key_of(state);
+    const quota& allowed = quota_of(settings, state);
+    if (!limiter.chooses_windows()) return count_in(limiter, key, allowed, thread, state);
+    return count_in_windows(limiter, limiter.windows_of({key, allowed, route, request.method, caller_of(state), state.client, state.now}),
+                            allowed, thread, state);
+}
+
 }  // namespace tollgate::pipeline
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_STAGES_IPP

@@ -22,25 +22,25 @@ namespace tollgate::inline v0::pipeline {
 
 /// The response to a request that a stage rejects, without the fields that every response has.
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const judgement& state, const api_definition& api, std::span<const challenge> challenges);
+                                   const judgement& state, const api_definition& api, std::span<const authenticator_ref> authenticators);
 
 /// Replaces what has been written with the response to an error of an endpoint, a store or the directory, without those fields.
 TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const api_definition& api,
-                                      std::span<const challenge> challenges);
+                                      std::span<const authenticator_ref> authenticators);
 
 /// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
-template <class Policies, class Settings>
-[[gnu::cold]] void respond_refusal(Policies& policies, const Settings& settings, std::string_view documentation_url,
+template <class Settings>
+[[gnu::cold]] void respond_refusal(const policies& by, const Settings& settings, std::string_view documentation_url,
                                    const http::refusal& refusal, http::response& response) {
     const auto client = client_of(refusal, settings);
-    const auto now = policy(policies.clock).now();
-    const auto limit = pipeline::peek_or_unused(policy(policies.limiter), limit_key::of(client), settings.anonymous_quota, now);
+    const auto now = by.clock().now();
+    const auto limit = peek_or_unused(by.limiter(), limit_key::of(client), settings.anonymous_quota, now);
     http::add_retry_after(response, refusal.status);
     write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
     add_rate_limit_fields(response, limit);
     add_transport_security(response, settings.auth_url);
     http::add_cors_fields(settings.cors_origins, refusal, response);
-    finish_refusal(policies, refusal, client, response);
+    finish_refusal(by, refusal, client, response);
 }
 
 }  // namespace tollgate::pipeline

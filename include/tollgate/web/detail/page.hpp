@@ -10,7 +10,6 @@
 #include <tollgate/http/response.hpp>
 #include <tollgate/http/site.hpp>
 #include <tollgate/model/scope.hpp>
-#include <tollgate/policy/detail/policy_set.hpp>
 #include <tollgate/web/detail/html_writer.hpp>
 #include <tollgate/web/detail/language.hpp>
 #include <tollgate/web/page_theme.hpp>
@@ -132,24 +131,6 @@ TOLLGATE_DECL void write_age(html_writer& html, instant at, instant now, const d
 /// What scopes permit, each with its name.
 TOLLGATE_DECL void write_scopes(html_writer& html, const scope_set& scopes, const scope_text_list& texts);
 
-/// `Theme` if it satisfies `page_theme`; otherwise a default, so that the static_assert of the handler is the only
-/// error message.
-template <class Theme>
-using fitting_theme = std::conditional_t<page_theme<policy_type<Theme>>, Theme, plain_theme>;
-
-template <class Theme>
-[[nodiscard]] fitting_theme<Theme> fit_theme(Theme theme) {
-    if constexpr (page_theme<policy_type<Theme>>) return theme;
-    else return {};
-}
-
-/// The theme's icon, or the default one.
-template <class Theme>
-[[nodiscard]] std::string icon_of(const Theme& theme) {
-    if constexpr (requires { { theme.icon() } -> std::same_as<std::string>; }) return theme.icon();
-    else return plain_theme{}.icon();
-}
-
 /// The pages in one language.
 struct page_language {
     const page_texts* texts;  ///< the theme's
@@ -163,20 +144,17 @@ struct page_place {
     std::string_view path;          ///< below the language's root, or the site's
 };
 
-template <class Theme>
 class localized_pages;
 
 /// The pages of one site in one theme and its languages. Immutable after construction: any thread.
-template <class Theme>
-    requires page_theme<policy_type<Theme>>
 class page_renderer {
 public:
     /// `reach` applies to all pages for which no other is given; `documentation_url` is where all pages link to, unless it is
     /// empty. Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
-    page_renderer(std::string_view auth_url, const service_catalog& services, Theme theme,
+    page_renderer(std::string_view auth_url, const service_catalog& services, any_page_theme theme,
                   page_reach reach = page_reach::this_site, std::string documentation_url = {})
         : theme_{std::move(theme)},
-          site_{page_site::make(auth_url, policy(theme_).style_sheet(), web::icon_of(policy(theme_)))},
+          site_{page_site::make(auth_url, theme_.style_sheet(), theme_.icon())},
           reach_{reach},
           documentation_url_{std::move(documentation_url)} {
         add_languages(services);
@@ -187,7 +165,7 @@ public:
     page_renderer& operator=(const page_renderer&) = delete;
 
     [[nodiscard]] const page_site& site() const noexcept { return site_; }
-    [[nodiscard]] const policy_type<Theme>& theme() const noexcept { return policy(theme_); }
+    [[nodiscard]] const any_page_theme& theme() const noexcept { return theme_; }
     [[nodiscard]] page_reach reach() const noexcept { return reach_; }
 
     [[nodiscard]] std::string_view documentation_url() const noexcept { return documentation_url_; }
@@ -211,35 +189,15 @@ public:
         return languages_[accepted_language(request.fields.find("Accept-Language"), tags_).value_or(0)];
     }
 
-    [[nodiscard]] localized_pages<Theme> in(const page_language& language) const noexcept { return {*this, language}; }
+    [[nodiscard]] localized_pages in(const page_language& language) const noexcept;
 
     /// The page of what the server refused. `refused.reason` is for programs and in English.
-    void respond_refusal(const http::refusal& refused, http::response& response) const {
-        const http::request unknown;
-        const auto* known = refused.request != nullptr ? refused.request : refused.partial;
-        const auto pages = in(language_of(known != nullptr ? *known : unknown));
-        http::add_retry_after(response, refused.status);
-        pages.respond_status(response, refused.status);
-    }
+    TOLLGATE_COLD void respond_refusal(const http::refusal& refused, http::response& response) const;
 
 private:
-    void add_languages(const service_catalog& services) {
-        for (const page_texts& texts : theme().texts()) {
-            const auto tag = texts.frame.language;
-            if (!is_language_tag(tag) || std::find(tags_.begin(), tags_.end(), tag) != tags_.end())
-                throw std::invalid_argument{"tollgate: a theme has texts for the language '" + std::string{tag} +
-                                            "', which is not a language tag or occurs twice"};
-            tags_.push_back(tag);
-            languages_.push_back({&texts, {}, std::string{site_.root}.append("/").append(tag)});
-            for (auto& scope : services.scopes()) {
-                auto text = theme().scope_text(scope, services, texts);
-                languages_.back().scopes.add(std::move(scope), std::move(text));
-            }
-        }
-        if (languages_.empty()) throw std::invalid_argument{"tollgate: a theme has no texts"};
-    }
+    TOLLGATE_COLD void add_languages(const service_catalog& services);
 
-    Theme theme_;
+    any_page_theme theme_;
     page_site site_;
     std::vector<page_language> languages_;
     std::vector<std::string_view> tags_;
@@ -248,10 +206,9 @@ private:
 };
 
 /// Renders the pages in one language: what answers one request. Refers to the renderer.
-template <class Theme>
 class localized_pages {
 public:
-    localized_pages(const page_renderer<Theme>& renderer, const page_language& language) noexcept
+    localized_pages(const page_renderer& renderer, const page_language& language) noexcept
         : renderer_{std::addressof(renderer)}, language_{&language} {}
 
     [[nodiscard]] const page_site& site() const noexcept { return renderer_->site(); }
@@ -356,9 +313,11 @@ private:
         return links;
     }
 
-    const page_renderer<Theme>* renderer_;
+    const page_renderer* renderer_;
     const page_language* language_;
 };
+
+inline localized_pages page_renderer::in(const page_language& language) const noexcept { return {*this, language}; }
 
 }  // namespace tollgate::web
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <stdexcept>
 
 namespace tollgate::inline v0::web {
 
@@ -233,6 +234,30 @@ TOLLGATE_DECL void write_scopes(html_writer& html, const scope_set& scopes, cons
 
 TOLLGATE_DECL void write_moment(html_writer& html, instant at, const date_texts& texts) {
     html.add("<time datetime=\"{}\">{}</time>", to_iso8601(at).view(), moment_text(at, texts));
+}
+
+TOLLGATE_COLD void page_renderer::respond_refusal(const http::refusal& refused, http::response& response) const {
+    const http::request unknown;
+    const auto* known = refused.request != nullptr ? refused.request : refused.partial;
+    const auto pages = in(language_of(known != nullptr ? *known : unknown));
+    http::add_retry_after(response, refused.status);
+    pages.respond_status(response, refused.status);
+}
+
+TOLLGATE_COLD void page_renderer::add_languages(const service_catalog& services) {
+    for (const page_texts& texts : theme().texts()) {
+        const auto tag = texts.frame.language;
+        if (!is_language_tag(tag) || std::find(tags_.begin(), tags_.end(), tag) != tags_.end())
+            throw std::invalid_argument{"tollgate: a theme has texts for the language '" + std::string{tag} +
+                                        "', which is not a language tag or occurs twice"};
+        tags_.push_back(tag);
+        languages_.push_back({&texts, {}, std::string{site_.root}.append("/").append(tag)});
+        for (auto& scope : services.scopes()) {
+            auto text = theme().scope_text(scope, services, texts);
+            languages_.back().scopes.add(std::move(scope), std::move(text));
+        }
+    }
+    if (languages_.empty()) throw std::invalid_argument{"tollgate: a theme has no texts"};
 }
 
 }  // namespace tollgate::web

@@ -1,0 +1,161 @@
+#pragma once
+#ifndef TOLLGATE_API_ACCOUNT_SERVICE_IPP
+#define TOLLGATE_API_ACCOUNT_SERVICE_IPP
+
+#include <tollgate/api/account_service.hpp>
+#include <tollgate/base/detail/text.hpp>
+#include <tollgate/http/detail/client_address.hpp>
+#include <tollgate/manual/documentation.hpp>
+#include <tollgate/pipeline/detail/observed_request.hpp>
+#include <tollgate/pipeline/detail/stages.hpp>
+
+#include <cstdint>
+
+namespace tollgate::inline v0 {
+
+namespace service_detail {
+
+/// `https://api.example.com` of `https://api.example.com/v1`, as written.
+[[nodiscard]] inline std::string origin_of(std::string_view url) {
+    const auto authority = url.find("://");
+    if (authority == std::string_view::npos) return std::string{url};
+    return std::string{url.substr(0, url.find('/', authority + 3))};
+}
+
+[[nodiscard]] inline api_settings to_api_settings(account_service_settings settings, bool has_authorization_server) {
+    if (settings.auth_url.empty()) settings.auth_url = origin_of(settings.base_url);
+    if (settings.documentation_url.empty())
+        settings.documentation_url = std::string{without_final_slashes(settings.auth_url)}.append("/docs/");
+    return {.base_url = std::move(settings.base_url),
+            .auth_url = std::move(settings.auth_url),
+            .services = std::move(settings.services),
+            .anonymous_quota = settings.anonymous_quota,
+            .user_quota = settings.user_quota,
+            .trusted_proxies = std::move(settings.trusted_proxies),
+            .client_named_by = settings.client_named_by,
+            .cors_origins = std::move(settings.cors_origins),
+            .hooks_per_event_max = settings.hooks_per_event_max,
+            .documentation_url = std::move(settings.documentation_url),
+            .has_authorization_server = has_authorization_server,
+            .license = std::move(settings.license)};
+}
+
+/// The documentation. Its requests are reported to the observer like all others.
+class observed_documentation {
+public:
+    static constexpr bool blocking = false;
+    static constexpr bool reads_body = false;
+
+    /// Its pages also cover OAuth if there are settings for it.
+    observed_documentation(const account_api& api, const oauth_settings* oauth) : api_{api}, pages_{api.settings(), api.table(), oauth} {}
+
+    void handle(const http::request& request, http::response& response) const noexcept {
+        const auto& settings = api_.settings();
+        const auto start = pipeline::start_request(api_.policies());
+        pages_.handle(request, response, start.id);
+        const auto client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
+        const std::string_view route = response.status() == http::status::not_found ? "" : "/docs/";
+        pipeline::observed_request{start, request, client, route}.report_end(api_.policies(), response, nullptr);
+    }
+    void handle(const http::refusal& refused, http::response& response) const noexcept {
+        const auto start = pipeline::start_request(api_.policies());
+        pages_.handle(refused, response, start.id);
+        pipeline::report_refusal(api_.policies(), start, refused, pipeline::client_of(refused, api_.settings()));
+    }
+
+    [[nodiscard]] const std::string& root() const noexcept { return pages_.root(); }
+
+private:
+    const account_api& api_;
+    api_documentation pages_;
+};
+
+[[nodiscard]] inline bool asks_for_page(const http::refusal& refused) noexcept {
+    const auto* known = refused.request != nullptr ? refused.request : refused.partial;
+    return known != nullptr && known->fields.find("Accept").find("text/html") != std::string_view::npos;
+}
+
+}  // namespace service_detail
+
+TOLLGATE_COLD account_service::account_service(account_service_settings settings, user_directory_ref users, api_store_ref store,
+                                               tollgate::policies policies, route_table table)
+    : hosts_{settings.allowed_hosts},
+      api_{service_detail::to_api_settings(std::move(settings), false), users, store, std::move(policies), std::move(table)} {
+    mount_documentation(nullptr);
+    mounts_.push_back(http::mounted("", api_));
+    site_.emplace(std::move(mounts_));
+}
+
+TOLLGATE_COLD account_service::account_service(const account_service_settings& settings, user_directory_ref users, api_store_ref store,
+                                               tollgate::policies policies, route_table table, mount_function mount,
+                                               const service_detail::session_parts& parts)
+    : hosts_{settings.allowed_hosts},
+      api_{service_detail::to_api_settings(settings, true), users, store, std::move(policies), std::move(table)} {
+    mount(*this, settings, parts);
+    mounts_.push_back(http::mounted("", api_));
+    site_.emplace(std::move(mounts_));
+}
+
+TOLLGATE_COLD account_service::~account_service() {
+    site_.reset();
+    while (!parts_.empty()) parts_.pop_back();
+}
+
+TOLLGATE_COLD void account_service::mount_documentation(const oauth_settings* oauth) {
+    const auto documentation = std::make_shared<service_detail::observed_documentation>(api_, oauth);
+    parts_.push_back(documentation);
+    mounts_.push_back(http::mounted(documentation->root(), *documentation));
+    paths_.emplace_back(api_.root());
+    paths_.push_back(documentation->root());
+}
+
+TOLLGATE_DECL void account_service::handle(const http::request& request, http::response& response) noexcept {
+    if (!hosts_.allows(request)) return refuse_host(request, response);
+    if (is_below_api(request.target.path) || !accepts_agent(request)) api_.handle(request, response);
+    else site_->handle(request, response);
+}
+
+TOLLGATE_COLD void account_service::handle(const http::refusal& refused, http::response& response) noexcept {
+    // Most programs that send malformed requests name `/`; a browser that does gets a page.
+    const bool is_at_home = refused.path() == "/" && refused.status != http::status::uri_too_long && !service_detail::asks_for_page(refused);
+    if (is_at_home || is_below_api(refused.path())) api_.handle(refused, response);
+    else site_->handle(refused, response);
+}
+
+TOLLGATE_DECL http::handle_step account_service::advance(const http::request& request, http::response& response,
+                                                         http::handler_state& state, http::thread_kind thread) noexcept {
+    if (!hosts_.allows(request)) {
+        refuse_host(request, response);
+        return http::handle_step::done;
+    }
+    return is_for_api(request, state) ? api_.advance(request, response, state, thread) : site_->advance(request, response, state, thread);
+}
+
+// The API judges the User-Agent of its own requests.
+inline bool account_service::is_below_api(std::string_view path) const noexcept {
+    // A root without a path would take the requests of all; the site finds the API behind all others.
+    return !api_.root().empty() && http::detail::is_below(path, api_.root());
+}
+
+inline bool account_service::accepts_agent(const http::request& request) const noexcept {
+    return pipeline::accepts_user_agent(api_.policies().agent_rule(), request);
+}
+
+// Decided once: no other handler can continue with what the first one keeps in `state`, and a rule may change at any time.
+inline bool account_service::is_for_api(const http::request& request, http::handler_state& state) const noexcept {
+    enum : std::uint8_t { undecided, by_api, by_site };
+    if (is_below_api(request.target.path)) return true;
+    if (state.choice() == undecided) state.set_choice(accepts_agent(request) ? by_site : by_api);
+    return state.choice() == by_api;
+}
+
+// By the API, at every path: this server has no pages for the host.
+inline void account_service::refuse_host(const http::request& request, http::response& response) noexcept {
+    api_.handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
+                              request.secure, &request},
+                response);
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_API_ACCOUNT_SERVICE_IPP

@@ -1,0 +1,45 @@
+#pragma once
+#ifndef TOLLGATE_BASE_BLOCKING_HPP
+#define TOLLGATE_BASE_BLOCKING_HPP
+
+#include <tollgate/base/detail/member_name.hpp>
+
+#include <concepts>
+#include <type_traits>
+
+namespace tollgate::inline v0 {
+
+namespace detail {
+TOLLGATE_DEFINE_NAMES(blocking);
+TOLLGATE_DEFINE_NAMES(may_block);
+
+/// Whether the class of an object says itself, at run time, whether its calls may wait.
+template <class T>
+concept tells_blocking = requires(const T& object) { { object.may_block() } noexcept -> std::same_as<bool>; };
+}  // namespace detail
+
+/// Whether calls of `object` may wait for a disk or another machine: its `bool may_block() const noexcept`, constant during its life, or
+/// else `static constexpr bool blocking` of its class. An object that declares neither may block: the library calls it on a worker thread
+/// and never on a thread that serves sockets.
+///
+/// A member with one of these names but another type is a compiler error.
+template <class T>
+[[nodiscard]] constexpr bool may_block(const T& object) noexcept {
+    if constexpr (detail::tells_blocking<T>) {
+        return object.may_block();
+    } else if constexpr (requires { typename std::bool_constant<T::blocking>; }) {
+        static_assert(!detail::names_may_block<T>,
+                      "tollgate: may_block is a public const noexcept function that returns bool; read tollgate/base/blocking.hpp");
+        return T::blocking;
+    } else {
+        static_assert(!detail::names_may_block<T>,
+                      "tollgate: may_block is a public const noexcept function that returns bool; read tollgate/base/blocking.hpp");
+        static_assert(!detail::names_blocking<T>,
+                      "tollgate: blocking is a public static constexpr bool; read tollgate/base/blocking.hpp");
+        return true;
+    }
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_BLOCKING_HPP

@@ -1,0 +1,33 @@
+#pragma once
+#ifndef TOLLGATE_CONTRACT_ACCOUNT_STORE_HPP
+#define TOLLGATE_CONTRACT_ACCOUNT_STORE_HPP
+
+#include <tollgate/contract/detail/reference.hpp>
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/outbox.hpp>
+#include <tollgate/contract/token_store.hpp>
+
+namespace tollgate::inline v0 {
+
+/// All that the users of account pages manage: tokens, applications, grants, webhooks and deliveries. Refers to the store, which must
+/// outlive it. Thread rule and errors: those of the contracts.
+class account_store_ref : public credential_source_ref, public token_store_ref, public oauth_store_ref, public hook_store_ref,
+public outbox_ref {
+public:
+    /// Refers to `store`, which is a `token_store`, an `oauth_store` and a `hook_store`, and may be an `outbox`.
+    template <class Store>
+        requires detail::is_erasable<Store, account_store_ref>
+    account_store_ref(Store& store) noexcept
+        : credential_source_ref{store}, token_store_ref{store}, oauth_store_ref{store}, hook_store_ref{store} {
+        if constexpr (outbox<Store>) static_cast<outbox_ref&>(*this) = outbox_ref{store};
+    }
+
+    /// Whether the store is an `outbox`; otherwise no function of it may be called.
+    [[nodiscard]] bool has_outbox() const noexcept { return static_cast<bool>(static_cast<const outbox_ref&>(*this)); }
+    [[nodiscard]] bool may_block() const noexcept { return token_store_ref::may_block(); }
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_ACCOUNT_STORE_HPP

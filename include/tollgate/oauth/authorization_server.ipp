@@ -1,0 +1,39 @@
+#pragma once
+#ifndef TOLLGATE_OAUTH_AUTHORIZATION_SERVER_IPP
+#define TOLLGATE_OAUTH_AUTHORIZATION_SERVER_IPP
+
+#include <tollgate/oauth/authorization_server.hpp>
+#include <tollgate/oauth/detail/oauth_handler.hpp>
+
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_COLD authorization_server::authorization_server(oauth_settings settings, oauth_store_ref store, session_source_ref sessions,
+                                                         tollgate::policies policies, any_page_theme theme)
+    : handler_{std::make_unique<oauth::oauth_handler>(std::move(settings), store, sessions, std::move(policies), std::move(theme))} {}
+
+TOLLGATE_COLD authorization_server::~authorization_server() = default;
+
+TOLLGATE_DECL bool authorization_server::may_block() const noexcept { return handler_->may_block(); }
+
+TOLLGATE_DECL void authorization_server::handle(const http::request& request, http::response& response) noexcept {
+    handler_->handle(request, response);
+}
+
+TOLLGATE_COLD void authorization_server::handle(const http::refusal& refused, http::response& response) noexcept {
+    handler_->handle(refused, response);
+}
+
+TOLLGATE_DECL http::handle_step authorization_server::advance(const http::request& request, http::response& response,
+                                                              http::handler_state& state, http::thread_kind thread) noexcept {
+    return handler_->advance(request, response, state, thread);
+}
+
+TOLLGATE_COLD std::vector<std::string> authorization_server::mounts() const { return handler_->mounts(); }
+
+TOLLGATE_DECL const oauth_settings& authorization_server::settings() const noexcept { return handler_->settings(); }
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_OAUTH_AUTHORIZATION_SERVER_IPP
