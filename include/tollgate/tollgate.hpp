@@ -95,6 +95,7 @@
 #include <tollgate/api/routes.hpp>
 #include <tollgate/api/sign_in.hpp>
 
+#include <tollgate/store/any_store.hpp>
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/memory_tokens.hpp>
 

@@ -6905,6 +6905,71 @@ public:
     }
 };
 
+namespace detail {
+
+struct session_store_calls {
+    result<void> (*create_session)(void*, const stored_session&);
+    result<std::optional<stored_session>> (*find_session)(void*, const digest&);
+    result<void> (*touch_session)(void*, const digest&, instant);
+    result<bool> (*end_session)(void*, const digest&);
+    result<std::vector<stored_session>> (*sessions_of)(void*, user_id);
+    result<void> (*end_sessions_of)(void*, user_id, const std::optional<digest>&);
+    result<std::size_t> (*sweep_sessions)(void*, instant, instant, std::size_t);
+};
+
+template <class T>
+struct calls_of_session_store {
+    static result<void> create_session(void* object, const stored_session& created) { return object_at<T>(object).create_session(created); }
+    static result<std::optional<stored_session>> find_session(void* object, const digest& cookie) {
+        return object_at<T>(object).find_session(cookie);
+    }
+    static result<void> touch_session(void* object, const digest& cookie, instant now) {
+        return object_at<T>(object).touch_session(cookie, now);
+    }
+    static result<bool> end_session(void* object, const digest& cookie) { return object_at<T>(object).end_session(cookie); }
+    static result<std::vector<stored_session>> sessions_of(void* object, user_id user) { return object_at<T>(object).sessions_of(user); }
+    static result<void> end_sessions_of(void* object, user_id user, const std::optional<digest>& except) {
+        return object_at<T>(object).end_sessions_of(user, except);
+    }
+    static result<std::size_t> sweep_sessions(void* object, instant created_before, instant seen_before, std::size_t rows_max) {
+        return object_at<T>(object).sweep_sessions(created_before, seen_before, rows_max);
+    }
+
+    static constexpr session_store_calls table{&create_session, &find_session, &touch_session, &end_session, &sessions_of, &end_sessions_of, &sweep_sessions};
+};
+
+}  // namespace detail
+
+/// Refers to a `session_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+class session_store_ref : public detail::reference<detail::session_store_calls> {
+public:
+    session_store_ref() noexcept = default;
+    /// Refers to `object`.
+    template <class T>
+        requires detail::is_erasable<T, session_store_ref>
+    session_store_ref(T& object) noexcept {
+        static_assert(session_store<T>, "tollgate: this does not satisfy session_store; read tollgate/contract/session_source.hpp");
+        if constexpr (session_store<T>) refer_to(object, detail::calls_of_session_store<T>::table);
+    }
+
+    /// The functions of `session_store`.
+    [[nodiscard]] result<void> create_session(const stored_session& created) const { return calls_->create_session(object_, created); }
+    [[nodiscard]] result<std::optional<stored_session>> find_session(const digest& cookie) const {
+        return calls_->find_session(object_, cookie);
+    }
+    [[nodiscard]] result<void> touch_session(const digest& cookie, instant now) const {
+        return calls_->touch_session(object_, cookie, now);
+    }
+    [[nodiscard]] result<bool> end_session(const digest& cookie) const { return calls_->end_session(object_, cookie); }
+    [[nodiscard]] result<std::vector<stored_session>> sessions_of(user_id user) const { return calls_->sessions_of(object_, user); }
+    [[nodiscard]] result<void> end_sessions_of(user_id user, const std::optional<digest>& except) const {
+        return calls_->end_sessions_of(object_, user, except);
+    }
+    [[nodiscard]] result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) const {
+        return calls_->sweep_sessions(object_, created_before, seen_before, rows_max);
+    }
+};
+
 }  // namespace tollgate
 
 #endif  // TOLLGATE_CONTRACT_SESSION_SOURCE_HPP
@@ -12687,6 +12752,44 @@ struct mounting : part_mounter {};
 }  // namespace tollgate::service_detail
 
 #endif  // TOLLGATE_API_SIGN_IN_HPP
+
+// <tollgate/store/any_store.hpp>
+#ifndef TOLLGATE_STORE_ANY_STORE_HPP
+#define TOLLGATE_STORE_ANY_STORE_HPP
+
+namespace tollgate::inline v0 {
+
+/// A store of any class that has all contracts: tokens, OAuth, webhooks with their outbox, and sessions. Chosen at run time, it can be a
+/// member of a class that does not name the store:
+///
+///     any_store store = file.empty() ? any_store::of<memory_store>() : any_store::of<sqlite_store>(file);
+///     account_service service{settings, users, store, sessions};
+///
+/// Copies share the store. Thread rule, blocking and errors: those of the store.
+class any_store : public account_store_ref, public session_store_ref {
+public:
+    /// Shares `store`, which is a `token_store`, an `oauth_store`, a `hook_store`, an `outbox` and a `session_store`.
+    template <class Store>
+    explicit any_store(std::shared_ptr<Store> store) noexcept
+        : account_store_ref{*store}, session_store_ref{*store}, owner_{std::move(store)} {
+        static_assert(outbox<Store>, "tollgate: this does not satisfy outbox; read tollgate/contract/outbox.hpp");
+    }
+
+    /// Constructs a store. Throws what its constructor throws.
+    template <class Store, class... Arguments>
+    [[nodiscard]] static any_store of(Arguments&&... arguments) {
+        return any_store{std::make_shared<Store>(std::forward<Arguments>(arguments)...)};
+    }
+
+    [[nodiscard]] bool may_block() const noexcept { return account_store_ref::may_block(); }
+
+private:
+    std::shared_ptr<void> owner_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_ANY_STORE_HPP
 
 // <tollgate/store/detail/memory/dated_digest.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP

@@ -425,7 +425,8 @@ struct calls_of_session_store {
         return object_at<T>(object).sweep_sessions(created_before, seen_before, rows_max);
     }
 
-    static constexpr session_store_calls table{&create_session, &find_session, &touch_session, &end_session, &sessions_of, &end_sessions_of, &sweep_sessions};
+    static constexpr session_store_calls table{
+            &create_session, &find_session, &touch_session, &end_session, &sessions_of, &end_sessions_of, &sweep_sessions};
 };
 
 }  // namespace detail
