@@ -35,7 +35,7 @@ SINGLE = ROOT / "single_include" / UMBRELLA
 IMPL = "tollgate/impl/"
 
 # The modules, from the lowest to the highest. `testing` is for the tests of an adapter, not for the program.
-MODULES = ["base", "http", "model", "contract", "limits", "policy", "account", "pipeline", "web", "webhooks", "oauth", "pages",
+MODULES = ["base", "http", "model", "contract", "limits", "policy", "account", "monitoring", "pipeline", "web", "webhooks", "oauth", "pages",
            "manual", "api", "store", "server"]
 # Parts that need a library of their own stay out unless their macro is defined: how the names of their public headers begin.
 SWITCHED = {
@@ -196,7 +196,7 @@ class Amalgam:
         if name not in self.sources:
             if not (self.include_dir / name).is_file():
                 raise Stop(f"include/{name} is included and does not exist")
-            self.sources[name] = Source(name, self._raw(name))
+            self.sources[name] = Source(name, guarded(name, self._raw(name)))
         return self.sources[name]
 
     def _shared_by_parts(self):

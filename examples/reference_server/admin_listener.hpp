@@ -4,8 +4,8 @@
 #include "settings.hpp"
 
 #include <tollgate/http/site.hpp>
-#include <tollgate/pipeline/health.hpp>
-#include <tollgate/pipeline/metrics.hpp>
+#include <tollgate/monitoring/health.hpp>
+#include <tollgate/monitoring/metrics.hpp>
 #include <tollgate/server/server.hpp>
 
 #include <optional>

@@ -6,7 +6,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/limits/window_limiter.hpp>
-#include <tollgate/pipeline/metrics.hpp>
+#include <tollgate/monitoring/metrics.hpp>
 
 #include <memory>
 #include <optional>

@@ -3,7 +3,7 @@
 #include "request_log.hpp"
 
 #include <tollgate/contract/observer.hpp>
-#include <tollgate/pipeline/metrics.hpp>
+#include <tollgate/monitoring/metrics.hpp>
 
 namespace reference {
 

@@ -12,7 +12,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/service_catalog.hpp>
-#include <tollgate/pipeline/metrics.hpp>
+#include <tollgate/monitoring/metrics.hpp>
 #include <tollgate/server/server.hpp>
 
 #include <atomic>

@@ -62,6 +62,7 @@
 #include <exception>
 #include <functional>
 #include <initializer_list>
+#include <iosfwd>
 #include <iterator>
 #include <limits>
 #include <list>
@@ -83,6 +84,34 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+// <tollgate/base/backend_statistics.hpp>
+#ifndef TOLLGATE_BASE_BACKEND_STATISTICS_HPP
+#define TOLLGATE_BASE_BACKEND_STATISTICS_HPP
+
+namespace tollgate::inline v0 {
+
+/// What a store or limiter has done since it was opened. The numbers only grow.
+struct backend_statistics {
+    std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
+    std::uint64_t errors = 0;            ///< no connection was available, or one was lost
+    std::uint64_t fallbacks = 0;         ///< windows of requests that a limiter decided without its server
+    std::chrono::nanoseconds busy{};     ///< duration of all calls
+    std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
+    std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
+    std::uint64_t cache_misses = 0;
+    bool is_up = true;                   ///< false while calls fail at once: the server cannot be reached, or the file is gone
+
+    /// Of two parts of one backend.
+    [[nodiscard]] friend backend_statistics operator+(const backend_statistics& a, const backend_statistics& b) noexcept {
+        return {a.calls + b.calls, a.errors + b.errors, a.fallbacks + b.fallbacks, a.busy + b.busy, a.waited + b.waited,
+                a.cache_hits + b.cache_hits, a.cache_misses + b.cache_misses, a.is_up && b.is_up};
+    }
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_BACKEND_STATISTICS_HPP
 
 // <tollgate/base/detail/member_name.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_MEMBER_NAME_HPP
@@ -895,6 +924,63 @@ enum class forwarding_field : std::uint8_t {
 }  // namespace tollgate
 
 #endif  // TOLLGATE_BASE_IP_ADDRESS_HPP
+
+// <tollgate/base/lookup.hpp>
+#ifndef TOLLGATE_BASE_LOOKUP_HPP
+#define TOLLGATE_BASE_LOOKUP_HPP
+
+namespace tollgate::inline v0 {
+
+/// The result of a cache lookup:
+///
+///     lookup<user> cached = cache.find(id);
+///     if (cached.is_unknown()) return ask_the_database(id);
+///     return cached.found();                                 // the user, or std::nullopt: there is no such user
+template <class T>
+class [[nodiscard]] lookup {
+public:
+    /// The key exists and has this value.
+    template <class U = T>
+    [[nodiscard]] static constexpr lookup hit(U&& value) {
+        return lookup{std::in_place, std::forward<U>(value)};
+    }
+    /// The key is known not to exist.
+    [[nodiscard]] static constexpr lookup miss() noexcept { return lookup{state::miss}; }
+    /// Nothing is cached: ask the store.
+    [[nodiscard]] static constexpr lookup unknown() noexcept { return {}; }
+
+    constexpr lookup() noexcept = default;
+
+    /// Which of the three states it is in.
+    [[nodiscard]] constexpr bool is_hit() const noexcept { return state_ == state::hit; }
+    [[nodiscard]] constexpr bool is_miss() const noexcept { return state_ == state::miss; }
+    [[nodiscard]] constexpr bool is_unknown() const noexcept { return state_ == state::unknown; }
+
+    /// Precondition: is_hit().
+    [[nodiscard]] constexpr const T& operator*() const& noexcept { return *value_; }
+    [[nodiscard]] constexpr T&& operator*() && noexcept { return *std::move(value_); }
+    [[nodiscard]] constexpr const T* operator->() const noexcept { return &*value_; }
+
+    /// The value of a hit, std::nullopt of a miss, as the store returns it. Precondition: !is_unknown().
+    [[nodiscard]] constexpr const std::optional<T>& found() const& noexcept { return assert(!is_unknown()), value_; }
+    [[nodiscard]] constexpr std::optional<T>&& found() && noexcept { return assert(!is_unknown()), std::move(value_); }
+
+    friend constexpr bool operator==(const lookup&, const lookup&) = default;
+
+private:
+    enum class state : std::uint8_t { unknown, miss, hit };
+
+    constexpr explicit lookup(state initial) noexcept : state_{initial} {}
+    template <class U>
+    constexpr lookup(std::in_place_t, U&& value) : state_{state::hit}, value_{std::in_place, std::forward<U>(value)} {}
+
+    state state_ = state::unknown;
+    std::optional<T> value_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_LOOKUP_HPP
 
 // <tollgate/base/time.hpp>
 #ifndef TOLLGATE_BASE_TIME_HPP
@@ -3345,6 +3431,485 @@ struct known_user {
 
 #endif  // TOLLGATE_MODEL_ACCOUNT_HPP
 
+// <tollgate/model/activity.hpp>
+#ifndef TOLLGATE_MODEL_ACTIVITY_HPP
+#define TOLLGATE_MODEL_ACTIVITY_HPP
+
+namespace tollgate::inline v0 {
+
+/// What was done to an account. The comments say what `activity::subject` is.
+enum class activity_kind : std::uint8_t {
+    signed_in,               ///< empty
+    token_created,           ///< the personal token's description
+    token_renewed,           ///< the same; it got a new secret
+    token_revoked,           ///< the same
+    application_registered,  ///< the application's name
+    client_secret_replaced,  ///< the same
+    client_secret_removed,   ///< the same; the older one of two
+    application_deleted,     ///< the same
+    access_granted,          ///< the name of the application that the user authorized
+    access_revoked,          ///< the same
+    hook_created,            ///< the webhook's id
+    hook_deleted,            ///< the same
+    hook_secret_replaced,    ///< the same
+    hook_enabled,            ///< the same
+    delivery_resent,         ///< the delivery's id
+    application_changed,     ///< the application's name
+    hook_changed,            ///< the webhook's id
+    hook_tested,             ///< the same
+    deliveries_resent,       ///< the same
+    session_ended,           ///< empty; the user signed out a session that is not the current one
+    other_sessions_ended,    ///< empty; the user signed out everywhere else
+    password_set,            ///< empty
+    access_revoked_after_reuse,  ///< the application's name: it sent a code or refresh token again, perhaps a stolen one
+    // What only an operator does.
+    user_added,         ///< the login
+    user_disabled,      ///< empty
+    user_enabled,       ///< empty
+    user_deleted,       ///< empty
+    sessions_ended,     ///< empty
+    quota_set,          ///< requests a day; empty: the default
+    account_added,      ///< the service and the account's id
+    event_reported,     ///< the event's name
+    application_suspended,  ///< the application's name
+    application_resumed,    ///< the same
+    count_,             ///< how many there are; none of them
+};
+
+/// The name under which it is stored: `token_created`.
+[[nodiscard]] constexpr std::string_view to_text(activity_kind kind) noexcept {
+    switch (kind) {  // without a default, so that the compiler warns of a kind without a name
+        case activity_kind::signed_in: return "signed_in";
+        case activity_kind::token_created: return "token_created";
+        case activity_kind::token_renewed: return "token_renewed";
+        case activity_kind::token_revoked: return "token_revoked";
+        case activity_kind::application_registered: return "application_registered";
+        case activity_kind::client_secret_replaced: return "client_secret_replaced";
+        case activity_kind::client_secret_removed: return "client_secret_removed";
+        case activity_kind::application_deleted: return "application_deleted";
+        case activity_kind::access_granted: return "access_granted";
+        case activity_kind::access_revoked: return "access_revoked";
+        case activity_kind::hook_created: return "hook_created";
+        case activity_kind::hook_deleted: return "hook_deleted";
+        case activity_kind::hook_secret_replaced: return "hook_secret_replaced";
+        case activity_kind::hook_enabled: return "hook_enabled";
+        case activity_kind::delivery_resent: return "delivery_resent";
+        case activity_kind::application_changed: return "application_changed";
+        case activity_kind::hook_changed: return "hook_changed";
+        case activity_kind::hook_tested: return "hook_tested";
+        case activity_kind::deliveries_resent: return "deliveries_resent";
+        case activity_kind::session_ended: return "session_ended";
+        case activity_kind::other_sessions_ended: return "other_sessions_ended";
+        case activity_kind::password_set: return "password_set";
+        case activity_kind::access_revoked_after_reuse: return "access_revoked_after_reuse";
+        case activity_kind::user_added: return "user_added";
+        case activity_kind::user_disabled: return "user_disabled";
+        case activity_kind::user_enabled: return "user_enabled";
+        case activity_kind::user_deleted: return "user_deleted";
+        case activity_kind::sessions_ended: return "sessions_ended";
+        case activity_kind::quota_set: return "quota_set";
+        case activity_kind::account_added: return "account_added";
+        case activity_kind::event_reported: return "event_reported";
+        case activity_kind::application_suspended: return "application_suspended";
+        case activity_kind::application_resumed: return "application_resumed";
+        case activity_kind::count_: break;
+    }
+    return {};
+}
+
+/// Empty for another text.
+[[nodiscard]] constexpr std::optional<activity_kind> activity_kind_of(std::string_view name) noexcept {
+    for (std::uint8_t i = 0; i < static_cast<std::uint8_t>(activity_kind::count_); ++i)
+        if (to_text(static_cast<activity_kind>(i)) == name) return static_cast<activity_kind>(i);
+    return std::nullopt;
+}
+
+/// Who did what to an account, and when: an entry of an audit log. It holds no secret.
+struct activity {
+    activity_kind kind = activity_kind::signed_in;
+    user_id user;
+    std::string subject;               ///< as `activity_kind` says; UTF-8
+    /// The user's, behind trusted proxies; of `access_revoked_after_reuse`, the application's. None: an operator did it.
+    std::optional<ip_address> client;
+    instant at;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_ACTIVITY_HPP
+
+// <tollgate/base/detail/random_key.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
+#define TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// A key of random bytes for a hash. Throws std::runtime_error if OpenSSL returns none.
+template <class Key>
+[[nodiscard]] Key random_key() {
+    std::array<std::byte, sizeof(Key)> bytes;
+    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL returned no random bytes"};
+    return std::bit_cast<Key>(bytes);
+}
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
+
+// <tollgate/base/detail/keyed_hash.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
+#define TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
+
+namespace tollgate::inline v0 {
+
+/// A hash with a random key per table, so that clients cannot choose names that share a bucket. The construction is
+/// that of wyhash: multiply 64 by 64 bits and fold the halves.
+class keyed_hash {
+public:
+    /// With a new key; throws as `random_key` does.
+    keyed_hash() : keyed_hash{detail::random_key<std::array<std::uint64_t, 3>>()} {}
+    /// With a key that is random, or fixed in tests.
+    explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
+
+    [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
+        std::uint64_t state = keys_[0];
+        if (text.size() < block_bytes) {
+            char only[block_bytes]{};
+            if (!text.empty()) std::memcpy(only, text.data(), text.size());
+            return finish(absorb(state, only), text.size());
+        }
+        // The last block ends where the text does, and so may overlap the one before.
+        const char* const last = text.data() + text.size() - block_bytes;
+        for (const char* next = text.data(); next < last; next += block_bytes) state = absorb(state, next);
+        return finish(absorb(state, last), text.size());
+    }
+
+    template <class Tag>
+    [[nodiscard]] std::size_t operator()(id<Tag> key) const noexcept {
+        const auto value = static_cast<std::uint64_t>(key.value());
+        return finish(fold(value ^ keys_[1], keys_[0]), sizeof value);
+    }
+
+    /// SHA-256 output cannot be chosen.
+    [[nodiscard]] std::size_t operator()(const digest& value) const noexcept { return std::hash<digest>{}(value); }
+
+private:
+    static constexpr std::size_t block_bytes = 16;
+
+    [[nodiscard]] std::uint64_t absorb(std::uint64_t state, const char* block) const noexcept {
+        std::uint64_t words[2];
+        std::memcpy(words, block, sizeof words);
+        return fold(words[0] ^ keys_[1], words[1] ^ state);
+    }
+
+    /// Adds the size, so that padding and overlaps differ from such bytes in the text.
+    [[nodiscard]] std::size_t finish(std::uint64_t state, std::size_t size_bytes) const noexcept {
+        return fold(state ^ keys_[2], keys_[1] ^ size_bytes);
+    }
+
+    [[nodiscard]] static std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
+#if defined(__SIZEOF_INT128__)
+        __extension__ using wide = unsigned __int128;
+        const wide product = static_cast<wide>(a) * b;
+        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+#else
+        constexpr std::uint64_t low_half = 0xffff'ffff;
+        const std::uint64_t low = (a & low_half) * (b & low_half), high = (a >> 32) * (b >> 32);
+        const std::uint64_t cross = (a >> 32) * (b & low_half), other = (a & low_half) * (b >> 32);
+        const std::uint64_t middle = (low >> 32) + (cross & low_half) + (other & low_half);
+        return ((low & low_half) | (middle << 32)) ^ (high + (cross >> 32) + (other >> 32) + (middle >> 32));
+#endif
+    }
+
+    std::array<std::uint64_t, 3> keys_{};
+};
+
+/// One for all tables of the process that exist only during a call. If OpenSSL returns no random bytes, its key is fixed: then no secret
+/// can be made either.
+[[nodiscard]] inline const keyed_hash& shared_keyed_hash() noexcept {
+    static const keyed_hash shared = []() noexcept {
+        std::array<std::uint64_t, 3> key{0x9e37'79b9'7f4a'7c15U, 0xbf58'476d'1ce4'e5b9U, 0x94d0'49bb'1331'11ebU};
+        static_cast<void>(system_random{}.fill(std::as_writable_bytes(std::span{key})));
+        return keyed_hash{key};
+    }();
+    return shared;
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
+
+// <tollgate/model/scope.hpp>
+#ifndef TOLLGATE_MODEL_SCOPE_HPP
+#define TOLLGATE_MODEL_SCOPE_HPP
+
+namespace tollgate::inline v0 {
+
+/// scope-token of RFC 6749 section 3.3: visible ASCII without `"` and `\`. Commas separate scopes here, so a scope
+/// contains none.
+[[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
+    if (text.empty()) return false;
+    for (char c : text)
+        if (!is_visible_ascii(c) || c == '"' || c == '\\' || c == ',') return false;
+    return true;
+}
+
+/// The scopes of a credential, in the order of the request, without duplicates, kept as one text with single spaces,
+/// which is how it is stored and shown. Does not allocate.
+class scope_set {
+public:
+    constexpr scope_set() noexcept = default;
+
+    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
+    /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
+    /// of scopes. An empty list is an empty set. Takes linear time.
+    static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
+
+    /// The set whose `text()` this is, for stores that keep it. Any other text is an error that is not detected.
+    static constexpr scope_set from_text(std::string_view text) noexcept {
+        scope_set set;
+        static_cast<void>(set.text_.append(text));
+        return set;
+    }
+
+    /// Returns false and changes nothing for a text that is not a scope (`is_scope_token`), and if it does not fit. Adding an
+    /// existing scope returns true.
+    constexpr bool add(std::string_view scope) noexcept;
+
+    /// Whether the scope is in the set, by its exact name.
+    [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
+    /// Compares names only, not whether one scope covers another.
+    [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
+    [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
+    /// Separated by single spaces (RFC 6749 section 5.1).
+    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
+
+    /// Calls `visit(scope)` for each until it returns false; returns false in that case.
+    template <class Visit>
+    constexpr bool for_each(Visit&& visit) const;
+
+    /// Whether both have the same scopes in the same order.
+    friend constexpr bool operator==(const scope_set&, const scope_set&) noexcept = default;
+
+private:
+    inline_text<limits::scope_text_bytes_max> text_;
+};
+
+template <class Visit>
+constexpr bool scope_set::for_each(Visit&& visit) const {
+    std::string_view left = text_.view();
+    while (!left.empty()) {
+        const auto space = left.find(' ');
+        if (!visit(left.substr(0, space))) return false;
+        left = space == std::string_view::npos ? std::string_view{} : left.substr(space + 1);
+    }
+    return true;
+}
+
+constexpr bool scope_set::contains(std::string_view scope) const noexcept {
+    return !for_each([scope](std::string_view held) { return held != scope; });
+}
+
+constexpr bool scope_set::contains_all(const scope_set& others) const noexcept {
+    return others.for_each([this](std::string_view each) { return contains(each); });
+}
+
+constexpr bool scope_set::add(std::string_view scope) noexcept {
+    if (!is_scope_token(scope)) return false;
+    if (contains(scope)) return true;
+    auto grown = text_;
+    if (!grown.empty() && !grown.append(" ")) return false;
+    if (!grown.append(scope)) return false;
+    text_ = grown;
+    return true;
+}
+
+namespace detail {
+
+/// Uses a random key, because clients choose scopes. At compile time there is no key, and the program chooses the scopes.
+[[nodiscard]] constexpr std::size_t hash_of_scope(std::string_view scope) noexcept {
+    if (!std::is_constant_evaluated()) return shared_keyed_hash()(scope);
+    std::uint32_t hash = 2166136261U;  // FNV-1a
+    for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+    return hash;
+}
+
+/// The start positions of the scopes of a set, by hash: linear probing in a table that is at most half full.
+class scope_positions {
+public:
+    /// True if `scope` is in `text`; otherwise records it as the next one.
+    constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
+        for (std::size_t i = hash_of_scope(scope) % slot_count;; i = (i + 1) % slot_count) {
+            if (begins_[i] == 0) {
+                begins_[i] = static_cast<std::uint16_t>(begins_at + 1);
+                return false;
+            }
+            const auto held = text.substr(begins_[i] - 1U);
+            if (held.substr(0, held.find(' ')) == scope) return true;
+        }
+    }
+
+private:
+    static constexpr std::size_t slot_count = limits::scope_text_bytes_max;  // a scope and its separator take two bytes
+    std::array<std::uint16_t, slot_count> begins_{};
+};
+
+}  // namespace detail
+
+constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexcept {
+    if (list.size() > limits::scope_list_bytes_max) return std::nullopt;
+    std::optional<scope_set> set{std::in_place};
+    detail::scope_positions known;
+    while (!list.empty()) {
+        const auto end = list.find_first_of(", ");
+        const auto scope = list.substr(0, end);
+        list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
+        if (scope.empty()) continue;
+        if (!is_scope_token(scope)) return std::nullopt;
+        auto& text = set->text_;
+        if (known.find_or_add(text.view(), scope, text.size() + (text.empty() ? 0U : 1U))) continue;
+        if ((!text.empty() && !text.append(" ")) || !text.append(scope)) return std::nullopt;
+    }
+    return set;
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_SCOPE_HPP
+
+// <tollgate/model/service_catalog.hpp>
+#ifndef TOLLGATE_MODEL_SERVICE_CATALOG_HPP
+#define TOLLGATE_MODEL_SERVICE_CATALOG_HPP
+
+namespace tollgate::inline v0 {
+
+/// A scope beside the two that each service has, as a program defines it: `{"refund", "Refund parcels"}`.
+struct scope_definition {
+    std::string name;  ///< the part after `{service}:`: `[a-z0-9-]{1,32}`, not `read`
+    std::string text;  ///< what it permits, for people: a visible line of 1 to 200 bytes, plain text
+};
+
+/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own
+/// `{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}}`.
+struct service_definition {
+    std::string_view name;
+    std::vector<std::string> events = {};       ///< that hooks can subscribe to
+    std::vector<scope_definition> scopes = {};  ///< of its own
+};
+
+/// A service's own scope in a catalog.
+struct service_scope {
+    std::string name;  ///< `{service}:refund`
+    std::string text;  ///< as in its definition
+};
+
+/// A product whose accounts the API serves.
+struct service {
+    service_name name;
+    std::string read_scope;                 ///< `{name}:read`
+    std::string write_scope;                ///< `{name}`, which covers reading and the service's own scopes
+    std::vector<std::string> events;        ///< that hooks can subscribe to
+    std::vector<service_scope> own_scopes;  ///< beside the two above
+
+    /// Whether the service has an event of this name.
+    [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
+};
+
+/// All services and their scopes. Built once, then read from any thread.
+///
+///     service_catalog services{{"sitesmaker", {"site.created", "site.published"}}, {"itemplatform", {"item.created"}}};
+class service_catalog {
+public:
+    service_catalog() = default;
+    /// Throws std::invalid_argument with the message of the first service that `add` refuses.
+    TOLLGATE_COLD service_catalog(std::initializer_list<service_definition> services);
+
+    /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
+    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition`
+    /// says, and an event or a scope that is given twice.
+    ///
+    ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
+    TOLLGATE_COLD result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
+
+    /// Null if there is none. The pointer is valid until the next `add`.
+    [[nodiscard]] const service* find(std::string_view name) const noexcept {
+        for (const service& each : services_)
+            if (each.name == name) return &each;
+        return nullptr;
+    }
+
+    /// Whether the scope exists: two per service, those of its own, and `user:balance`.
+    [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
+
+    /// Every scope, in the order in which pages list them.
+    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> scopes() const;
+
+    /// All services in the order in which they were added.
+    [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
+
+private:
+    std::vector<service> services_;
+};
+
+/// The scope of the balance endpoint, which does not belong to a service.
+inline constexpr std::string_view balance_scope = "user:balance";
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_SERVICE_CATALOG_HPP
+
+// <tollgate/model/api_settings.hpp>
+#ifndef TOLLGATE_MODEL_API_SETTINGS_HPP
+#define TOLLGATE_MODEL_API_SETTINGS_HPP
+
+namespace tollgate::inline v0 {
+
+/// The license of an API and its description, as OpenAPI states it.
+struct api_license {
+    std::string name = "MIT License";  ///< that of this library: the description contains its texts
+    std::string url = "https://opensource.org/license/mit";
+};
+
+/// The settings of an `account_api`.
+struct api_settings {
+    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`; see `http::url::root`.
+    std::string base_url = {};
+    /// The root of the pages, OAuth and the documentation, without a trailing slash: `https://example.com`.
+    std::string auth_url = {};
+    /// The products with their events; the scopes follow from them.
+    service_catalog services = {};
+
+    quota anonymous_quota = default_anonymous_quota;  ///< of one client address without credentials
+    quota user_quota = default_user_quota;            ///< of one user, unless the directory has another one
+
+    /// Proxies that name their clients; the field is ignored if another peer sends it.
+    std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
+
+    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; empty: no
+    /// other origin. Pages are never open to other origins.
+    std::vector<std::string> cors_origins = {"*"};
+
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
+
+    /// The page that Error objects and OpenAPI link to. If it ends in a slash, the topic of the error is appended:
+    /// `errors/`. For `api_documentation`: `{auth_url}/docs/`. Empty: `{base_url}/openapi.json`.
+    std::string documentation_url = {};
+    /// Whether an `authorization_server` is mounted beside the API: only then OpenAPI names its URLs.
+    bool has_authorization_server = false;
+    api_license license = {};
+};
+
+/// What Error objects link to, see `api_settings::documentation_url`.
+[[nodiscard]] inline std::string documentation_url_of(const api_settings& settings) {
+    if (!settings.documentation_url.empty()) return settings.documentation_url;
+    return settings.base_url + "/openapi.json";
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_API_SETTINGS_HPP
+
 // <tollgate/model/application.hpp>
 #ifndef TOLLGATE_MODEL_APPLICATION_HPP
 #define TOLLGATE_MODEL_APPLICATION_HPP
@@ -3425,6 +3990,36 @@ struct new_application {
 }  // namespace tollgate
 
 #endif  // TOLLGATE_MODEL_APPLICATION_HPP
+
+// <tollgate/model/caller.hpp>
+#ifndef TOLLGATE_MODEL_CALLER_HPP
+#define TOLLGATE_MODEL_CALLER_HPP
+
+namespace tollgate::inline v0 {
+
+/// How a caller was authenticated.
+enum class credential_kind : std::uint8_t {
+    personal_token,  ///< of a user, over Basic
+    access_token,  ///< of an application, over Bearer
+    other,  ///< by an integrator's authenticator
+};
+
+/// An authenticated caller.
+struct caller {
+    user_id user;
+    scope_set scopes;
+    credential_kind credential = credential_kind::other;
+    std::optional<application_id> application;  ///< the application that acts for the user, with an access token
+    std::optional<known_user> known{};  ///< what was read of the user with the credential
+    std::optional<token_id> token{};  ///< the personal token, if the store returned its id
+};
+
+/// A user who is signed in on a page: without scopes and token.
+[[nodiscard]] inline caller caller_on_page(user_id user) { return {user, {}, credential_kind::other, {}}; }
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_CALLER_HPP
 
 // <tollgate/model/hook.hpp>
 #ifndef TOLLGATE_MODEL_HOOK_HPP
@@ -3828,245 +4423,6 @@ inline public_id message_id_of(const message_seed& seed, hook_id to) {
 
 #endif  // TOLLGATE_MODEL_DELIVERY_HPP
 
-// <tollgate/base/detail/random_key.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
-#define TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
-
-namespace tollgate::inline v0::detail {
-
-/// A key of random bytes for a hash. Throws std::runtime_error if OpenSSL returns none.
-template <class Key>
-[[nodiscard]] Key random_key() {
-    std::array<std::byte, sizeof(Key)> bytes;
-    if (!system_random{}.fill(bytes)) throw std::runtime_error{"OpenSSL returned no random bytes"};
-    return std::bit_cast<Key>(bytes);
-}
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
-
-// <tollgate/base/detail/keyed_hash.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
-#define TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
-
-namespace tollgate::inline v0 {
-
-/// A hash with a random key per table, so that clients cannot choose names that share a bucket. The construction is
-/// that of wyhash: multiply 64 by 64 bits and fold the halves.
-class keyed_hash {
-public:
-    /// With a new key; throws as `random_key` does.
-    keyed_hash() : keyed_hash{detail::random_key<std::array<std::uint64_t, 3>>()} {}
-    /// With a key that is random, or fixed in tests.
-    explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
-
-    [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
-        std::uint64_t state = keys_[0];
-        if (text.size() < block_bytes) {
-            char only[block_bytes]{};
-            if (!text.empty()) std::memcpy(only, text.data(), text.size());
-            return finish(absorb(state, only), text.size());
-        }
-        // The last block ends where the text does, and so may overlap the one before.
-        const char* const last = text.data() + text.size() - block_bytes;
-        for (const char* next = text.data(); next < last; next += block_bytes) state = absorb(state, next);
-        return finish(absorb(state, last), text.size());
-    }
-
-    template <class Tag>
-    [[nodiscard]] std::size_t operator()(id<Tag> key) const noexcept {
-        const auto value = static_cast<std::uint64_t>(key.value());
-        return finish(fold(value ^ keys_[1], keys_[0]), sizeof value);
-    }
-
-    /// SHA-256 output cannot be chosen.
-    [[nodiscard]] std::size_t operator()(const digest& value) const noexcept { return std::hash<digest>{}(value); }
-
-private:
-    static constexpr std::size_t block_bytes = 16;
-
-    [[nodiscard]] std::uint64_t absorb(std::uint64_t state, const char* block) const noexcept {
-        std::uint64_t words[2];
-        std::memcpy(words, block, sizeof words);
-        return fold(words[0] ^ keys_[1], words[1] ^ state);
-    }
-
-    /// Adds the size, so that padding and overlaps differ from such bytes in the text.
-    [[nodiscard]] std::size_t finish(std::uint64_t state, std::size_t size_bytes) const noexcept {
-        return fold(state ^ keys_[2], keys_[1] ^ size_bytes);
-    }
-
-    [[nodiscard]] static std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
-#if defined(__SIZEOF_INT128__)
-        __extension__ using wide = unsigned __int128;
-        const wide product = static_cast<wide>(a) * b;
-        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-#else
-        constexpr std::uint64_t low_half = 0xffff'ffff;
-        const std::uint64_t low = (a & low_half) * (b & low_half), high = (a >> 32) * (b >> 32);
-        const std::uint64_t cross = (a >> 32) * (b & low_half), other = (a & low_half) * (b >> 32);
-        const std::uint64_t middle = (low >> 32) + (cross & low_half) + (other & low_half);
-        return ((low & low_half) | (middle << 32)) ^ (high + (cross >> 32) + (other >> 32) + (middle >> 32));
-#endif
-    }
-
-    std::array<std::uint64_t, 3> keys_{};
-};
-
-/// One for all tables of the process that exist only during a call. If OpenSSL returns no random bytes, its key is fixed: then no secret
-/// can be made either.
-[[nodiscard]] inline const keyed_hash& shared_keyed_hash() noexcept {
-    static const keyed_hash shared = []() noexcept {
-        std::array<std::uint64_t, 3> key{0x9e37'79b9'7f4a'7c15U, 0xbf58'476d'1ce4'e5b9U, 0x94d0'49bb'1331'11ebU};
-        static_cast<void>(system_random{}.fill(std::as_writable_bytes(std::span{key})));
-        return keyed_hash{key};
-    }();
-    return shared;
-}
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
-
-// <tollgate/model/scope.hpp>
-#ifndef TOLLGATE_MODEL_SCOPE_HPP
-#define TOLLGATE_MODEL_SCOPE_HPP
-
-namespace tollgate::inline v0 {
-
-/// scope-token of RFC 6749 section 3.3: visible ASCII without `"` and `\`. Commas separate scopes here, so a scope
-/// contains none.
-[[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
-    if (text.empty()) return false;
-    for (char c : text)
-        if (!is_visible_ascii(c) || c == '"' || c == '\\' || c == ',') return false;
-    return true;
-}
-
-/// The scopes of a credential, in the order of the request, without duplicates, kept as one text with single spaces,
-/// which is how it is stored and shown. Does not allocate.
-class scope_set {
-public:
-    constexpr scope_set() noexcept = default;
-
-    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
-    /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
-    /// of scopes. An empty list is an empty set. Takes linear time.
-    static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
-
-    /// The set whose `text()` this is, for stores that keep it. Any other text is an error that is not detected.
-    static constexpr scope_set from_text(std::string_view text) noexcept {
-        scope_set set;
-        static_cast<void>(set.text_.append(text));
-        return set;
-    }
-
-    /// Returns false and changes nothing for a text that is not a scope (`is_scope_token`), and if it does not fit. Adding an
-    /// existing scope returns true.
-    constexpr bool add(std::string_view scope) noexcept;
-
-    /// Whether the scope is in the set, by its exact name.
-    [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
-    /// Compares names only, not whether one scope covers another.
-    [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
-    [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
-    /// Separated by single spaces (RFC 6749 section 5.1).
-    [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
-
-    /// Calls `visit(scope)` for each until it returns false; returns false in that case.
-    template <class Visit>
-    constexpr bool for_each(Visit&& visit) const;
-
-    /// Whether both have the same scopes in the same order.
-    friend constexpr bool operator==(const scope_set&, const scope_set&) noexcept = default;
-
-private:
-    inline_text<limits::scope_text_bytes_max> text_;
-};
-
-template <class Visit>
-constexpr bool scope_set::for_each(Visit&& visit) const {
-    std::string_view left = text_.view();
-    while (!left.empty()) {
-        const auto space = left.find(' ');
-        if (!visit(left.substr(0, space))) return false;
-        left = space == std::string_view::npos ? std::string_view{} : left.substr(space + 1);
-    }
-    return true;
-}
-
-constexpr bool scope_set::contains(std::string_view scope) const noexcept {
-    return !for_each([scope](std::string_view held) { return held != scope; });
-}
-
-constexpr bool scope_set::contains_all(const scope_set& others) const noexcept {
-    return others.for_each([this](std::string_view each) { return contains(each); });
-}
-
-constexpr bool scope_set::add(std::string_view scope) noexcept {
-    if (!is_scope_token(scope)) return false;
-    if (contains(scope)) return true;
-    auto grown = text_;
-    if (!grown.empty() && !grown.append(" ")) return false;
-    if (!grown.append(scope)) return false;
-    text_ = grown;
-    return true;
-}
-
-namespace detail {
-
-/// Uses a random key, because clients choose scopes. At compile time there is no key, and the program chooses the scopes.
-[[nodiscard]] constexpr std::size_t hash_of_scope(std::string_view scope) noexcept {
-    if (!std::is_constant_evaluated()) return shared_keyed_hash()(scope);
-    std::uint32_t hash = 2166136261U;  // FNV-1a
-    for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-    return hash;
-}
-
-/// The start positions of the scopes of a set, by hash: linear probing in a table that is at most half full.
-class scope_positions {
-public:
-    /// True if `scope` is in `text`; otherwise records it as the next one.
-    constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
-        for (std::size_t i = hash_of_scope(scope) % slot_count;; i = (i + 1) % slot_count) {
-            if (begins_[i] == 0) {
-                begins_[i] = static_cast<std::uint16_t>(begins_at + 1);
-                return false;
-            }
-            const auto held = text.substr(begins_[i] - 1U);
-            if (held.substr(0, held.find(' ')) == scope) return true;
-        }
-    }
-
-private:
-    static constexpr std::size_t slot_count = limits::scope_text_bytes_max;  // a scope and its separator take two bytes
-    std::array<std::uint16_t, slot_count> begins_{};
-};
-
-}  // namespace detail
-
-constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexcept {
-    if (list.size() > limits::scope_list_bytes_max) return std::nullopt;
-    std::optional<scope_set> set{std::in_place};
-    detail::scope_positions known;
-    while (!list.empty()) {
-        const auto end = list.find_first_of(", ");
-        const auto scope = list.substr(0, end);
-        list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
-        if (scope.empty()) continue;
-        if (!is_scope_token(scope)) return std::nullopt;
-        auto& text = set->text_;
-        if (known.find_or_add(text.view(), scope, text.size() + (text.empty() ? 0U : 1U))) continue;
-        if ((!text.empty() && !text.append(" ")) || !text.append(scope)) return std::nullopt;
-    }
-    return set;
-}
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_MODEL_SCOPE_HPP
-
 // <tollgate/model/grant.hpp>
 #ifndef TOLLGATE_MODEL_GRANT_HPP
 #define TOLLGATE_MODEL_GRANT_HPP
@@ -4331,6 +4687,96 @@ struct device_code {
 
 #endif  // TOLLGATE_MODEL_GRANT_HPP
 
+// <tollgate/model/oauth_settings.hpp>
+#ifndef TOLLGATE_MODEL_OAUTH_SETTINGS_HPP
+#define TOLLGATE_MODEL_OAUTH_SETTINGS_HPP
+
+namespace tollgate::inline v0 {
+
+/// Settings of an authorization server.
+struct oauth_settings {
+    /// Without a trailing slash; also the issuer (RFC 8414, RFC 9207): `https://example.com`.
+    std::string auth_url = {};
+    /// The services whose scopes applications can request.
+    service_catalog services = {};
+    /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
+    std::vector<std::string> one_page_services = {};
+    /// What the name of the cookie of those pages begins with, as `session_settings::cookie_name`.
+    std::string cookie_name = {};
+
+    /// The page that errors and the metadata link to, as `api_settings::documentation_url` says. Empty: the metadata itself.
+    std::string documentation_url = {};
+
+    // Each time is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
+    seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
+    seconds access_token_lifetime{3600};
+    seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
+    seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
+    /// During this time, a refresh token that was replaced by its use returns its successor again: a response may be lost.
+    seconds rotation_grace{30};
+    /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
+    bool rotates_all_refresh_tokens = false;
+
+    seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
+    seconds device_poll_interval{5};    ///< between the polls of a device; below 2, polls count as for 2
+    /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
+    /// codes that may wait for one application (`limits::device_codes_per_application_max`).
+    quota device_requests{60, std::chrono::minutes{10}};
+    quota device_requests_of_site{120, std::chrono::minutes{10}};
+    quota device_requests_of_network{300, std::chrono::minutes{10}};
+    /// Wrong user codes that one user types. A guess is right with a probability of at most 1 in 2.5 million while as many codes
+    /// wait as one application may have.
+    quota user_code_attempts{10, std::chrono::hours{1}};
+
+    /// Requests of one address to the authorization pages: far more than people make.
+    quota page_requests{3000, std::chrono::minutes{10}};
+    /// Refreshes of one user's grant to one application, with all of its refresh tokens together, or tokens of an application for its
+    /// owner: as many access tokens may be valid (`limits::access_tokens_per_grant_max`).
+    quota refreshes{1000, std::chrono::hours{1}};
+    /// The same of one application, for all of its users: enough for a million users who refresh every hour.
+    quota refreshes_of_client{60'000, std::chrono::minutes{3}};
+
+    /// Failed client authentications per address; the same windows as the API's anonymous requests.
+    quota anonymous_quota = default_anonymous_quota;
+    /// Proxies that name their clients; of other peers the field is ignored.
+    std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
+    /// The origins whose pages may call the token endpoint and its like from a browser, as for the API.
+    std::vector<std::string> cors_origins = {"*"};
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_OAUTH_SETTINGS_HPP
+
+// <tollgate/model/page_settings.hpp>
+#ifndef TOLLGATE_MODEL_PAGE_SETTINGS_HPP
+#define TOLLGATE_MODEL_PAGE_SETTINGS_HPP
+
+namespace tollgate::inline v0 {
+
+/// Settings of the account pages.
+struct page_settings {
+    std::string auth_url = {};      ///< without a trailing slash: `https://example.com`
+    service_catalog services = {};  ///< their scopes, accounts and events
+    std::string documentation_url = {};  ///< of the API, which each page links to; empty: none
+
+    /// Proxies that name their clients; the field is ignored if another peer sends it.
+    std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
+
+    /// Requests of one user, and of one address without a session: far more than a person makes.
+    quota requests{3000, std::chrono::minutes{10}};
+    quota test_events{60, std::chrono::hours{1}};  ///< that one user sends to webhooks
+    std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
+    std::size_t applications_per_user_max = limits::applications_per_user_max;
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_PAGE_SETTINGS_HPP
+
 // <tollgate/model/personal_token.hpp>
 #ifndef TOLLGATE_MODEL_PERSONAL_TOKEN_HPP
 #define TOLLGATE_MODEL_PERSONAL_TOKEN_HPP
@@ -4399,86 +4845,43 @@ struct token_credential {
 
 #endif  // TOLLGATE_MODEL_PERSONAL_TOKEN_HPP
 
-// <tollgate/model/service_catalog.hpp>
-#ifndef TOLLGATE_MODEL_SERVICE_CATALOG_HPP
-#define TOLLGATE_MODEL_SERVICE_CATALOG_HPP
+// <tollgate/model/session.hpp>
+#ifndef TOLLGATE_MODEL_SESSION_HPP
+#define TOLLGATE_MODEL_SESSION_HPP
 
 namespace tollgate::inline v0 {
 
-/// A scope beside the two that each service has, as a program defines it: `{"refund", "Refund parcels"}`.
-struct scope_definition {
-    std::string name;  ///< the part after `{service}:`: `[a-z0-9-]{1,32}`, not `read`
-    std::string text;  ///< what it permits, for people: a visible line of 1 to 200 bytes, plain text
+/// A signed-in user, as pages see them.
+struct session {
+    user_id user;
+    std::string login;  ///< shown on pages
+    std::string secret;  ///< unique to this session; form tokens are made from it, and it is never shown
 };
 
-/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own
-/// `{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}}`.
-struct service_definition {
-    std::string_view name;
-    std::vector<std::string> events = {};       ///< that hooks can subscribe to
-    std::vector<scope_definition> scopes = {};  ///< of its own
+/// A session as a store keeps it: found by the SHA-256 of its cookie.
+struct stored_session {
+    digest cookie_digest;
+    user_id user;
+    std::string login;
+    instant created_at;
+    instant last_seen_at;
+    std::string signed_in_from = {};  ///< the network of the sign-in, such as 203.0.113.0/24; empty if unknown
+    std::string user_agent = {};      ///< of the sign-in: visible ASCII, at most `limits::session_user_agent_bytes_max`; may be empty
 };
 
-/// A service's own scope in a catalog.
-struct service_scope {
-    std::string name;  ///< `{service}:refund`
-    std::string text;  ///< as in its definition
+/// A session as its user sees it.
+struct listed_session {
+    std::string id;  ///< names the session among those of its user; reveals nothing of its cookie
+    instant created_at;
+    instant last_seen_at;  ///< recorded at a bounded rate, so it may lag
+    std::string signed_in_from = {};
+    std::string user_agent = {};
+    bool is_current = false;  ///< the session of the request
 };
-
-/// A product whose accounts the API serves.
-struct service {
-    service_name name;
-    std::string read_scope;                 ///< `{name}:read`
-    std::string write_scope;                ///< `{name}`, which covers reading and the service's own scopes
-    std::vector<std::string> events;        ///< that hooks can subscribe to
-    std::vector<service_scope> own_scopes;  ///< beside the two above
-
-    /// Whether the service has an event of this name.
-    [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
-};
-
-/// All services and their scopes. Built once, then read from any thread.
-///
-///     service_catalog services{{"sitesmaker", {"site.created", "site.published"}}, {"itemplatform", {"item.created"}}};
-class service_catalog {
-public:
-    service_catalog() = default;
-    /// Throws std::invalid_argument with the message of the first service that `add` refuses.
-    TOLLGATE_COLD service_catalog(std::initializer_list<service_definition> services);
-
-    /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
-    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition`
-    /// says, and an event or a scope that is given twice.
-    ///
-    ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
-    TOLLGATE_COLD result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
-
-    /// Null if there is none. The pointer is valid until the next `add`.
-    [[nodiscard]] const service* find(std::string_view name) const noexcept {
-        for (const service& each : services_)
-            if (each.name == name) return &each;
-        return nullptr;
-    }
-
-    /// Whether the scope exists: two per service, those of its own, and `user:balance`.
-    [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
-
-    /// Every scope, in the order in which pages list them.
-    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> scopes() const;
-
-    /// All services in the order in which they were added.
-    [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
-
-private:
-    std::vector<service> services_;
-};
-
-/// The scope of the balance endpoint, which does not belong to a service.
-inline constexpr std::string_view balance_scope = "user:balance";
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_MODEL_SERVICE_CATALOG_HPP
+#endif  // TOLLGATE_MODEL_SESSION_HPP
 
 // <tollgate/contract/detail/reference.hpp>
 #ifndef TOLLGATE_CONTRACT_DETAIL_REFERENCE_HPP
@@ -5208,63 +5611,6 @@ public:
 
 #endif  // TOLLGATE_CONTRACT_OUTBOX_HPP
 
-// <tollgate/base/detail/lookup.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_LOOKUP_HPP
-#define TOLLGATE_BASE_DETAIL_LOOKUP_HPP
-
-namespace tollgate::inline v0 {
-
-/// The result of a cache lookup:
-///
-///     lookup<user> cached = cache.find(id);
-///     if (cached.is_unknown()) return ask_the_database(id);
-///     return cached.found();                                 // the user, or std::nullopt: there is no such user
-template <class T>
-class [[nodiscard]] lookup {
-public:
-    /// The key exists and has this value.
-    template <class U = T>
-    [[nodiscard]] static constexpr lookup hit(U&& value) {
-        return lookup{std::in_place, std::forward<U>(value)};
-    }
-    /// The key is known not to exist.
-    [[nodiscard]] static constexpr lookup miss() noexcept { return lookup{state::miss}; }
-    /// Nothing is cached: ask the store.
-    [[nodiscard]] static constexpr lookup unknown() noexcept { return {}; }
-
-    constexpr lookup() noexcept = default;
-
-    /// Which of the three states it is in.
-    [[nodiscard]] constexpr bool is_hit() const noexcept { return state_ == state::hit; }
-    [[nodiscard]] constexpr bool is_miss() const noexcept { return state_ == state::miss; }
-    [[nodiscard]] constexpr bool is_unknown() const noexcept { return state_ == state::unknown; }
-
-    /// Precondition: is_hit().
-    [[nodiscard]] constexpr const T& operator*() const& noexcept { return *value_; }
-    [[nodiscard]] constexpr T&& operator*() && noexcept { return *std::move(value_); }
-    [[nodiscard]] constexpr const T* operator->() const noexcept { return &*value_; }
-
-    /// The value of a hit, std::nullopt of a miss, as the store returns it. Precondition: !is_unknown().
-    [[nodiscard]] constexpr const std::optional<T>& found() const& noexcept { return assert(!is_unknown()), value_; }
-    [[nodiscard]] constexpr std::optional<T>&& found() && noexcept { return assert(!is_unknown()), std::move(value_); }
-
-    friend constexpr bool operator==(const lookup&, const lookup&) = default;
-
-private:
-    enum class state : std::uint8_t { unknown, miss, hit };
-
-    constexpr explicit lookup(state initial) noexcept : state_{initial} {}
-    template <class U>
-    constexpr lookup(std::in_place_t, U&& value) : state_{state::hit}, value_{std::in_place, std::forward<U>(value)} {}
-
-    state state_ = state::unknown;
-    std::optional<T> value_;
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_BASE_DETAIL_LOOKUP_HPP
-
 // <tollgate/contract/token_store.hpp>
 #ifndef TOLLGATE_CONTRACT_TOKEN_STORE_HPP
 #define TOLLGATE_CONTRACT_TOKEN_STORE_HPP
@@ -5524,36 +5870,6 @@ public:
 
 #endif  // TOLLGATE_CONTRACT_ACCOUNT_STORE_HPP
 
-// <tollgate/model/detail/caller.hpp>
-#ifndef TOLLGATE_MODEL_DETAIL_CALLER_HPP
-#define TOLLGATE_MODEL_DETAIL_CALLER_HPP
-
-namespace tollgate::inline v0 {
-
-/// How a caller was authenticated.
-enum class credential_kind : std::uint8_t {
-    personal_token,  ///< of a user, over Basic
-    access_token,  ///< of an application, over Bearer
-    other,  ///< by an integrator's authenticator
-};
-
-/// An authenticated caller.
-struct caller {
-    user_id user;
-    scope_set scopes;
-    credential_kind credential = credential_kind::other;
-    std::optional<application_id> application;  ///< the application that acts for the user, with an access token
-    std::optional<known_user> known{};  ///< what was read of the user with the credential
-    std::optional<token_id> token{};  ///< the personal token, if the store returned its id
-};
-
-/// A user who is signed in on a page: without scopes and token.
-[[nodiscard]] inline caller caller_on_page(user_id user) { return {user, {}, credential_kind::other, {}}; }
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_MODEL_DETAIL_CALLER_HPP
-
 // <tollgate/contract/authenticator.hpp>
 #ifndef TOLLGATE_CONTRACT_AUTHENTICATOR_HPP
 #define TOLLGATE_CONTRACT_AUTHENTICATOR_HPP
@@ -5748,113 +6064,6 @@ public:
 }  // namespace tollgate
 
 #endif  // TOLLGATE_CONTRACT_AUTHENTICATOR_HPP
-
-// <tollgate/model/detail/activity.hpp>
-#ifndef TOLLGATE_MODEL_DETAIL_ACTIVITY_HPP
-#define TOLLGATE_MODEL_DETAIL_ACTIVITY_HPP
-
-namespace tollgate::inline v0 {
-
-/// What was done to an account. The comments say what `activity::subject` is.
-enum class activity_kind : std::uint8_t {
-    signed_in,               ///< empty
-    token_created,           ///< the personal token's description
-    token_renewed,           ///< the same; it got a new secret
-    token_revoked,           ///< the same
-    application_registered,  ///< the application's name
-    client_secret_replaced,  ///< the same
-    client_secret_removed,   ///< the same; the older one of two
-    application_deleted,     ///< the same
-    access_granted,          ///< the name of the application that the user authorized
-    access_revoked,          ///< the same
-    hook_created,            ///< the webhook's id
-    hook_deleted,            ///< the same
-    hook_secret_replaced,    ///< the same
-    hook_enabled,            ///< the same
-    delivery_resent,         ///< the delivery's id
-    application_changed,     ///< the application's name
-    hook_changed,            ///< the webhook's id
-    hook_tested,             ///< the same
-    deliveries_resent,       ///< the same
-    session_ended,           ///< empty; the user signed out a session that is not the current one
-    other_sessions_ended,    ///< empty; the user signed out everywhere else
-    password_set,            ///< empty
-    access_revoked_after_reuse,  ///< the application's name: it sent a code or refresh token again, perhaps a stolen one
-    // What only an operator does.
-    user_added,         ///< the login
-    user_disabled,      ///< empty
-    user_enabled,       ///< empty
-    user_deleted,       ///< empty
-    sessions_ended,     ///< empty
-    quota_set,          ///< requests a day; empty: the default
-    account_added,      ///< the service and the account's id
-    event_reported,     ///< the event's name
-    application_suspended,  ///< the application's name
-    application_resumed,    ///< the same
-    count_,             ///< how many there are; none of them
-};
-
-/// The name under which it is stored: `token_created`.
-[[nodiscard]] constexpr std::string_view to_text(activity_kind kind) noexcept {
-    switch (kind) {  // without a default, so that the compiler warns of a kind without a name
-        case activity_kind::signed_in: return "signed_in";
-        case activity_kind::token_created: return "token_created";
-        case activity_kind::token_renewed: return "token_renewed";
-        case activity_kind::token_revoked: return "token_revoked";
-        case activity_kind::application_registered: return "application_registered";
-        case activity_kind::client_secret_replaced: return "client_secret_replaced";
-        case activity_kind::client_secret_removed: return "client_secret_removed";
-        case activity_kind::application_deleted: return "application_deleted";
-        case activity_kind::access_granted: return "access_granted";
-        case activity_kind::access_revoked: return "access_revoked";
-        case activity_kind::hook_created: return "hook_created";
-        case activity_kind::hook_deleted: return "hook_deleted";
-        case activity_kind::hook_secret_replaced: return "hook_secret_replaced";
-        case activity_kind::hook_enabled: return "hook_enabled";
-        case activity_kind::delivery_resent: return "delivery_resent";
-        case activity_kind::application_changed: return "application_changed";
-        case activity_kind::hook_changed: return "hook_changed";
-        case activity_kind::hook_tested: return "hook_tested";
-        case activity_kind::deliveries_resent: return "deliveries_resent";
-        case activity_kind::session_ended: return "session_ended";
-        case activity_kind::other_sessions_ended: return "other_sessions_ended";
-        case activity_kind::password_set: return "password_set";
-        case activity_kind::access_revoked_after_reuse: return "access_revoked_after_reuse";
-        case activity_kind::user_added: return "user_added";
-        case activity_kind::user_disabled: return "user_disabled";
-        case activity_kind::user_enabled: return "user_enabled";
-        case activity_kind::user_deleted: return "user_deleted";
-        case activity_kind::sessions_ended: return "sessions_ended";
-        case activity_kind::quota_set: return "quota_set";
-        case activity_kind::account_added: return "account_added";
-        case activity_kind::event_reported: return "event_reported";
-        case activity_kind::application_suspended: return "application_suspended";
-        case activity_kind::application_resumed: return "application_resumed";
-        case activity_kind::count_: break;
-    }
-    return {};
-}
-
-/// Empty for another text.
-[[nodiscard]] constexpr std::optional<activity_kind> activity_kind_of(std::string_view name) noexcept {
-    for (std::uint8_t i = 0; i < static_cast<std::uint8_t>(activity_kind::count_); ++i)
-        if (to_text(static_cast<activity_kind>(i)) == name) return static_cast<activity_kind>(i);
-    return std::nullopt;
-}
-
-/// Who did what to an account, and when: an entry of an audit log. It holds no secret.
-struct activity {
-    activity_kind kind = activity_kind::signed_in;
-    user_id user;
-    std::string subject;               ///< as `activity_kind` says; UTF-8
-    /// The user's, behind trusted proxies; of `access_revoked_after_reuse`, the application's. None: an operator did it.
-    std::optional<ip_address> client;
-    instant at;
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_MODEL_DETAIL_ACTIVITY_HPP
 
 // <tollgate/contract/observer.hpp>
 #ifndef TOLLGATE_CONTRACT_OBSERVER_HPP
@@ -6514,44 +6723,6 @@ public:
 
 #endif  // TOLLGATE_CONTRACT_SCOPE_CHECKER_HPP
 
-// <tollgate/model/detail/session.hpp>
-#ifndef TOLLGATE_MODEL_DETAIL_SESSION_HPP
-#define TOLLGATE_MODEL_DETAIL_SESSION_HPP
-
-namespace tollgate::inline v0 {
-
-/// A signed-in user, as pages see them.
-struct session {
-    user_id user;
-    std::string login;  ///< shown on pages
-    std::string secret;  ///< unique to this session; form tokens are made from it, and it is never shown
-};
-
-/// A session as a store keeps it: found by the SHA-256 of its cookie.
-struct stored_session {
-    digest cookie_digest;
-    user_id user;
-    std::string login;
-    instant created_at;
-    instant last_seen_at;
-    std::string signed_in_from = {};  ///< the network of the sign-in, such as 203.0.113.0/24; empty if unknown
-    std::string user_agent = {};      ///< of the sign-in: visible ASCII, at most `limits::session_user_agent_bytes_max`; may be empty
-};
-
-/// A session as its user sees it.
-struct listed_session {
-    std::string id;  ///< names the session among those of its user; reveals nothing of its cookie
-    instant created_at;
-    instant last_seen_at;  ///< recorded at a bounded rate, so it may lag
-    std::string signed_in_from = {};
-    std::string user_agent = {};
-    bool is_current = false;  ///< the session of the request
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_MODEL_DETAIL_SESSION_HPP
-
 // <tollgate/contract/session_source.hpp>
 #ifndef TOLLGATE_CONTRACT_SESSION_SOURCE_HPP
 #define TOLLGATE_CONTRACT_SESSION_SOURCE_HPP
@@ -6935,7 +7106,8 @@ struct calls_of_session_store {
         return object_at<T>(object).sweep_sessions(created_before, seen_before, rows_max);
     }
 
-    static constexpr session_store_calls table{&create_session, &find_session, &touch_session, &end_session, &sessions_of, &end_sessions_of, &sweep_sessions};
+    static constexpr session_store_calls table{
+            &create_session, &find_session, &touch_session, &end_session, &sessions_of, &end_sessions_of, &sweep_sessions};
 };
 
 }  // namespace detail
@@ -7531,82 +7703,6 @@ static_assert(rate_limiter<unlimited>);
 
 #endif  // TOLLGATE_LIMITS_WINDOW_LIMITER_HPP
 
-// <tollgate/policy/public_targets.hpp>
-#ifndef TOLLGATE_POLICY_PUBLIC_TARGETS_HPP
-#define TOLLGATE_POLICY_PUBLIC_TARGETS_HPP
-
-namespace tollgate::inline v0 {
-
-namespace detail {
-
-// The messages of refusals, which pages translate.
-inline constexpr std::string_view target_has_user_info = "target_url must not have a username or password.";
-inline constexpr std::string_view target_has_fragment = "target_url must not have a fragment.";
-inline constexpr std::string_view target_is_private = "target_url must point to a public address.";
-
-}  // namespace detail
-
-/// The default target rule: webhooks may go to the public internet only.
-///
-/// Refuses user information, fragments, names that only a local network resolves (a single label, `localhost`,
-/// `.local`, `.localdomain`, `.internal`, `.home.arpa`), and every address that is not globally reachable (IANA's
-/// special-purpose registries, RFC 6890), even if it is embedded in an IPv6, NAT64, 6to4, Teredo or ISATAP address.
-/// This includes the metadata services of clouds: 169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16.
-struct public_targets {
-    /// Allows any host and address; user information and fragments are still refused. For development, and for services
-    /// whose users are all on the same private network.
-    bool private_allowed = false;
-
-    /// Implements `target_rule`. Error (invalid) with a message about `target_url`. Any thread; never blocks.
-    [[nodiscard]] TOLLGATE_COLD result<void> check(const http::url& target) const;
-    [[nodiscard]] TOLLGATE_DECL bool allows(const ip_address& address) const noexcept;
-};
-
-static_assert(target_rule<public_targets>);
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_POLICY_PUBLIC_TARGETS_HPP
-
-// <tollgate/policy/detail/segment_router.hpp>
-#ifndef TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_HPP
-#define TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_HPP
-
-namespace tollgate::inline v0 {
-
-/// Compares paths segment by segment. Route tables are short, so a linear search over the routes with as many segments
-/// as the path, those with more literals first, is faster than a tree and easier to read.
-class segment_router {
-public:
-    /// A pattern of more than `limits::path_segments_max` segments or `limits::path_parameters_max` parameters, which no route has, is
-    /// never found.
-    TOLLGATE_COLD void build(std::span<const route_pattern> patterns);
-    [[nodiscard]] TOLLGATE_DECL route_match find(http::method m, std::string_view path) const noexcept;
-
-private:
-    static constexpr std::size_t segments_max = limits::path_segments_max;
-
-    struct row {
-        http::method method;
-        std::uint16_t route;
-        std::uint16_t literals = 0;  // the number of its literal segments: the order within one length
-        std::uint16_t count = 0;     // of segments
-        std::string_view path;
-        std::array<std::string_view, segments_max> segments{};  // empty for a parameter
-    };
-
-    // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
-    std::vector<row> literal_paths_;
-    std::vector<row> rows_;  // by number of segments, those with more literals first
-    std::array<std::uint16_t, segments_max + 2> first_row_{};  // for each number of segments, the first of its rows
-};
-
-static_assert(router<segment_router>);
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_HPP
-
 // <tollgate/policy/policies.hpp>
 #ifndef TOLLGATE_POLICY_POLICIES_HPP
 #define TOLLGATE_POLICY_POLICIES_HPP
@@ -7779,6 +7875,82 @@ private:
 }  // namespace tollgate
 
 #endif  // TOLLGATE_POLICY_POLICIES_HPP
+
+// <tollgate/policy/public_targets.hpp>
+#ifndef TOLLGATE_POLICY_PUBLIC_TARGETS_HPP
+#define TOLLGATE_POLICY_PUBLIC_TARGETS_HPP
+
+namespace tollgate::inline v0 {
+
+namespace detail {
+
+// The messages of refusals, which pages translate.
+inline constexpr std::string_view target_has_user_info = "target_url must not have a username or password.";
+inline constexpr std::string_view target_has_fragment = "target_url must not have a fragment.";
+inline constexpr std::string_view target_is_private = "target_url must point to a public address.";
+
+}  // namespace detail
+
+/// The default target rule: webhooks may go to the public internet only.
+///
+/// Refuses user information, fragments, names that only a local network resolves (a single label, `localhost`,
+/// `.local`, `.localdomain`, `.internal`, `.home.arpa`), and every address that is not globally reachable (IANA's
+/// special-purpose registries, RFC 6890), even if it is embedded in an IPv6, NAT64, 6to4, Teredo or ISATAP address.
+/// This includes the metadata services of clouds: 169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16.
+struct public_targets {
+    /// Allows any host and address; user information and fragments are still refused. For development, and for services
+    /// whose users are all on the same private network.
+    bool private_allowed = false;
+
+    /// Implements `target_rule`. Error (invalid) with a message about `target_url`. Any thread; never blocks.
+    [[nodiscard]] TOLLGATE_COLD result<void> check(const http::url& target) const;
+    [[nodiscard]] TOLLGATE_DECL bool allows(const ip_address& address) const noexcept;
+};
+
+static_assert(target_rule<public_targets>);
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_POLICY_PUBLIC_TARGETS_HPP
+
+// <tollgate/policy/segment_router.hpp>
+#ifndef TOLLGATE_POLICY_SEGMENT_ROUTER_HPP
+#define TOLLGATE_POLICY_SEGMENT_ROUTER_HPP
+
+namespace tollgate::inline v0 {
+
+/// Compares paths segment by segment. Route tables are short, so a linear search over the routes with as many segments
+/// as the path, those with more literals first, is faster than a tree and easier to read.
+class segment_router {
+public:
+    /// A pattern of more than `limits::path_segments_max` segments or `limits::path_parameters_max` parameters, which no route has, is
+    /// never found.
+    TOLLGATE_COLD void build(std::span<const route_pattern> patterns);
+    [[nodiscard]] TOLLGATE_DECL route_match find(http::method m, std::string_view path) const noexcept;
+
+private:
+    static constexpr std::size_t segments_max = limits::path_segments_max;
+
+    struct row {
+        http::method method;
+        std::uint16_t route;
+        std::uint16_t literals = 0;  // the number of its literal segments: the order within one length
+        std::uint16_t count = 0;     // of segments
+        std::string_view path;
+        std::array<std::string_view, segments_max> segments{};  // empty for a parameter
+    };
+
+    // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
+    std::vector<row> literal_paths_;
+    std::vector<row> rows_;  // by number of segments, those with more literals first
+    std::array<std::uint16_t, segments_max + 2> first_row_{};  // for each number of segments, the first of its rows
+};
+
+static_assert(router<segment_router>);
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_POLICY_SEGMENT_ROUTER_HPP
 
 // <tollgate/policy/standard_webhook.hpp>
 #ifndef TOLLGATE_POLICY_STANDARD_WEBHOOK_HPP
@@ -8431,137 +8603,9 @@ template <application_store Store>
 
 #endif  // TOLLGATE_ACCOUNT_REGISTER_APPLICATION_HPP
 
-// <tollgate/pipeline/detail/api_settings.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_API_SETTINGS_HPP
-#define TOLLGATE_PIPELINE_DETAIL_API_SETTINGS_HPP
-
-namespace tollgate::inline v0 {
-
-/// The license of an API and its description, as OpenAPI states it.
-struct api_license {
-    std::string name = "MIT License";  ///< that of this library: the description contains its texts
-    std::string url = "https://opensource.org/license/mit";
-};
-
-/// The settings of an `account_api`.
-struct api_settings {
-    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`; see `http::url::root`.
-    std::string base_url = {};
-    /// The root of the pages, OAuth and the documentation, without a trailing slash: `https://example.com`.
-    std::string auth_url = {};
-    /// The products with their events; the scopes follow from them.
-    service_catalog services = {};
-
-    quota anonymous_quota = default_anonymous_quota;  ///< of one client address without credentials
-    quota user_quota = default_user_quota;            ///< of one user, unless the directory has another one
-
-    /// Proxies that name their clients; the field is ignored if another peer sends it.
-    std::vector<ip_network> trusted_proxies = {};
-    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
-
-    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; empty: no
-    /// other origin. Pages are never open to other origins.
-    std::vector<std::string> cors_origins = {"*"};
-
-    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
-
-    /// The page that Error objects and OpenAPI link to. If it ends in a slash, the topic of the error is appended:
-    /// `errors/`. For `api_documentation`: `{auth_url}/docs/`. Empty: `{base_url}/openapi.json`.
-    std::string documentation_url = {};
-    /// Whether an `authorization_server` is mounted beside the API: only then OpenAPI names its URLs.
-    bool has_authorization_server = false;
-    api_license license = {};
-};
-
-/// What Error objects link to, see `api_settings::documentation_url`.
-[[nodiscard]] inline std::string documentation_url_of(const api_settings& settings) {
-    if (!settings.documentation_url.empty()) return settings.documentation_url;
-    return settings.base_url + "/openapi.json";
-}
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_API_SETTINGS_HPP
-
-// <tollgate/pipeline/call.hpp>
-#ifndef TOLLGATE_PIPELINE_CALL_HPP
-#define TOLLGATE_PIPELINE_CALL_HPP
-
-namespace tollgate::inline v0 {
-
-/// What all calls of one API share. Everything in it outlives the API.
-struct api_context {
-    user_directory_ref users;
-    hook_store_ref hooks;
-    target_rule_ref targets;
-    random_source_ref random;
-    observer_ref observer;
-    const api_settings& settings;
-    const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
-};
-
-/// The argument of an endpoint: a request that has passed every check, and its response. Exists only during the call.
-class api_call {
-public:
-    /// Constructed by the API for each request that passed its checks.
-    api_call(const api_context& context, const http::request& request, http::response& response,
-             const tollgate::caller* caller, ip_address client, instant now) noexcept
-        : context_{context}, request_{request}, response_{response}, caller_{caller}, client_{client}, now_{now} {}
-
-    /// What the API was constructed with.
-    [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
-    /// The webhooks, for endpoints with `needs_hooks`.
-    [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }
-    [[nodiscard]] const target_rule_ref& target_rule() const noexcept { return context_.targets; }
-    [[nodiscard]] const random_source_ref& random() const noexcept { return context_.random; }
-    [[nodiscard]] const api_settings& settings() const noexcept { return context_.settings; }
-    [[nodiscard]] const std::string& openapi() const noexcept { return context_.openapi; }
-
-    /// The request, and the time at which it was checked.
-    [[nodiscard]] const http::request& request() const noexcept { return request_; }
-    [[nodiscard]] instant now() const noexcept { return now_; }
-
-    /// Whether the request has valid credentials. Always true on a route that needs credentials; an open route also serves requests
-    /// without.
-    [[nodiscard]] bool has_caller() const noexcept { return caller_ != nullptr; }
-    /// Throws std::logic_error, which makes the response a 500, unless `has_caller()`.
-    [[nodiscard]] const tollgate::caller& caller() const {
-        if (caller_ == nullptr) [[unlikely]] throw_no_caller();
-        return *caller_;
-    }
-    /// The client's address: that of the peer, or the one that a trusted proxy names.
-    [[nodiscard]] const ip_address& client() const noexcept { return client_; }
-
-    /// Reports what the caller did, for an audit log. Throws as `caller`.
-    void report(activity_kind kind, std::string subject) const {
-        context_.observer.on_activity({kind, caller().user, std::move(subject), client_, now_});
-    }
-
-    /// 200 with `Content-Type: application/json`, unless the endpoint sets another status or type.
-    [[nodiscard]] http::response& response() const noexcept { return response_; }
-    /// Appends JSON to the response's body.
-    [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{response_.body()}; }
-
-private:
-    [[noreturn, gnu::cold, gnu::noinline]] static void throw_no_caller() {
-        throw std::logic_error{"tollgate: api_call::caller() without a caller: the route is open_to_all; ask has_caller() first"};
-    }
-
-    const api_context& context_;
-    const http::request& request_;
-    http::response& response_;
-    const tollgate::caller* caller_;
-    ip_address client_;
-    instant now_;
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_PIPELINE_CALL_HPP
-
-// <tollgate/pipeline/health.hpp>
-#ifndef TOLLGATE_PIPELINE_HEALTH_HPP
-#define TOLLGATE_PIPELINE_HEALTH_HPP
+// <tollgate/monitoring/health.hpp>
+#ifndef TOLLGATE_MONITORING_HEALTH_HPP
+#define TOLLGATE_MONITORING_HEALTH_HPP
 
 namespace tollgate::inline v0 {
 
@@ -8641,7 +8685,228 @@ static_assert(http::handler<const health>);
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_PIPELINE_HEALTH_HPP
+#endif  // TOLLGATE_MONITORING_HEALTH_HPP
+
+// <tollgate/monitoring/metrics.hpp>
+#ifndef TOLLGATE_MONITORING_METRICS_HPP
+#define TOLLGATE_MONITORING_METRICS_HPP
+
+namespace tollgate::inline v0 {
+
+/// Writes metrics in the Prometheus text format, version 0.0.4: a family, then its samples.
+///
+///     writer.gauge("shop_orders_open", "Orders that are not paid.");
+///     writer.sample(12, {{"currency", "EUR"}});
+class metrics_writer {
+public:
+    /// One label of a sample; the value may be any text.
+    struct label {
+        std::string_view name;
+        std::string_view value;
+    };
+
+    /// Appends to `to`, which must outlive it.
+    explicit metrics_writer(std::string& to) noexcept : to_{to} {}
+
+    /// Begins a family: a number that only grows (its name ends in `_total`), one that goes up and down, or a distribution. The help
+    /// text is one line. `name` must live until the last sample of the family.
+    TOLLGATE_DECL void counter(std::string_view name, std::string_view help);
+    TOLLGATE_DECL void gauge(std::string_view name, std::string_view help);
+    TOLLGATE_DECL void histogram(std::string_view name, std::string_view help);
+
+    /// A sample of the last family. `suffix` is `_bucket`, `_sum` or `_count` in a histogram.
+    void sample(std::integral auto value, std::initializer_list<label> labels = {}, std::string_view suffix = {}) {
+        write_sample(std::to_string(value), labels, suffix);
+    }
+    /// The same with a number of seconds.
+    TOLLGATE_DECL void sample(double value, std::initializer_list<label> labels = {}, std::string_view suffix = {});
+
+private:
+    TOLLGATE_DECL void begin(std::string_view name, std::string_view help, std::string_view type);
+    TOLLGATE_DECL void write_sample(std::string_view value, std::initializer_list<label> labels, std::string_view suffix);
+
+    std::string& to_;
+    std::string_view name_;
+};
+
+/// Counts requests, refusals, failures, OAuth errors and deliveries, and serves the counts to Prometheus: an observer and a handler.
+///
+///     metrics counts;
+///     account_service service{settings, users, store, default_policies().with_observer(std::ref(counts))};
+///     server server{service, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
+///     counts.watch_server(server);
+///     http::site operators{http::mounted("/metrics", counts)};
+///
+/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic
+/// additions to memory that a thread shares with few others: no lock, and no allocation except at the first request of
+/// a route. At most 96 pairs of route and method are counted separately; further ones share one with the route `other`.
+///
+/// Requests that failed (5xx), were limited (429) or took longer than 250 ms also count for their caller, in a table of
+/// fixed size behind a lock: `tollgate_affected_requests` names the users with the most of them, by their ids, or the
+/// networks (/24, /48) of clients that were not authenticated. No other request touches that table.
+///
+/// The objects passed to `add` and `watch_...` must exist whenever a report is made, so destroy the server of the reports first. In the
+/// example, declare the server of `operators` last; it is then destroyed first.
+///
+/// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which must be called
+/// before all others.
+class metrics {
+public:
+    static constexpr bool blocking = false;
+
+    /// Appends its own families to a report. It must not wait, because it runs for each report.
+    using collector = std::function<void(metrics_writer&)>;
+
+    TOLLGATE_DECL metrics();
+    metrics(const metrics&) = delete;
+    metrics& operator=(const metrics&) = delete;
+    TOLLGATE_DECL ~metrics();
+
+    /// The contract `delivery_observer`. The text of a route must have static storage, as in a route table.
+    TOLLGATE_DECL void on_request(const request_record& record) const noexcept;
+    TOLLGATE_DECL void on_refusal(const refusal_record& record) const noexcept;
+    TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
+    TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
+    /// The contract `activity_observer`. Counts what was revoked because a code or refresh token was used again.
+    TOLLGATE_DECL void on_activity(const activity& done) const noexcept;
+
+    /// Adds families to every report.
+    TOLLGATE_DECL void add(collector function);
+
+    /// Reports the connections and workers of a `server`.
+    template <class Server>
+    void watch_server(const Server& server) {
+        add([&server](metrics_writer& writer) { write_server(writer, server.statistics()); });
+    }
+    /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`.
+    template <class Backend>
+    void watch_backend(std::string name, const Backend& backend) {
+        add_backend(std::move(name), [&backend] { return backend.statistics(); });
+    }
+
+    /// Reports the CPU time, memory and descriptors of this process, as read from `/proc` (Linux only).
+    TOLLGATE_DECL void watch_process();
+
+    /// All families, as in the response of `/metrics`.
+    [[nodiscard]] TOLLGATE_DECL std::string report() const;
+
+    /// Serves the report on every path; mount it where only operators have access.
+    TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
+    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
+    /// No report takes a body.
+    static constexpr bool reads_body = false;
+
+private:
+    struct impl;
+
+    template <class Statistics>
+    static void write_server(metrics_writer& writer, const Statistics& statistics) {
+        writer.gauge("tollgate_connections", "Open connections.");
+        writer.sample(statistics.connections);
+        writer.counter("tollgate_connections_accepted_total", "Connections that were accepted.");
+        writer.sample(statistics.connections_accepted);
+        writer.counter("tollgate_connections_refused_total", "Connections that were refused because a limit was reached.");
+        writer.sample(statistics.connections_refused);
+        writer.gauge("tollgate_unsent_bytes", "Bytes of responses that clients have not taken yet.");
+        writer.sample(statistics.unsent_bytes);
+        writer.counter("tollgate_unsent_closed_total", "Connections that were closed because too much was unsent.");
+        writer.sample(statistics.unsent_closed);
+        writer.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
+        writer.sample(statistics.queued);
+        writer.counter("tollgate_worker_requests_total", "Requests that a worker started.");
+        writer.sample(statistics.taken_up);
+        writer.counter("tollgate_worker_wait_seconds_total", "Time that those requests waited for a worker.");
+        writer.sample(std::chrono::duration<double>{statistics.waited}.count());
+        writer.counter("tollgate_worker_dropped_total", "Requests that no worker started in time (503).");
+        writer.sample(statistics.dropped);
+    }
+    TOLLGATE_DECL void add_backend(std::string name, std::function<backend_statistics()> statistics);
+
+    std::unique_ptr<impl> impl_;
+};
+
+static_assert(delivery_observer<metrics> && activity_observer<metrics>);
+static_assert(http::handler<const metrics>);
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MONITORING_METRICS_HPP
+
+// <tollgate/pipeline/call.hpp>
+#ifndef TOLLGATE_PIPELINE_CALL_HPP
+#define TOLLGATE_PIPELINE_CALL_HPP
+
+namespace tollgate::inline v0 {
+
+/// What all calls of one API share. Everything in it outlives the API.
+struct api_context {
+    user_directory_ref users;
+    hook_store_ref hooks;
+    target_rule_ref targets;
+    random_source_ref random;
+    observer_ref observer;
+    const api_settings& settings;
+    const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
+};
+
+/// The argument of an endpoint: a request that has passed every check, and its response. Exists only during the call.
+class api_call {
+public:
+    /// Constructed by the API for each request that passed its checks.
+    api_call(const api_context& context, const http::request& request, http::response& response,
+             const tollgate::caller* caller, ip_address client, instant now) noexcept
+        : context_{context}, request_{request}, response_{response}, caller_{caller}, client_{client}, now_{now} {}
+
+    /// What the API was constructed with.
+    [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
+    /// The webhooks, for endpoints with `needs_hooks`.
+    [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }
+    [[nodiscard]] const target_rule_ref& target_rule() const noexcept { return context_.targets; }
+    [[nodiscard]] const random_source_ref& random() const noexcept { return context_.random; }
+    [[nodiscard]] const api_settings& settings() const noexcept { return context_.settings; }
+    [[nodiscard]] const std::string& openapi() const noexcept { return context_.openapi; }
+
+    /// The request, and the time at which it was checked.
+    [[nodiscard]] const http::request& request() const noexcept { return request_; }
+    [[nodiscard]] instant now() const noexcept { return now_; }
+
+    /// Whether the request has valid credentials. Always true on a route that needs credentials; an open route also serves requests
+    /// without.
+    [[nodiscard]] bool has_caller() const noexcept { return caller_ != nullptr; }
+    /// Throws std::logic_error, which makes the response a 500, unless `has_caller()`.
+    [[nodiscard]] const tollgate::caller& caller() const {
+        if (caller_ == nullptr) [[unlikely]] throw_no_caller();
+        return *caller_;
+    }
+    /// The client's address: that of the peer, or the one that a trusted proxy names.
+    [[nodiscard]] const ip_address& client() const noexcept { return client_; }
+
+    /// Reports what the caller did, for an audit log. Throws as `caller`.
+    void report(activity_kind kind, std::string subject) const {
+        context_.observer.on_activity({kind, caller().user, std::move(subject), client_, now_});
+    }
+
+    /// 200 with `Content-Type: application/json`, unless the endpoint sets another status or type.
+    [[nodiscard]] http::response& response() const noexcept { return response_; }
+    /// Appends JSON to the response's body.
+    [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{response_.body()}; }
+
+private:
+    [[noreturn, gnu::cold, gnu::noinline]] static void throw_no_caller() {
+        throw std::logic_error{"tollgate: api_call::caller() without a caller: the route is open_to_all; ask has_caller() first"};
+    }
+
+    const api_context& context_;
+    const http::request& request_;
+    http::response& response_;
+    const tollgate::caller* caller_;
+    ip_address client_;
+    instant now_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_PIPELINE_CALL_HPP
 
 // <tollgate/http/detail/client_address.hpp>
 #ifndef TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_HPP
@@ -9497,6 +9762,53 @@ inline constexpr int repeated_judgements_max = 2;
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
 
+// <tollgate/http/detail/guarded_response.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_GUARDED_RESPONSE_HPP
+#define TOLLGATE_HTTP_DETAIL_GUARDED_RESPONSE_HPP
+
+/// What all handlers do so that they never throw.
+namespace tollgate::inline v0::http::detail {
+
+/// The fields of every JSON response. Account data is private to its caller, and must not be taken for another type.
+inline constexpr std::string_view json_field_lines =
+    "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+
+/// Calls `write`. If it throws, which only a failed allocation does there, the response is `status` without a body.
+template <class Write>
+void write_or_status(http::response& response, http::status status, Write write) noexcept {
+    try {
+        write();
+    } catch (...) {
+        response.clear();
+        response.set_status(status);
+    }
+}
+
+/// The internal error that names the exception being handled.
+[[nodiscard, gnu::noinline]] inline error handled_exception_error() noexcept {
+    try {
+        throw;
+    } catch (const std::exception& thrown) {
+        return exception_error("thrown", thrown.what());
+    } catch (...) {
+        return exception_error("thrown", "an exception that is not a std::exception");
+    }
+}
+
+/// Calls `respond`. If it throws, calls `respond_error` with the internal error that names the exception.
+template <class Respond, class RespondError>
+void respond_or_error(http::response& response, Respond respond, RespondError respond_error) noexcept {
+    try {
+        respond();
+    } catch (...) {
+        write_or_status(response, status::internal_server_error, [&] { respond_error(handled_exception_error()); });
+    }
+}
+
+}  // namespace tollgate::http::detail
+
+#endif  // TOLLGATE_HTTP_DETAIL_GUARDED_RESPONSE_HPP
+
 // <tollgate/http/detail/request_id.hpp>
 #ifndef TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
 #define TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
@@ -9681,9 +9993,7 @@ inline constexpr rejection rate_limit_exceeded{
     }
 }
 
-/// The fields of every JSON response. Account data is private to its caller, and must not be taken for another type.
-inline constexpr std::string_view json_field_lines =
-    "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+using http::detail::json_field_lines;
 
 /// The Error object, and the fields of a JSON response.
 TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
@@ -9707,37 +10017,8 @@ inline void add_accepted_coding(const http::request& request, http::response& re
     if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
 }
 
-/// Calls `write`. If it throws, which only a failed allocation does there, the response is `status` without a body.
-template <class Write>
-void write_or_status(http::response& response, http::status status, Write write) noexcept {
-    try {
-        write();
-    } catch (...) {
-        response.clear();
-        response.set_status(status);
-    }
-}
-
-/// The internal error that names the exception being handled.
-[[nodiscard, gnu::noinline]] inline error handled_exception_error() noexcept {
-    try {
-        throw;
-    } catch (const std::exception& thrown) {
-        return exception_error("thrown", thrown.what());
-    } catch (...) {
-        return exception_error("thrown", "an exception that is not a std::exception");
-    }
-}
-
-/// Calls `respond`. If it throws, calls `respond_error` with the internal error that names the exception.
-template <class Respond, class RespondError>
-void respond_or_error(http::response& response, Respond respond, RespondError respond_error) noexcept {
-    try {
-        respond();
-    } catch (...) {
-        write_or_status(response, http::status::internal_server_error, [&] { respond_error(handled_exception_error()); });
-    }
-}
+using http::detail::respond_or_error;
+using http::detail::write_or_status;
 
 }  // namespace tollgate::pipeline
 
@@ -10245,178 +10526,121 @@ private:
 
 #endif  // TOLLGATE_PIPELINE_JUDGE_HPP
 
-// <tollgate/base/detail/backend_statistics.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_BACKEND_STATISTICS_HPP
-#define TOLLGATE_BASE_DETAIL_BACKEND_STATISTICS_HPP
+// <tollgate/web/consent_texts.hpp>
+#ifndef TOLLGATE_WEB_CONSENT_TEXTS_HPP
+#define TOLLGATE_WEB_CONSENT_TEXTS_HPP
 
 namespace tollgate::inline v0 {
 
-/// What a store or limiter has done since it was opened. The numbers only grow.
-struct backend_statistics {
-    std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
-    std::uint64_t errors = 0;            ///< no connection was available, or one was lost
-    std::uint64_t fallbacks = 0;         ///< windows of requests that a limiter decided without its server
-    std::chrono::nanoseconds busy{};     ///< duration of all calls
-    std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
-    std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
-    std::uint64_t cache_misses = 0;
-    bool is_up = true;                   ///< false while calls fail at once: the server cannot be reached, or the file is gone
-
-    /// Of two parts of one backend.
-    [[nodiscard]] friend backend_statistics operator+(const backend_statistics& a, const backend_statistics& b) noexcept {
-        return {a.calls + b.calls, a.errors + b.errors, a.fallbacks + b.fallbacks, a.busy + b.busy, a.waited + b.waited,
-                a.cache_hits + b.cache_hits, a.cache_misses + b.cache_misses, a.is_up && b.is_up};
-    }
+/// A page that replaces the requested one.
+struct message_texts {
+    std::string_view heading;
+    std::string_view explanation;
 };
+
+/// Replaces the first `{}` of `text` by `value`. The result is plain text, to be escaped as a whole.
+[[nodiscard]] inline std::string fill_in(std::string_view text, std::string_view value) {
+    std::string filled{text};
+    if (const auto at = filled.find("{}"); at != std::string::npos) filled.replace(at, 2, value);
+    return filled;
+}
+
+/// The same for two places. What stands in the first one is not read for a second place.
+[[nodiscard]] inline std::string fill_in(std::string_view texts, std::string_view first, std::string_view second) {
+    const auto at = texts.find("{}");
+    if (at == std::string_view::npos) return std::string{texts};
+    return std::string{texts.substr(0, at)}.append(first).append(fill_in(texts.substr(at + 2), second));
+}
+
+/// The consent page and its error pages. `{}` is the application's name unless a comment says otherwise.
+struct consent_texts {
+    std::string_view title = "Authorize {}?";
+    std::string_view asks = "{} requests access to your account at {}.";  ///< and the operator
+    std::string_view scopes = "This application will be able to:";
+    std::string_view website = "Website, according to the application: {}";  ///< the website
+    std::string_view unproved =
+        "Any program can claim to be this application. Continue only if you have just started it yourself.";
+    std::string_view signed_in_as = "You are signed in as {}.";  ///< the login
+    std::string_view other_user = "Not you?";                    ///< a button that signs out
+    std::string_view allow = "Authorize {}";
+    std::string_view deny = "Cancel";
+    std::string_view leads_to = "Either way, you will be returned to {}.";  ///< the host of the redirect URL
+    std::string_view revocable = "You can revoke access at any time in your account settings.";
+
+    std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
+
+    message_texts missing_client{"Missing or invalid client_id",
+                                 "The link that you followed does not identify an application. Go back to the "
+                                 "application, and contact its developer if this happens again."};
+    message_texts unknown_client{
+        "Unknown application",
+        "The link that you followed does not belong to a registered application. No access was granted."};
+    message_texts stopped_client{"Application suspended",
+                                 "The application, or the account of its owner, is suspended. No access was granted."};
+    message_texts no_redirect_url{
+        "No redirect URL registered",
+        "The application is a public client without a redirect URL, so it can only use the device flow. No access was granted."};
+    message_texts unregistered_redirect{
+        "Redirect URL not registered",
+        "The redirect_uri of this request is not registered for the application. The link may be wrong, or it may be an attempt "
+        "to deceive you. No access was granted."};
+    std::string_view received_redirect = "The request has this redirect_uri:";
+    std::string_view compare_redirect =
+        "If you develop this application, compare it with the registered redirect URLs, character by character. Only the port of "
+        "http://127.0.0.1 and http://[::1] may differ. If there is no registered redirect URL, compare scheme, host and port with those "
+        "of the application's website.";
+    message_texts missing_redirect{
+        "Missing redirect_uri",
+        "The application does not have exactly one registered redirect URL, so each request must contain a redirect_uri. No "
+        "access was granted."};
+    message_texts answered{
+        "This request was already answered",
+        "The application has already received your decision. Return to it, and start again there if necessary."};
+};
+
+/// The page where a user types the code that a device shows.
+struct device_texts {
+    std::string_view title = "Connect a device";
+    std::string_view about = "Enter the code that your device shows.";
+    std::string_view code = "Code";
+    std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
+    std::string_view next = "Continue";
+    std::string_view malformed = "Enter the code. It has 8 letters and no vowels, such as BCDF-GHJK.";
+    std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current code.";
+    std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
+    std::string_view asks = "A device that uses {} requests access to your account at {}.";  ///< and the operator
+    /// The address of the device, and when it asked.
+    std::string_view warning =
+        "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
+        "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
+    std::string_view code_shown = "Your device must show this code: {}";
+    /// As whom the user is signed in.
+    message_texts approved{"Device authorized",
+                           "The device has access to the account of {}. You can return to it: it will continue in a few seconds."};
+    message_texts denied{"Access denied", "The device did not get access to your account."};
+    message_texts approved_before{"Device authorized",  ///< what the user decides when the request has been approved
+                                  "You already authorized this device, so your last decision had no effect. To remove its access, revoke "
+                                  "the authorization of its application in your account settings."};
+    message_texts denied_before{"Access denied",
+                                "You already denied the request of this device, so your last decision had no effect. To connect the "
+                                "device, start again there."};
+    message_texts answered_by_other{"Answered by another user",
+                                    "Another user has answered the request of this device first, so your decision had no effect. The "
+                                    "device did not get access to your account."};
+    message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
+};
+
+namespace detail {
+
+/// The same in German.
+[[nodiscard]] TOLLGATE_DECL consent_texts german_consent_texts();
+[[nodiscard]] TOLLGATE_DECL device_texts german_device_texts();
+
+}  // namespace detail
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_BASE_DETAIL_BACKEND_STATISTICS_HPP
-
-// <tollgate/pipeline/metrics.hpp>
-#ifndef TOLLGATE_PIPELINE_METRICS_HPP
-#define TOLLGATE_PIPELINE_METRICS_HPP
-
-namespace tollgate::inline v0 {
-
-/// Writes metrics in the Prometheus text format, version 0.0.4: a family, then its samples.
-///
-///     writer.gauge("shop_orders_open", "Orders that are not paid.");
-///     writer.sample(12, {{"currency", "EUR"}});
-class metrics_writer {
-public:
-    /// One label of a sample; the value may be any text.
-    struct label {
-        std::string_view name;
-        std::string_view value;
-    };
-
-    /// Appends to `to`, which must outlive it.
-    explicit metrics_writer(std::string& to) noexcept : to_{to} {}
-
-    /// Begins a family: a number that only grows (its name ends in `_total`), one that goes up and down, or a distribution. The help
-    /// text is one line. `name` must live until the last sample of the family.
-    TOLLGATE_DECL void counter(std::string_view name, std::string_view help);
-    TOLLGATE_DECL void gauge(std::string_view name, std::string_view help);
-    TOLLGATE_DECL void histogram(std::string_view name, std::string_view help);
-
-    /// A sample of the last family. `suffix` is `_bucket`, `_sum` or `_count` in a histogram.
-    void sample(std::integral auto value, std::initializer_list<label> labels = {}, std::string_view suffix = {}) {
-        write_sample(std::to_string(value), labels, suffix);
-    }
-    /// The same with a number of seconds.
-    TOLLGATE_DECL void sample(double value, std::initializer_list<label> labels = {}, std::string_view suffix = {});
-
-private:
-    TOLLGATE_DECL void begin(std::string_view name, std::string_view help, std::string_view type);
-    TOLLGATE_DECL void write_sample(std::string_view value, std::initializer_list<label> labels, std::string_view suffix);
-
-    std::string& to_;
-    std::string_view name_;
-};
-
-/// Counts requests, refusals, failures, OAuth errors and deliveries, and serves the counts to Prometheus: an observer and a handler.
-///
-///     metrics counts;
-///     account_service service{settings, users, store, default_policies().with_observer(std::ref(counts))};
-///     server server{service, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
-///     counts.watch_server(server);
-///     http::site operators{http::mounted("/metrics", counts)};
-///
-/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic
-/// additions to memory that a thread shares with few others: no lock, and no allocation except at the first request of
-/// a route. At most 96 pairs of route and method are counted separately; further ones share one with the route `other`.
-///
-/// Requests that failed (5xx), were limited (429) or took longer than 250 ms also count for their caller, in a table of
-/// fixed size behind a lock: `tollgate_affected_requests` names the users with the most of them, by their ids, or the
-/// networks (/24, /48) of clients that were not authenticated. No other request touches that table.
-///
-/// The objects passed to `add` and `watch_...` must exist whenever a report is made, so destroy the server of the reports first. In the
-/// example, declare the server of `operators` last; it is then destroyed first.
-///
-/// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which must be called
-/// before all others.
-class metrics {
-public:
-    static constexpr bool blocking = false;
-
-    /// Appends its own families to a report. It must not wait, because it runs for each report.
-    using collector = std::function<void(metrics_writer&)>;
-
-    TOLLGATE_DECL metrics();
-    metrics(const metrics&) = delete;
-    metrics& operator=(const metrics&) = delete;
-    TOLLGATE_DECL ~metrics();
-
-    /// The contract `delivery_observer`. The text of a route must have static storage, as in a route table.
-    TOLLGATE_DECL void on_request(const request_record& record) const noexcept;
-    TOLLGATE_DECL void on_refusal(const refusal_record& record) const noexcept;
-    TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
-    TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
-    /// The contract `activity_observer`. Counts what was revoked because a code or refresh token was used again.
-    TOLLGATE_DECL void on_activity(const activity& done) const noexcept;
-
-    /// Adds families to every report.
-    TOLLGATE_DECL void add(collector function);
-
-    /// Reports the connections and workers of a `server`.
-    template <class Server>
-    void watch_server(const Server& server) {
-        add([&server](metrics_writer& writer) { write_server(writer, server.statistics()); });
-    }
-    /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`.
-    template <class Backend>
-    void watch_backend(std::string name, const Backend& backend) {
-        add_backend(std::move(name), [&backend] { return backend.statistics(); });
-    }
-
-    /// Reports the CPU time, memory and descriptors of this process, as read from `/proc` (Linux only).
-    TOLLGATE_DECL void watch_process();
-
-    /// All families, as in the response of `/metrics`.
-    [[nodiscard]] TOLLGATE_DECL std::string report() const;
-
-    /// Serves the report on every path; mount it where only operators have access.
-    TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
-    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
-    /// No report takes a body.
-    static constexpr bool reads_body = false;
-
-private:
-    struct impl;
-
-    template <class Statistics>
-    static void write_server(metrics_writer& writer, const Statistics& statistics) {
-        writer.gauge("tollgate_connections", "Open connections.");
-        writer.sample(statistics.connections);
-        writer.counter("tollgate_connections_accepted_total", "Connections that were accepted.");
-        writer.sample(statistics.connections_accepted);
-        writer.counter("tollgate_connections_refused_total", "Connections that were refused because a limit was reached.");
-        writer.sample(statistics.connections_refused);
-        writer.gauge("tollgate_unsent_bytes", "Bytes of responses that clients have not taken yet.");
-        writer.sample(statistics.unsent_bytes);
-        writer.counter("tollgate_unsent_closed_total", "Connections that were closed because too much was unsent.");
-        writer.sample(statistics.unsent_closed);
-        writer.gauge("tollgate_worker_queue_length", "Requests that wait for a worker.");
-        writer.sample(statistics.queued);
-        writer.counter("tollgate_worker_requests_total", "Requests that a worker started.");
-        writer.sample(statistics.taken_up);
-        writer.counter("tollgate_worker_wait_seconds_total", "Time that those requests waited for a worker.");
-        writer.sample(std::chrono::duration<double>{statistics.waited}.count());
-        writer.counter("tollgate_worker_dropped_total", "Requests that no worker started in time (503).");
-        writer.sample(statistics.dropped);
-    }
-    TOLLGATE_DECL void add_backend(std::string name, std::function<backend_statistics()> statistics);
-
-    std::unique_ptr<impl> impl_;
-};
-
-static_assert(delivery_observer<metrics> && activity_observer<metrics>);
-static_assert(http::handler<const metrics>);
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_PIPELINE_METRICS_HPP
+#endif  // TOLLGATE_WEB_CONSENT_TEXTS_HPP
 
 // <tollgate/model/detail/quota_settings.hpp>
 #ifndef TOLLGATE_MODEL_DETAIL_QUOTA_SETTINGS_HPP
@@ -10443,9 +10667,9 @@ inline void require_windows(const char* whose, std::initializer_list<quota_setti
 
 #endif  // TOLLGATE_MODEL_DETAIL_QUOTA_SETTINGS_HPP
 
-// <tollgate/web/detail/credential_rules.hpp>
-#ifndef TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_HPP
-#define TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_HPP
+// <tollgate/web/credential_rules.hpp>
+#ifndef TOLLGATE_WEB_CREDENTIAL_RULES_HPP
+#define TOLLGATE_WEB_CREDENTIAL_RULES_HPP
 
 /// Rules for logins and passwords that people type: for your own sign-in and registration pages, too.
 namespace tollgate::inline v0 {
@@ -10459,7 +10683,7 @@ namespace tollgate::inline v0 {
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_HPP
+#endif  // TOLLGATE_WEB_CREDENTIAL_RULES_HPP
 
 // <tollgate/limits/detail/window_set.hpp>
 #ifndef TOLLGATE_LIMITS_DETAIL_WINDOW_SET_HPP
@@ -10539,9 +10763,9 @@ struct bounded_quota {
 
 #endif  // TOLLGATE_LIMITS_DETAIL_WINDOW_SET_HPP
 
-// <tollgate/web/detail/sign_in_throttle.hpp>
-#ifndef TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_HPP
-#define TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_HPP
+// <tollgate/web/sign_in_throttle.hpp>
+#ifndef TOLLGATE_WEB_SIGN_IN_THROTTLE_HPP
+#define TOLLGATE_WEB_SIGN_IN_THROTTLE_HPP
 
 namespace tollgate::inline v0 {
 
@@ -10692,11 +10916,11 @@ private:
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_HPP
+#endif  // TOLLGATE_WEB_SIGN_IN_THROTTLE_HPP
 
-// <tollgate/web/detail/session_cookies.hpp>
-#ifndef TOLLGATE_WEB_DETAIL_SESSION_COOKIES_HPP
-#define TOLLGATE_WEB_DETAIL_SESSION_COOKIES_HPP
+// <tollgate/web/session_cookies.hpp>
+#ifndef TOLLGATE_WEB_SESSION_COOKIES_HPP
+#define TOLLGATE_WEB_SESSION_COOKIES_HPP
 
 namespace tollgate::inline v0 {
 
@@ -10783,7 +11007,7 @@ private:
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEB_DETAIL_SESSION_COOKIES_HPP
+#endif  // TOLLGATE_WEB_SESSION_COOKIES_HPP
 
 // <tollgate/web/cookie_sessions.hpp>
 #ifndef TOLLGATE_WEB_COOKIE_SESSIONS_HPP
@@ -11057,9 +11281,9 @@ private:
 
 #endif  // TOLLGATE_WEB_COOKIE_SESSIONS_HPP
 
-// <tollgate/web/detail/html_writer.hpp>
-#ifndef TOLLGATE_WEB_DETAIL_HTML_WRITER_HPP
-#define TOLLGATE_WEB_DETAIL_HTML_WRITER_HPP
+// <tollgate/web/html_writer.hpp>
+#ifndef TOLLGATE_WEB_HTML_WRITER_HPP
+#define TOLLGATE_WEB_HTML_WRITER_HPP
 
 namespace tollgate::inline v0 {
 
@@ -11144,127 +11368,11 @@ inline void html_writer::escape(std::string_view text) {
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEB_DETAIL_HTML_WRITER_HPP
+#endif  // TOLLGATE_WEB_HTML_WRITER_HPP
 
-// <tollgate/web/detail/consent_texts.hpp>
-#ifndef TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_HPP
-#define TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_HPP
-
-namespace tollgate::inline v0 {
-
-/// A page that replaces the requested one.
-struct message_texts {
-    std::string_view heading;
-    std::string_view explanation;
-};
-
-/// Replaces the first `{}` of `text` by `value`. The result is plain text, to be escaped as a whole.
-[[nodiscard]] inline std::string fill_in(std::string_view text, std::string_view value) {
-    std::string filled{text};
-    if (const auto at = filled.find("{}"); at != std::string::npos) filled.replace(at, 2, value);
-    return filled;
-}
-
-/// The same for two places. What stands in the first one is not read for a second place.
-[[nodiscard]] inline std::string fill_in(std::string_view texts, std::string_view first, std::string_view second) {
-    const auto at = texts.find("{}");
-    if (at == std::string_view::npos) return std::string{texts};
-    return std::string{texts.substr(0, at)}.append(first).append(fill_in(texts.substr(at + 2), second));
-}
-
-/// The consent page and its error pages. `{}` is the application's name unless a comment says otherwise.
-struct consent_texts {
-    std::string_view title = "Authorize {}?";
-    std::string_view asks = "{} requests access to your account at {}.";  ///< and the operator
-    std::string_view scopes = "This application will be able to:";
-    std::string_view website = "Website, according to the application: {}";  ///< the website
-    std::string_view unproved =
-        "Any program can claim to be this application. Continue only if you have just started it yourself.";
-    std::string_view signed_in_as = "You are signed in as {}.";  ///< the login
-    std::string_view other_user = "Not you?";                    ///< a button that signs out
-    std::string_view allow = "Authorize {}";
-    std::string_view deny = "Cancel";
-    std::string_view leads_to = "Either way, you will be returned to {}.";  ///< the host of the redirect URL
-    std::string_view revocable = "You can revoke access at any time in your account settings.";
-
-    std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
-
-    message_texts missing_client{"Missing or invalid client_id",
-                                 "The link that you followed does not identify an application. Go back to the "
-                                 "application, and contact its developer if this happens again."};
-    message_texts unknown_client{
-        "Unknown application",
-        "The link that you followed does not belong to a registered application. No access was granted."};
-    message_texts stopped_client{"Application suspended",
-                                 "The application, or the account of its owner, is suspended. No access was granted."};
-    message_texts no_redirect_url{
-        "No redirect URL registered",
-        "The application is a public client without a redirect URL, so it can only use the device flow. No access was granted."};
-    message_texts unregistered_redirect{
-        "Redirect URL not registered",
-        "The redirect_uri of this request is not registered for the application. The link may be wrong, or it may be an attempt "
-        "to deceive you. No access was granted."};
-    std::string_view received_redirect = "The request has this redirect_uri:";
-    std::string_view compare_redirect =
-        "If you develop this application, compare it with the registered redirect URLs, character by character. Only the port of "
-        "http://127.0.0.1 and http://[::1] may differ. If there is no registered redirect URL, compare scheme, host and port with those "
-        "of the application's website.";
-    message_texts missing_redirect{
-        "Missing redirect_uri",
-        "The application does not have exactly one registered redirect URL, so each request must contain a redirect_uri. No "
-        "access was granted."};
-    message_texts answered{
-        "This request was already answered",
-        "The application has already received your decision. Return to it, and start again there if necessary."};
-};
-
-/// The page where a user types the code that a device shows.
-struct device_texts {
-    std::string_view title = "Connect a device";
-    std::string_view about = "Enter the code that your device shows.";
-    std::string_view code = "Code";
-    std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
-    std::string_view next = "Continue";
-    std::string_view malformed = "Enter the code. It has 8 letters and no vowels, such as BCDF-GHJK.";
-    std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current code.";
-    std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
-    std::string_view asks = "A device that uses {} requests access to your account at {}.";  ///< and the operator
-    /// The address of the device, and when it asked.
-    std::string_view warning =
-        "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
-        "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
-    std::string_view code_shown = "Your device must show this code: {}";
-    /// As whom the user is signed in.
-    message_texts approved{"Device authorized",
-                           "The device has access to the account of {}. You can return to it: it will continue in a few seconds."};
-    message_texts denied{"Access denied", "The device did not get access to your account."};
-    message_texts approved_before{"Device authorized",  ///< what the user decides when the request has been approved
-                                  "You already authorized this device, so your last decision had no effect. To remove its access, revoke "
-                                  "the authorization of its application in your account settings."};
-    message_texts denied_before{"Access denied",
-                                "You already denied the request of this device, so your last decision had no effect. To connect the "
-                                "device, start again there."};
-    message_texts answered_by_other{"Answered by another user",
-                                    "Another user has answered the request of this device first, so your decision had no effect. The "
-                                    "device did not get access to your account."};
-    message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
-};
-
-namespace detail {
-
-/// The same in German.
-[[nodiscard]] TOLLGATE_DECL consent_texts german_consent_texts();
-[[nodiscard]] TOLLGATE_DECL device_texts german_device_texts();
-
-}  // namespace detail
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_HPP
-
-// <tollgate/web/detail/webhook_texts.hpp>
-#ifndef TOLLGATE_WEB_DETAIL_WEBHOOK_TEXTS_HPP
-#define TOLLGATE_WEB_DETAIL_WEBHOOK_TEXTS_HPP
+// <tollgate/web/webhook_texts.hpp>
+#ifndef TOLLGATE_WEB_WEBHOOK_TEXTS_HPP
+#define TOLLGATE_WEB_WEBHOOK_TEXTS_HPP
 
 // The texts of webhooks and their deliveries; texts.hpp has all others.
 namespace tollgate::inline v0 {
@@ -11426,7 +11534,7 @@ struct webhook_texts {
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEB_DETAIL_WEBHOOK_TEXTS_HPP
+#endif  // TOLLGATE_WEB_WEBHOOK_TEXTS_HPP
 
 // <tollgate/web/texts.hpp>
 #ifndef TOLLGATE_WEB_TEXTS_HPP
@@ -12041,6 +12149,689 @@ private:
 
 #endif  // TOLLGATE_WEB_PAGE_THEME_HPP
 
+// <tollgate/http/detail/chunk_framing.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP
+#define TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP
+
+namespace tollgate::inline v0::http::detail {
+
+/// What the next byte of a chunked body belongs to.
+enum class chunk_part : std::uint8_t { framing, data, trailers, refused };
+
+/// Reads the framing of the chunked coding (RFC 9112 section 7.1), for requests and responses: the chunk lines and the CRLF
+/// behind the data of a chunk. The caller reads data and trailers. Chunk extensions are checked and discarded.
+class chunk_framing {
+public:
+    /// Reads one byte of framing and returns what follows it: after `data`, the next byte of framing comes behind
+    /// `chunk_bytes()` bytes; after `refused`, see `refused_reason()`.
+    [[nodiscard]] TOLLGATE_DECL chunk_part read(char c) noexcept;
+
+    /// The size of the current chunk.
+    [[nodiscard]] std::uint64_t chunk_bytes() const noexcept { return chunk_bytes_; }
+    /// The bytes read so far, at most `limits::chunk_overhead_bytes_max` unless they were refused for that.
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+    /// A message with static storage.
+    [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
+
+private:
+    /// What the next byte of framing belongs to.
+    enum class state : std::uint8_t {
+        size_first,         // start of a chunk line
+        size_more,
+        before_semicolon,   // blanks, which only an extension may follow
+        extension_begin,    // after a semicolon: blanks, then a name
+        extension_name,
+        before_equals,      // blanks after a name
+        value_begin,        // after an equals sign: blanks, then a value
+        value_token,
+        value_quoted,
+        value_escaped,      // after a backslash in a quoted value
+        value_end,          // after the closing quote
+        line_lf,
+        data_cr,            // behind the data
+        data_lf,
+    };
+
+    [[nodiscard]] bool read_line_byte(char c) noexcept;
+    [[nodiscard]] chunk_part refuse(std::string_view reason) noexcept;
+
+    // Narrow, because each connection has one.
+    std::uint64_t chunk_bytes_ = 0;
+    std::string_view refused_reason_;
+    std::uint32_t bytes_ = 0;
+    std::uint16_t line_bytes_ = 0;  // of the current chunk line
+    std::uint8_t size_digits_ = 0;
+    state state_ = state::size_first;
+};
+
+}  // namespace tollgate::http::detail
+
+#endif  // TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP
+
+// <tollgate/http/detail/response_parser.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
+#define TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
+
+namespace tollgate::inline v0::http {
+
+/// Bounds of one response. The parser never keeps more than `line_bytes_max` and `kept_bytes_max` bytes.
+struct response_settings {
+    std::size_t line_bytes_max = 8 * 1024;  ///< of the status line, and of a field line
+    /// Of all sections together, including those of interim responses and trailers.
+    std::size_t header_bytes_max = limits::header_bytes_default;
+    std::size_t field_count_max = limits::field_count_max;          ///< of the same sections
+    std::size_t kept_bytes_max = limits::attempt_response_bytes_max;  ///< of the body; further bytes are dropped
+    /// Of the body, kept or not. Beyond it, the result is `complete` with `body_cut()`.
+    std::size_t body_bytes_max = 64 * 1024;
+};
+
+enum class response_step : std::uint8_t {
+    needs_more,  ///< call again with the following bytes
+    complete,    ///< the response is complete; `consumed()` is how many of the last bytes belong to it
+    refused,     ///< not HTTP, or over a bound; see `refused_reason()`
+};
+
+/// Parses one final HTTP/1.1 or HTTP/1.0 response (RFC 9112), for a client that needs the status and the start of the
+/// body. No input or output, no clock.
+///
+/// The rules between a parser and its host:
+///
+/// 1. `step` gets each byte once, in pieces of any size; it keeps no reference to a piece.
+/// 2. When the peer closes the connection cleanly, `finish` tells whether that was the end of the response.
+/// 3. The outcome does not depend on how the bytes are split.
+/// 4. Interim responses (1xx) are skipped; 101 is refused, because no upgrade was requested.
+/// 5. Anything that two implementations could read differently is refused, never repaired: repeated or unusual lengths,
+///    bare CR or LF, folded lines, blanks around names, any coding but a single `chunked`. One exception: a status line
+///    may end right after the status. A final status counts all the same once its line was valid (`head_complete()`), also if the
+///    line ends in LF, or if the fields after it are malformed or over a bound: receivers with such heads have acted on the request.
+/// 6. The connection may be reused exactly if `keep_alive()` and the host has no bytes left after `consumed()`: those
+///    would be an unrequested response.
+///
+/// Only `step` may throw, std::bad_alloc; `start` then resets the parser.
+class response_parser {
+public:
+    response_parser() = default;
+    TOLLGATE_DECL explicit response_parser(const response_settings& settings);
+
+    /// Prepares for the first byte of a response, to HEAD or to another method. Keeps its memory.
+    TOLLGATE_DECL void start(bool to_head = false) noexcept;
+
+    [[nodiscard]] TOLLGATE_DECL response_step step(std::string_view bytes);
+    /// The peer closed the connection: `complete` or `refused`.
+    [[nodiscard]] TOLLGATE_DECL response_step finish() noexcept;
+
+    /// After `complete` or `refused`: how many bytes of the last step belonged to the response.
+    [[nodiscard]] std::size_t consumed() const noexcept { return consumed_; }
+
+    /// Whether a byte of the response has arrived. A reused connection may close without one; the request can then be
+    /// sent again on a new connection (RFC 9112 section 9.3.1).
+    [[nodiscard]] bool begun() const noexcept { return begun_; }
+
+    // Valid after any step once `head_complete()`. A `refused` is then about the fields or the body: the values remain valid.
+    [[nodiscard]] bool head_complete() const noexcept { return head_complete_; }
+    [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
+    /// The value of `Retry-After` as sent; empty if there is none, more than one, or one that is too long.
+    [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
+    /// The first `kept_bytes_max` bytes of the body, decoded.
+    [[nodiscard]] std::string_view body() const noexcept { return body_; }
+    /// Whether the body was longer than `body()`.
+    [[nodiscard]] bool body_cut() const noexcept { return body_cut_; }
+
+    /// After `complete`: whether the connection may carry another request (RFC 9112 section 9.3).
+    [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
+
+    /// After `refused`: a message for the operator, with static storage.
+    [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
+
+private:
+    /// What the next byte belongs to.
+    enum class stage : std::uint8_t {
+        status_line, fields, known_length, until_close, chunk_framing, chunk_data, trailers, complete, refused,
+    };
+
+    /// What the fields of one response say about its end.
+    struct framing_fields {
+        std::uint64_t content_length = 0;
+        unsigned content_lengths = 0;
+        unsigned transfer_encodings = 0;
+        unsigned retry_afters = 0;
+        bool close = false;
+        bool keep_alive = false;
+        std::string_view fault{};  // the error in them, if any
+    };
+
+    [[nodiscard]] bool take_line(std::string_view& bytes, std::string_view& line);
+    void read_line(std::string_view line);
+    void read_status_line(std::string_view line);
+    void read_field_line(std::string_view line);
+    void judge_field(std::string_view name, std::string_view value);
+    void judge_head();
+    void read_chunk_framing(std::string_view& bytes);
+    void read_body(std::string_view& bytes);
+    void complete() noexcept { stage_ = stage::complete; }
+    void cut() noexcept;
+    void refuse(std::string_view reason) noexcept;
+
+    response_settings settings_;
+    stage stage_ = stage::status_line;
+    bool to_head_ = false;
+    bool begun_ = false;
+    bool head_complete_ = false;  // of the final response
+    bool older_ = false;  // HTTP/1.0
+    bool keep_alive_ = false;
+    bool body_cut_ = false;
+    unsigned status_ = 0;
+    std::size_t consumed_ = 0;
+    std::size_t header_bytes_ = 0;
+    std::size_t field_count_ = 0;
+    std::uint64_t body_bytes_ = 0;   // received, kept or not
+    std::uint64_t left_bytes_ = 0;   // of the body or the chunk
+    framing_fields framing_;
+    detail::chunk_framing chunks_;
+    std::string line_;  // the start of an incomplete line
+    std::string body_;
+    inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
+    std::string_view refused_reason_;
+};
+
+}  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
+
+// <tollgate/base/detail/start_thread.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+#define TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// Blocks signals on the calling thread, so that a thread which it starts meanwhile blocks them, too. Signals to the process are then
+/// delivered to the program's own threads, where it expects them: by a handler, `sigwait` or `signalfd`.
+///
+/// Not blocked are signals that a thread causes itself, whose handlers report crashes, and SIGPROF, with which profilers sample threads.
+class blocked_signals {
+public:
+    blocked_signals() noexcept {
+        sigset_t blocked;
+        ::sigfillset(&blocked);
+        for (const int each : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) ::sigdelset(&blocked, each);
+        ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+    }
+    blocked_signals(const blocked_signals&) = delete;
+    blocked_signals& operator=(const blocked_signals&) = delete;
+    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_;
+};
+
+/// Starts a thread of the library's own, which takes none of the process's signals. With glibc, it cannot be cancelled. Throws
+/// `std::system_error`, or what copying `body` throws.
+template <class Body>
+[[nodiscard]] std::thread start_thread(Body body) {
+    const blocked_signals inherited;
+    return std::thread{[body = std::move(body)]() mutable {
+#if defined(__GLIBC__)
+        ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+        // It has no effect on a thread that cannot be cancelled, except that glibc omits two atomic operations around each system call
+        // that may block. They cost a fifth of a short one.
+        ::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+#endif
+        body();
+    }};
+}
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+
+// <tollgate/base/detail/lookup_pool.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
+#define TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// The most recently added names, a bounded number.
+class recent_names {
+public:
+    explicit recent_names(std::size_t names_max) : names_max_{names_max} {}
+
+    [[nodiscard]] bool contains(const std::string& name) const { return places_.contains(name); }
+    void add(const std::string& name) {
+        if (const auto known = places_.find(name); known != places_.end())
+            return names_.splice(names_.begin(), names_, known->second);
+        std::list<std::string> added{name};
+        places_.emplace(added.front(), added.begin());
+        names_.splice(names_.begin(), added);
+        if (names_.size() > names_max_) remove(std::string{names_.back()});
+    }
+    void remove(const std::string& name) {
+        const auto known = places_.find(name);
+        if (known == places_.end()) return;
+        const auto place = known->second;
+        places_.erase(known);
+        names_.erase(place);
+    }
+
+private:
+    const std::size_t names_max_;
+    std::list<std::string> names_;  // most recent first
+    std::unordered_map<std::string_view, std::list<std::string>::iterator, keyed_hash> places_;  // keyed, because users choose the names
+};
+
+/// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
+[[nodiscard]] inline std::string domain_of(std::string_view host) {
+    if (host.ends_with('.')) host.remove_suffix(1);
+    const auto before = [host](std::size_t end) {
+        const auto dot = end == 0 ? std::string_view::npos : host.rfind('.', end - 1);
+        return dot == std::string_view::npos ? std::size_t{0} : dot + 1;
+    };
+    const std::size_t top = before(host.size());
+    if (top == 0) return std::string{host};
+    const std::size_t second = before(top - 1);
+    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // such as co, com, org
+    if (second == 0 || host.size() - top != country_bytes || top - 1 - second > kind_bytes_max)
+        return std::string{host.substr(second)};
+    return std::string{host.substr(before(second - 1))};
+}
+
+enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
+
+template <class Addresses>
+struct lookup_result {
+    lookup_end end = lookup_end::resolved;
+    Addresses addresses{};
+    std::string reason{};
+};
+
+/// Who chooses the names that a pool looks up.
+enum class lookup_names : std::uint8_t {
+    configured,  ///< the operator: any of them may use all threads
+    /// Users: the owner of a domain controls how long its lookup takes. So that names known to be quick always find a thread, all others
+    /// together use at most half of the threads, slow domains a quarter, and one domain an eighth (a quarter if the name is quick).
+    from_users,
+};
+
+/// Looks names up on threads of its own, because the system's resolver blocks. Threads are started when they are needed, up to a bound,
+/// end when no name waits for them, and are not joined: a thread that waits for a name server cannot be interrupted.
+template <class Addresses>
+class lookup_pool {
+public:
+    /// Must not throw. Called from several threads at once, possibly even after the pool has stopped: it must own all that it uses.
+    using look_up = std::function<lookup_result<Addresses>(const std::string& host)>;
+    using on_result = std::function<void(const lookup_result<Addresses>&)>;
+
+    /// `threads_max`: 0 and 1 count as 2.
+    lookup_pool(look_up resolver, std::size_t threads_max, lookup_names names)
+        : state_{std::make_shared<state>(std::move(resolver), threads_max, names)} {}
+    lookup_pool(const lookup_pool&) = delete;
+    lookup_pool& operator=(const lookup_pool&) = delete;
+    ~lookup_pool() { stop(); }
+
+    /// Calls `done` once, on one of the threads or, if none can be started, at once; not at all if the pool stops before or memory runs
+    /// out. Concurrent lookups of one name share one query. `done` is called with the pool's lock held: it must return quickly and not use
+    /// the pool. May throw std::bad_alloc; then `done` is not called. Returns a number for `withdraw`.
+    std::uint64_t resolve(const std::string& host, on_result done) { return state_->resolve(host, std::move(done)); }
+
+    /// For a caller that has timed out. If the name still waits for a thread, this lookup is removed, and the name with
+    /// its last lookup. False if a thread is resolving the name now.
+    [[nodiscard]] bool withdraw(const std::string& host, std::uint64_t number) { return state_->withdraw(host, number); }
+
+    /// After this has returned, no callback is called.
+    void stop() noexcept { state_->stop(); }
+
+private:
+    class state;
+    const std::shared_ptr<state> state_;
+};
+
+/// Shared by the threads, which may outlive the pool.
+template <class Addresses>
+class lookup_pool<Addresses>::state : public std::enable_shared_from_this<state> {
+public:
+    state(look_up resolver, std::size_t threads_max, lookup_names names)
+        : look_up_{std::move(resolver)}, threads_max_{(std::max)(threads_max, std::size_t{2})}, names_{names} {}
+
+    std::uint64_t resolve(const std::string& host, on_result done) {
+        const std::lock_guard hold{mutex_};
+        const std::uint64_t number = ++last_number_;
+        if (stopping_) return number;
+        if (const auto same = by_host_.find(host); same != by_host_.end()) {
+            same->second->callers.push_back({number, std::move(done)});
+            return number;
+        }
+        queries added;
+        added.push_back({host, names_ == lookup_names::from_users ? domain_of(host) : std::string{}});
+        query& one = added.front();
+        if (quick_names_.contains(host)) one.expected = pace::quick;
+        else if (slow_domains_.contains(one.domain)) one.expected = pace::slow;
+        one.callers.push_back({number, std::move(done)});
+        by_host_.emplace(host, added.begin());
+        waiting_.splice(waiting_.end(), added);
+        start_threads();
+        return number;
+    }
+
+    bool withdraw(const std::string& host, std::uint64_t number) {
+        const std::lock_guard hold{mutex_};
+        const auto found = by_host_.find(host);
+        if (found == by_host_.end()) return true;
+        const auto one = found->second;
+        if (one->running) return false;
+        std::erase_if(one->callers, [number](const caller& each) { return each.number == number; });
+        if (!one->callers.empty()) return true;
+        by_host_.erase(found);
+        waiting_.erase(one);
+        return true;
+    }
+
+    void stop() noexcept {
+        const std::lock_guard hold{mutex_};
+        stopping_ = true;
+        by_host_.clear();
+        waiting_.clear();
+        // Now: the callbacks belong to an executor that may be gone when the lookup ends.
+        for (query& each : running_) each.callers.clear();
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+    static constexpr std::chrono::seconds slow_lookup{1};
+    static constexpr std::size_t names_max = 8192;  // at most 2 MB
+
+    enum class pace : std::uint8_t { unknown, quick, slow };
+    struct caller {
+        std::uint64_t number;
+        on_result done;
+    };
+    struct query {
+        std::string host;
+        std::string domain;
+        pace expected = pace::unknown;
+        bool running = false;
+        std::vector<caller> callers{};
+    };
+    using queries = std::list<query>;
+    using place = typename queries::iterator;
+
+    [[nodiscard]] std::size_t part_of_threads(std::size_t divisor) const noexcept {
+        return (std::max)(threads_max_ / divisor, std::size_t{1});
+    }
+
+    /// The next name that a thread may look up now.
+    [[nodiscard]] place next() noexcept {
+        if (names_ == lookup_names::configured) return waiting_.begin();
+        const auto count = [this](auto which) {
+            return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
+        };
+        const bool others_allowed =
+            count([](const query& one) { return one.expected != pace::quick; }) < part_of_threads(2);
+        const bool slow_allowed = count([](const query& one) { return one.expected == pace::slow; }) < part_of_threads(4);
+        return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
+            const bool quick = each.expected == pace::quick;
+            if (!quick && (!others_allowed || (each.expected == pace::slow && !slow_allowed))) return false;
+            const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
+            return of_domain < part_of_threads(quick ? 4 : 8);
+        });
+    }
+
+    void begin(place one) noexcept {
+        one->running = true;
+        running_.splice(running_.end(), waiting_, one);
+    }
+
+    /// Each thread that runs has a name, so that one name per free thread can begin now.
+    void start_threads() noexcept {
+        while (running_.size() < threads_max_) {
+            const auto one = next();
+            if (one == waiting_.end()) return;
+            try {
+                start_thread([self = this->shared_from_this(), one] { self->run(one); }).detach();
+            } catch (const std::exception&) {
+                if (!running_.empty()) return;  // the thread of one of these will look it up
+                queries failed;
+                failed.splice(failed.end(), waiting_, one);
+                end(*one, failed_to_start());
+                continue;
+            }
+            begin(one);  // its thread waits for the lock
+        }
+    }
+
+    void run(place one) noexcept {
+        {
+            const std::lock_guard begun{mutex_};  // after `begin`
+        }
+        for (;;) {
+            const auto started = clock::now();
+            const lookup_result<Addresses> looked_up = look_up_(one->host);
+            const bool was_quick = clock::now() - started < slow_lookup;
+
+            const std::lock_guard hold{mutex_};
+            queries finished;
+            finished.splice(finished.end(), running_, one);
+            if (stopping_) return;
+            if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
+            end(*one, looked_up);
+            const auto following = next();
+            if (following == waiting_.end()) return;
+            begin(following);
+            one = following;
+            start_threads();  // what this one has freed may be enough for two
+        }
+    }
+
+    [[nodiscard]] static lookup_result<Addresses> failed_to_start() noexcept {
+        try {
+            return {.end = lookup_end::local_failure, .reason = "no thread for the lookup"};
+        } catch (const std::exception&) {
+            return {.end = lookup_end::local_failure};
+        }
+    }
+
+    void remember(const query& one, bool was_quick) noexcept {
+        if (names_ == lookup_names::configured) return;
+        try {
+            if (was_quick) {
+                quick_names_.add(one.host);
+                slow_domains_.remove(one.domain);
+            } else {
+                quick_names_.remove(one.host);
+                slow_domains_.add(one.domain);
+            }
+        } catch (const std::exception&) {  // only slows later lookups
+        }
+    }
+    void end(query& one, const lookup_result<Addresses>& looked_up) noexcept {
+        by_host_.erase(one.host);
+        for (const caller& each : one.callers) {
+            try {
+                each.done(looked_up);
+            } catch (const std::exception&) {  // the caller has a timeout
+            }
+        }
+    }
+
+    const look_up look_up_;
+    const std::size_t threads_max_;
+    const lookup_names names_;
+    std::mutex mutex_;
+    std::unordered_map<std::string, place, keyed_hash> by_host_;  // keyed, because users choose the hosts
+    queries waiting_, running_;
+    recent_names quick_names_{names_max}, slow_domains_{names_max};
+    std::uint64_t last_number_ = 0;
+    bool stopping_ = false;
+};
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
+
+// <tollgate/webhooks/detail/name_lookup.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
+
+namespace tollgate::inline v0 {
+
+/// Resolves a host name to its addresses; none if the name does not exist. May block. Called from several threads at
+/// once, possibly even after a dispatcher has stopped: it must own all that it uses.
+///
+/// An exception counts as no addresses, with two exceptions. A std::system_error of `timed_out` or
+/// `resource_unavailable_try_again` means that no name server responded: the attempt is retried like a timeout. Any
+/// other std::system_error, and std::bad_alloc, mean that this machine could not send the query: no attempt is counted.
+using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
+
+/// The system's resolver (`getaddrinfo`), without its search list: `shop` does not resolve to `shop.our-office.example`, so leaving out
+/// a domain does not reach internal hosts. Names in `/etc/hosts` are found first.
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
+
+namespace webhooks {
+
+namespace detail {
+
+/// The addresses of `host` in text that is written as `/etc/hosts` (hosts(5)); none if it is not there.
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host);
+
+/// `system_lookup` with this `getaddrinfo` and this file in place of `/etc/hosts`.
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
+                                                                     decltype(&::getaddrinfo) look_up);
+
+}  // namespace detail
+
+using tollgate::detail::lookup_end;
+using lookup_result = tollgate::detail::lookup_result<std::vector<ip_address>>;
+using lookup_pool = tollgate::detail::lookup_pool<std::vector<ip_address>>;
+
+/// What `look_up` returns or throws; empty: `system_lookup`.
+[[nodiscard]] TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept;
+
+}  // namespace webhooks
+}  // namespace tollgate
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
+
+// <tollgate/webhooks/retry_schedule.hpp>
+#ifndef TOLLGATE_WEBHOOKS_RETRY_SCHEDULE_HPP
+#define TOLLGATE_WEBHOOKS_RETRY_SCHEDULE_HPP
+
+namespace tollgate::inline v0 {
+
+/// When a delivery that failed is retried, and when it is given up.
+struct retry_schedule {
+    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once.
+    std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
+                                    std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
+                                    std::chrono::hours{10}};
+    /// Each wait is randomly shortened or lengthened by up to this much, so that deliveries that failed together are
+    /// not retried together. At most 100.
+    unsigned jitter_percent = 20;
+    /// A hook with failures and no success for this long is disabled. 0: by its first failure.
+    milliseconds disable_after = default_disable_after;
+    /// The longest wait that a receiver can ask for with `Retry-After`. 0: it has no effect.
+    milliseconds retry_after_max = std::chrono::hours{24};
+};
+
+/// The randomness with which a wait is as long as planned.
+inline constexpr std::uint32_t chance_without_jitter = 0x8000'0000U;
+
+/// How an attempt ended, for `judge_attempt`.
+struct attempt_report {
+    tollgate::attempt attempt;
+    std::string_view retry_after;  ///< of the response, or empty; a view
+};
+
+/// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
+/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honored, up to
+/// `retry_after_max`; the attempt is made then or by chance up to `jitter_percent` later, but no later than the next attempt
+/// of the plan. A shorter one does not shorten the wait. `chance` is uniform over all values.
+[[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
+                                                     attempt_report report, instant now, std::uint32_t chance);
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_WEBHOOKS_RETRY_SCHEDULE_HPP
+
+// <tollgate/webhooks/hook_dispatch_settings.hpp>
+#ifndef TOLLGATE_WEBHOOKS_HOOK_DISPATCH_SETTINGS_HPP
+#define TOLLGATE_WEBHOOKS_HOOK_DISPATCH_SETTINGS_HPP
+
+namespace tollgate::inline v0 {
+
+/// Settings of the client that posts webhooks; comments give the reasons for the defaults. For their bounds, see
+/// `hook_dispatch_settings`.
+struct hook_client_settings {
+    std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
+
+    milliseconds attempt_timeout = default_attempt_timeout;  ///< for the whole attempt: 15 s
+    /// for looking up the name; the system's resolver tries a second server after 5 s
+    milliseconds lookup_timeout = seconds{5};
+    milliseconds connect_timeout = seconds{5};   ///< for connecting, over all addresses together
+    milliseconds handshake_timeout = seconds{5};  ///< for the TLS handshake: two round trips
+
+    /// For the body, once the status is known. Only the status counts, so the body must not occupy a slot for long.
+    milliseconds body_timeout = seconds{2};
+
+    /// PEM of the trusted certificate authorities; empty: the system's.
+    std::string authorities_file = {};
+    name_lookup look_up = {};              ///< empty: `system_lookup`
+    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once; 0 and 1 count as 2
+    std::size_t addresses_max = 8;         ///< addresses of a host that are tried
+
+    /// Idle connections kept for reuse; 16 MB if all of them use TLS. If this or one of the next three is 0, each connection is used only
+    /// once.
+    std::size_t idle_connections_max = 256;
+    std::size_t idle_per_host_max = 8;       ///< as many as attempts at once
+    milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
+    milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is resolved again
+
+    http::response_settings response = {};  ///< bounds of a response
+};
+
+/// Settings of a dispatcher; comments give the reasons for the defaults. Bounds are per dispatcher unless a comment
+/// says otherwise.
+///
+/// `hook_dispatcher::start` refuses settings outside their bounds: timeouts, intervals and the margin are 1 ms to 24 hours, other times at
+/// most 36,500 days, and counts 1 to 1,000,000. A comment says what 0 means where it is allowed.
+struct hook_dispatch_settings {
+    retry_schedule retry = {};
+    hook_client_settings client = {};
+    /// Whether the owner of an account may get deliveries; empty: all may. Those of other owners wait until this returns true, which is
+    /// asked again within a minute. Called on the dispatcher's thread, about once a second for an account with due deliveries. After an
+    /// error the deliveries wait, too.
+    std::function<result<bool>(const account_ref&)> is_owner_active = {};
+
+    /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
+    std::size_t attempts_max = 2048;
+    std::size_t slow_attempts_max = 1024;  ///< of these, to webhooks whose last attempt took a second or longer
+    std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
+    /// Of these, to the slow or new webhooks of one account (last attempt took a second or longer, or no attempt yet); and one more to a
+    /// webhook that has no attempt in progress.
+    std::size_t per_slow_host_max = 2;
+    /// Attempts that one hook gets in a minute. The minute begins with the first of these attempts; further attempts
+    /// wait for the next minute. 0: no bound, the default, because a bound also delays receivers that keep up.
+    /// `per_host_max` already limits how much a receiver gets at once, and a receiver that wants less can respond with
+    /// 429 or 503 and `Retry-After`.
+    std::size_t per_hook_minute_max = 0;
+    /// Bound on the data of all deliveries in flight. If this is 0, or less than the largest event: one delivery at a
+    /// time.
+    std::size_t data_bytes_max = 64 * 1024 * 1024;
+    std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
+
+    /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and for reaching the socket, the
+    /// rest to record the result. The rest is longer than `sqlite_store` waits for other writers (`sqlite_settings::busy_wait_max`). When a
+    /// process dies, its leased deliveries are sent again when their lease has ended.
+    milliseconds lease_margin = seconds{15};
+    /// How often to check whether another process has appended events: in a store that detects it cheaply
+    /// (`shared_outbox`), and in any other store. Events published through the dispatcher are sent at once.
+    milliseconds poll_interval{50};
+    milliseconds claim_interval = seconds{1};
+    /// How long ended deliveries and their attempts are kept. 0: until the next sweep, which runs once a minute.
+    milliseconds history = std::chrono::hours{24 * 30};
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_WEBHOOKS_HOOK_DISPATCH_SETTINGS_HPP
+
 // <tollgate/webhooks/publish.hpp>
 #ifndef TOLLGATE_WEBHOOKS_PUBLISH_HPP
 #define TOLLGATE_WEBHOOKS_PUBLISH_HPP
@@ -12122,68 +12913,6 @@ inline constexpr seconds webhook_tolerance{300};
 
 #endif  // TOLLGATE_WEBHOOKS_VERIFY_HPP
 
-// <tollgate/pipeline/detail/oauth_settings.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_OAUTH_SETTINGS_HPP
-#define TOLLGATE_PIPELINE_DETAIL_OAUTH_SETTINGS_HPP
-
-namespace tollgate::inline v0 {
-
-/// Settings of an authorization server.
-struct oauth_settings {
-    /// Without a trailing slash; also the issuer (RFC 8414, RFC 9207): `https://example.com`.
-    std::string auth_url = {};
-    /// The services whose scopes applications can request.
-    service_catalog services = {};
-    /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
-    std::vector<std::string> one_page_services = {};
-    /// What the name of the cookie of those pages begins with, as `session_settings::cookie_name`.
-    std::string cookie_name = {};
-
-    /// The page that errors and the metadata link to, as `api_settings::documentation_url` says. Empty: the metadata itself.
-    std::string documentation_url = {};
-
-    // Each time is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
-    seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
-    seconds access_token_lifetime{3600};
-    seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
-    seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
-    /// During this time, a refresh token that was replaced by its use returns its successor again: a response may be lost.
-    seconds rotation_grace{30};
-    /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
-    bool rotates_all_refresh_tokens = false;
-
-    seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
-    seconds device_poll_interval{5};    ///< between the polls of a device; below 2, polls count as for 2
-    /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
-    /// codes that may wait for one application (`limits::device_codes_per_application_max`).
-    quota device_requests{60, std::chrono::minutes{10}};
-    quota device_requests_of_site{120, std::chrono::minutes{10}};
-    quota device_requests_of_network{300, std::chrono::minutes{10}};
-    /// Wrong user codes that one user types. A guess is right with a probability of at most 1 in 2.5 million while as many codes
-    /// wait as one application may have.
-    quota user_code_attempts{10, std::chrono::hours{1}};
-
-    /// Requests of one address to the authorization pages: far more than people make.
-    quota page_requests{3000, std::chrono::minutes{10}};
-    /// Refreshes of one user's grant to one application, with all of its refresh tokens together, or tokens of an application for its
-    /// owner: as many access tokens may be valid (`limits::access_tokens_per_grant_max`).
-    quota refreshes{1000, std::chrono::hours{1}};
-    /// The same of one application, for all of its users: enough for a million users who refresh every hour.
-    quota refreshes_of_client{60'000, std::chrono::minutes{3}};
-
-    /// Failed client authentications per address; the same windows as the API's anonymous requests.
-    quota anonymous_quota = default_anonymous_quota;
-    /// Proxies that name their clients; of other peers the field is ignored.
-    std::vector<ip_network> trusted_proxies = {};
-    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
-    /// The origins whose pages may call the token endpoint and its like from a browser, as for the API.
-    std::vector<std::string> cors_origins = {"*"};
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_OAUTH_SETTINGS_HPP
-
 // <tollgate/oauth/authorization_server.hpp>
 #ifndef TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP
 #define TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP
@@ -12248,34 +12977,6 @@ private:
 }  // namespace tollgate
 
 #endif  // TOLLGATE_OAUTH_AUTHORIZATION_SERVER_HPP
-
-// <tollgate/pages/page_settings.hpp>
-#ifndef TOLLGATE_PAGES_PAGE_SETTINGS_HPP
-#define TOLLGATE_PAGES_PAGE_SETTINGS_HPP
-
-namespace tollgate::inline v0 {
-
-/// Settings of the account pages.
-struct page_settings {
-    std::string auth_url = {};      ///< without a trailing slash: `https://example.com`
-    service_catalog services = {};  ///< their scopes, accounts and events
-    std::string documentation_url = {};  ///< of the API, which each page links to; empty: none
-
-    /// Proxies that name their clients; the field is ignored if another peer sends it.
-    std::vector<ip_network> trusted_proxies = {};
-    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
-
-    /// Requests of one user, and of one address without a session: far more than a person makes.
-    quota requests{3000, std::chrono::minutes{10}};
-    quota test_events{60, std::chrono::hours{1}};  ///< that one user sends to webhooks
-    std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
-    std::size_t applications_per_user_max = limits::applications_per_user_max;
-    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_PAGES_PAGE_SETTINGS_HPP
 
 // <tollgate/pages/account_pages.hpp>
 #ifndef TOLLGATE_PAGES_ACCOUNT_PAGES_HPP
@@ -13234,9 +13935,9 @@ private:
 
 #endif  // TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_HPP
 
-// <tollgate/store/detail/errors.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_ERRORS_HPP
-#define TOLLGATE_STORE_DETAIL_ERRORS_HPP
+// <tollgate/store/store_error.hpp>
+#ifndef TOLLGATE_STORE_STORE_ERROR_HPP
+#define TOLLGATE_STORE_STORE_ERROR_HPP
 
 namespace tollgate::inline v0 {
 
@@ -13344,7 +14045,7 @@ template <class Verb>
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_STORE_DETAIL_ERRORS_HPP
+#endif  // TOLLGATE_STORE_STORE_ERROR_HPP
 
 // <tollgate/store/detail/memory/device_codes.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_MEMORY_DEVICE_CODES_HPP
@@ -14255,6 +14956,72 @@ static_assert(outbox<memory_store> && backlog_source<memory_store>);
 
 #endif  // TOLLGATE_STORE_MEMORY_HPP
 
+// <tollgate/store/schema_status.hpp>
+#ifndef TOLLGATE_STORE_SCHEMA_STATUS_HPP
+#define TOLLGATE_STORE_SCHEMA_STATUS_HPP
+
+namespace tollgate::inline v0 {
+
+/// The version of the tables of one component: the number of steps that were done.
+struct schema_status {
+    std::int64_t version = 0;  ///< 0: there are no tables yet
+    /// the version that this release needs; smaller than `version` if a later release changed them
+    std::int64_t newest = 0;
+    std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
+    bool is_usable = true;  ///< whether this release can use the tables, if necessary after the pending steps
+    std::string missing{};  ///< of the newest tables: one of the component's tables or indexes that does not exist
+};
+
+namespace sql {
+
+/// Counts the statements of a script: those ended by semicolons outside of quotes, comments and dollar quotes. SQLite
+/// triggers, which contain semicolons, count as more than one.
+[[nodiscard]] constexpr std::size_t count_statements(std::string_view script) noexcept {
+    std::size_t count = 0;
+    bool is_empty = true;
+    const auto skip_past = [&script](std::string_view end) {
+        const auto at = script.find(end);
+        script.remove_prefix(at == std::string_view::npos ? script.size() : at + end.size());
+    };
+    while (!script.empty()) {
+        const char c = script.front();
+        if (script.starts_with("--")) {
+            skip_past("\n");
+            continue;
+        }
+        std::string_view quote = script.substr(0, 1);
+        if (c == '$')
+            if (const auto end = script.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", 1);
+                end != std::string_view::npos && script[end] == '$')
+                quote = script.substr(0, end + 1);
+        script.remove_prefix(quote.size());
+        if (c == ';') {
+            if (!is_empty) ++count;
+            is_empty = true;
+            continue;
+        }
+        if (c == '\'' || c == '"' || quote.size() > 1) skip_past(quote);
+        if (c != ' ' && c != '\n') is_empty = false;
+    }
+    return is_empty ? count : count + 1;
+}
+
+/// The status of tables at `version`, which releases from version `works_with` on can use; `script_of` gives the script of a step.
+template <class Steps, class ScriptOf>
+[[nodiscard]] constexpr schema_status status_at(std::int64_t version, std::int64_t works_with, const Steps& steps, ScriptOf&& script_of) {
+    schema_status status{.version = version, .newest = static_cast<std::int64_t>(steps.size())};
+    status.is_usable = works_with <= status.newest;
+    for (auto i = static_cast<std::size_t>(version); i < steps.size(); ++i)
+        status.pending_statements += count_statements(script_of(steps[i]));
+    return status;
+}
+
+}  // namespace sql
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_SCHEMA_STATUS_HPP
+
 // <tollgate/base/detail/any_io_executor.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP
 #define TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP
@@ -14272,60 +15039,6 @@ class any_io_executor;
 }  // namespace asio
 
 #endif  // TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP
-
-// <tollgate/server/detail/server_statistics.hpp>
-#ifndef TOLLGATE_SERVER_DETAIL_SERVER_STATISTICS_HPP
-#define TOLLGATE_SERVER_DETAIL_SERVER_STATISTICS_HPP
-
-namespace tollgate::inline v0 {
-
-/// What a server has done since it was created, and what it does now.
-struct server_statistics {
-    std::size_t connections = 0;             ///< open now, those that are being refused included
-    std::uint64_t connections_accepted = 0;  ///< in all, those refused included
-    std::uint64_t connections_refused = 0;   ///< beyond a bound: closed after a 503, or at once
-    std::size_t queued = 0;                  ///< requests that wait for a worker now
-    std::uint64_t taken_up = 0;              ///< requests that a worker took up
-    std::chrono::nanoseconds waited{};       ///< of those, for a worker
-    std::uint64_t dropped = 0;               ///< requests that found the queue full, or no worker in time: 503
-    std::size_t unsent_bytes = 0;            ///< of responses that clients have not taken yet, now
-    std::uint64_t unsent_closed = 0;         ///< connections that were closed because that would have been too much
-};
-
-namespace server_detail {
-
-/// What `server::statistics` reports. Each thread counts its own events; no lock is needed.
-struct server_counters {
-    std::atomic<std::size_t> connections{0};
-    std::atomic<std::uint64_t> connections_accepted{0};
-    std::atomic<std::uint64_t> connections_refused{0};
-    std::atomic<std::uint64_t> taken_up{0};
-    std::atomic<std::chrono::steady_clock::rep> waited{0};
-    std::atomic<std::uint64_t> dropped{0};
-    std::atomic<std::size_t> unsent_bytes{0};
-    std::atomic<std::uint64_t> unsent_closed{0};
-
-    /// A connection that was accepted only to refuse it.
-    void count_refused() noexcept {
-        add(connections_accepted);
-        add(connections_refused);
-    }
-    static void add(auto& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
-    static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
-
-    [[nodiscard]] server_statistics read(std::size_t queued) const noexcept {
-        const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
-        return {value(connections), value(connections_accepted), value(connections_refused),
-                queued, value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped),
-                value(unsent_bytes), value(unsent_closed)};
-    }
-};
-
-}  // namespace server_detail
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_SERVER_DETAIL_SERVER_STATISTICS_HPP
 
 // <tollgate/server/server_settings.hpp>
 #ifndef TOLLGATE_SERVER_SERVER_SETTINGS_HPP
@@ -14438,6 +15151,60 @@ struct server_settings {
 }  // namespace tollgate
 
 #endif  // TOLLGATE_SERVER_SERVER_SETTINGS_HPP
+
+// <tollgate/server/server_statistics.hpp>
+#ifndef TOLLGATE_SERVER_SERVER_STATISTICS_HPP
+#define TOLLGATE_SERVER_SERVER_STATISTICS_HPP
+
+namespace tollgate::inline v0 {
+
+/// What a server has done since it was created, and what it does now.
+struct server_statistics {
+    std::size_t connections = 0;             ///< open now, those that are being refused included
+    std::uint64_t connections_accepted = 0;  ///< in all, those refused included
+    std::uint64_t connections_refused = 0;   ///< beyond a bound: closed after a 503, or at once
+    std::size_t queued = 0;                  ///< requests that wait for a worker now
+    std::uint64_t taken_up = 0;              ///< requests that a worker took up
+    std::chrono::nanoseconds waited{};       ///< of those, for a worker
+    std::uint64_t dropped = 0;               ///< requests that found the queue full, or no worker in time: 503
+    std::size_t unsent_bytes = 0;            ///< of responses that clients have not taken yet, now
+    std::uint64_t unsent_closed = 0;         ///< connections that were closed because that would have been too much
+};
+
+namespace server_detail {
+
+/// What `server::statistics` reports. Each thread counts its own events; no lock is needed.
+struct server_counters {
+    std::atomic<std::size_t> connections{0};
+    std::atomic<std::uint64_t> connections_accepted{0};
+    std::atomic<std::uint64_t> connections_refused{0};
+    std::atomic<std::uint64_t> taken_up{0};
+    std::atomic<std::chrono::steady_clock::rep> waited{0};
+    std::atomic<std::uint64_t> dropped{0};
+    std::atomic<std::size_t> unsent_bytes{0};
+    std::atomic<std::uint64_t> unsent_closed{0};
+
+    /// A connection that was accepted only to refuse it.
+    void count_refused() noexcept {
+        add(connections_accepted);
+        add(connections_refused);
+    }
+    static void add(auto& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
+    static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
+
+    [[nodiscard]] server_statistics read(std::size_t queued) const noexcept {
+        const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
+        return {value(connections), value(connections_accepted), value(connections_refused),
+                queued, value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped),
+                value(unsent_bytes), value(unsent_closed)};
+    }
+};
+
+}  // namespace server_detail
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_SERVER_STATISTICS_HPP
 
 // <tollgate/server/server.hpp>
 #ifndef TOLLGATE_SERVER_SERVER_HPP
@@ -14852,334 +15619,6 @@ namespace tollgate::inline v0::detail {
 }  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
-
-// <tollgate/base/detail/start_thread.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_START_THREAD_HPP
-#define TOLLGATE_BASE_DETAIL_START_THREAD_HPP
-
-namespace tollgate::inline v0::detail {
-
-/// Blocks signals on the calling thread, so that a thread which it starts meanwhile blocks them, too. Signals to the process are then
-/// delivered to the program's own threads, where it expects them: by a handler, `sigwait` or `signalfd`.
-///
-/// Not blocked are signals that a thread causes itself, whose handlers report crashes, and SIGPROF, with which profilers sample threads.
-class blocked_signals {
-public:
-    blocked_signals() noexcept {
-        sigset_t blocked;
-        ::sigfillset(&blocked);
-        for (const int each : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) ::sigdelset(&blocked, each);
-        ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
-    }
-    blocked_signals(const blocked_signals&) = delete;
-    blocked_signals& operator=(const blocked_signals&) = delete;
-    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-    sigset_t before_;
-};
-
-/// Starts a thread of the library's own, which takes none of the process's signals. With glibc, it cannot be cancelled. Throws
-/// `std::system_error`, or what copying `body` throws.
-template <class Body>
-[[nodiscard]] std::thread start_thread(Body body) {
-    const blocked_signals inherited;
-    return std::thread{[body = std::move(body)]() mutable {
-#if defined(__GLIBC__)
-        ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
-        // It has no effect on a thread that cannot be cancelled, except that glibc omits two atomic operations around each system call
-        // that may block. They cost a fifth of a short one.
-        ::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
-#endif
-        body();
-    }};
-}
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_BASE_DETAIL_START_THREAD_HPP
-
-// <tollgate/base/detail/lookup_pool.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
-#define TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
-
-namespace tollgate::inline v0::detail {
-
-/// The most recently added names, a bounded number.
-class recent_names {
-public:
-    explicit recent_names(std::size_t names_max) : names_max_{names_max} {}
-
-    [[nodiscard]] bool contains(const std::string& name) const { return places_.contains(name); }
-    void add(const std::string& name) {
-        if (const auto known = places_.find(name); known != places_.end())
-            return names_.splice(names_.begin(), names_, known->second);
-        std::list<std::string> added{name};
-        places_.emplace(added.front(), added.begin());
-        names_.splice(names_.begin(), added);
-        if (names_.size() > names_max_) remove(std::string{names_.back()});
-    }
-    void remove(const std::string& name) {
-        const auto known = places_.find(name);
-        if (known == places_.end()) return;
-        const auto place = known->second;
-        places_.erase(known);
-        names_.erase(place);
-    }
-
-private:
-    const std::size_t names_max_;
-    std::list<std::string> names_;  // most recent first
-    std::unordered_map<std::string_view, std::list<std::string>::iterator, keyed_hash> places_;  // keyed, because users choose the names
-};
-
-/// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
-[[nodiscard]] inline std::string domain_of(std::string_view host) {
-    if (host.ends_with('.')) host.remove_suffix(1);
-    const auto before = [host](std::size_t end) {
-        const auto dot = end == 0 ? std::string_view::npos : host.rfind('.', end - 1);
-        return dot == std::string_view::npos ? std::size_t{0} : dot + 1;
-    };
-    const std::size_t top = before(host.size());
-    if (top == 0) return std::string{host};
-    const std::size_t second = before(top - 1);
-    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // such as co, com, org
-    if (second == 0 || host.size() - top != country_bytes || top - 1 - second > kind_bytes_max)
-        return std::string{host.substr(second)};
-    return std::string{host.substr(before(second - 1))};
-}
-
-enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
-
-template <class Addresses>
-struct lookup_result {
-    lookup_end end = lookup_end::resolved;
-    Addresses addresses{};
-    std::string reason{};
-};
-
-/// Who chooses the names that a pool looks up.
-enum class lookup_names : std::uint8_t {
-    configured,  ///< the operator: any of them may use all threads
-    /// Users: the owner of a domain controls how long its lookup takes. So that names known to be quick always find a thread, all others
-    /// together use at most half of the threads, slow domains a quarter, and one domain an eighth (a quarter if the name is quick).
-    from_users,
-};
-
-/// Looks names up on threads of its own, because the system's resolver blocks. Threads are started when they are needed, up to a bound,
-/// end when no name waits for them, and are not joined: a thread that waits for a name server cannot be interrupted.
-template <class Addresses>
-class lookup_pool {
-public:
-    /// Must not throw. Called from several threads at once, possibly even after the pool has stopped: it must own all that it uses.
-    using look_up = std::function<lookup_result<Addresses>(const std::string& host)>;
-    using on_result = std::function<void(const lookup_result<Addresses>&)>;
-
-    /// `threads_max`: 0 and 1 count as 2.
-    lookup_pool(look_up resolver, std::size_t threads_max, lookup_names names)
-        : state_{std::make_shared<state>(std::move(resolver), threads_max, names)} {}
-    lookup_pool(const lookup_pool&) = delete;
-    lookup_pool& operator=(const lookup_pool&) = delete;
-    ~lookup_pool() { stop(); }
-
-    /// Calls `done` once, on one of the threads or, if none can be started, at once; not at all if the pool stops before or memory runs
-    /// out. Concurrent lookups of one name share one query. `done` is called with the pool's lock held: it must return quickly and not use
-    /// the pool. May throw std::bad_alloc; then `done` is not called. Returns a number for `withdraw`.
-    std::uint64_t resolve(const std::string& host, on_result done) { return state_->resolve(host, std::move(done)); }
-
-    /// For a caller that has timed out. If the name still waits for a thread, this lookup is removed, and the name with
-    /// its last lookup. False if a thread is resolving the name now.
-    [[nodiscard]] bool withdraw(const std::string& host, std::uint64_t number) { return state_->withdraw(host, number); }
-
-    /// After this has returned, no callback is called.
-    void stop() noexcept { state_->stop(); }
-
-private:
-    class state;
-    const std::shared_ptr<state> state_;
-};
-
-/// Shared by the threads, which may outlive the pool.
-template <class Addresses>
-class lookup_pool<Addresses>::state : public std::enable_shared_from_this<state> {
-public:
-    state(look_up resolver, std::size_t threads_max, lookup_names names)
-        : look_up_{std::move(resolver)}, threads_max_{(std::max)(threads_max, std::size_t{2})}, names_{names} {}
-
-    std::uint64_t resolve(const std::string& host, on_result done) {
-        const std::lock_guard hold{mutex_};
-        const std::uint64_t number = ++last_number_;
-        if (stopping_) return number;
-        if (const auto same = by_host_.find(host); same != by_host_.end()) {
-            same->second->callers.push_back({number, std::move(done)});
-            return number;
-        }
-        queries added;
-        added.push_back({host, names_ == lookup_names::from_users ? domain_of(host) : std::string{}});
-        query& one = added.front();
-        if (quick_names_.contains(host)) one.expected = pace::quick;
-        else if (slow_domains_.contains(one.domain)) one.expected = pace::slow;
-        one.callers.push_back({number, std::move(done)});
-        by_host_.emplace(host, added.begin());
-        waiting_.splice(waiting_.end(), added);
-        start_threads();
-        return number;
-    }
-
-    bool withdraw(const std::string& host, std::uint64_t number) {
-        const std::lock_guard hold{mutex_};
-        const auto found = by_host_.find(host);
-        if (found == by_host_.end()) return true;
-        const auto one = found->second;
-        if (one->running) return false;
-        std::erase_if(one->callers, [number](const caller& each) { return each.number == number; });
-        if (!one->callers.empty()) return true;
-        by_host_.erase(found);
-        waiting_.erase(one);
-        return true;
-    }
-
-    void stop() noexcept {
-        const std::lock_guard hold{mutex_};
-        stopping_ = true;
-        by_host_.clear();
-        waiting_.clear();
-        // Now: the callbacks belong to an executor that may be gone when the lookup ends.
-        for (query& each : running_) each.callers.clear();
-    }
-
-private:
-    using clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds slow_lookup{1};
-    static constexpr std::size_t names_max = 8192;  // at most 2 MB
-
-    enum class pace : std::uint8_t { unknown, quick, slow };
-    struct caller {
-        std::uint64_t number;
-        on_result done;
-    };
-    struct query {
-        std::string host;
-        std::string domain;
-        pace expected = pace::unknown;
-        bool running = false;
-        std::vector<caller> callers{};
-    };
-    using queries = std::list<query>;
-    using place = typename queries::iterator;
-
-    [[nodiscard]] std::size_t part_of_threads(std::size_t divisor) const noexcept {
-        return (std::max)(threads_max_ / divisor, std::size_t{1});
-    }
-
-    /// The next name that a thread may look up now.
-    [[nodiscard]] place next() noexcept {
-        if (names_ == lookup_names::configured) return waiting_.begin();
-        const auto count = [this](auto which) {
-            return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
-        };
-        const bool others_allowed =
-            count([](const query& one) { return one.expected != pace::quick; }) < part_of_threads(2);
-        const bool slow_allowed = count([](const query& one) { return one.expected == pace::slow; }) < part_of_threads(4);
-        return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
-            const bool quick = each.expected == pace::quick;
-            if (!quick && (!others_allowed || (each.expected == pace::slow && !slow_allowed))) return false;
-            const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
-            return of_domain < part_of_threads(quick ? 4 : 8);
-        });
-    }
-
-    void begin(place one) noexcept {
-        one->running = true;
-        running_.splice(running_.end(), waiting_, one);
-    }
-
-    /// Each thread that runs has a name, so that one name per free thread can begin now.
-    void start_threads() noexcept {
-        while (running_.size() < threads_max_) {
-            const auto one = next();
-            if (one == waiting_.end()) return;
-            try {
-                start_thread([self = this->shared_from_this(), one] { self->run(one); }).detach();
-            } catch (const std::exception&) {
-                if (!running_.empty()) return;  // the thread of one of these will look it up
-                queries failed;
-                failed.splice(failed.end(), waiting_, one);
-                end(*one, failed_to_start());
-                continue;
-            }
-            begin(one);  // its thread waits for the lock
-        }
-    }
-
-    void run(place one) noexcept {
-        {
-            const std::lock_guard begun{mutex_};  // after `begin`
-        }
-        for (;;) {
-            const auto started = clock::now();
-            const lookup_result<Addresses> looked_up = look_up_(one->host);
-            const bool was_quick = clock::now() - started < slow_lookup;
-
-            const std::lock_guard hold{mutex_};
-            queries finished;
-            finished.splice(finished.end(), running_, one);
-            if (stopping_) return;
-            if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
-            end(*one, looked_up);
-            const auto following = next();
-            if (following == waiting_.end()) return;
-            begin(following);
-            one = following;
-            start_threads();  // what this one has freed may be enough for two
-        }
-    }
-
-    [[nodiscard]] static lookup_result<Addresses> failed_to_start() noexcept {
-        try {
-            return {.end = lookup_end::local_failure, .reason = "no thread for the lookup"};
-        } catch (const std::exception&) {
-            return {.end = lookup_end::local_failure};
-        }
-    }
-
-    void remember(const query& one, bool was_quick) noexcept {
-        if (names_ == lookup_names::configured) return;
-        try {
-            if (was_quick) {
-                quick_names_.add(one.host);
-                slow_domains_.remove(one.domain);
-            } else {
-                quick_names_.remove(one.host);
-                slow_domains_.add(one.domain);
-            }
-        } catch (const std::exception&) {  // only slows later lookups
-        }
-    }
-    void end(query& one, const lookup_result<Addresses>& looked_up) noexcept {
-        by_host_.erase(one.host);
-        for (const caller& each : one.callers) {
-            try {
-                each.done(looked_up);
-            } catch (const std::exception&) {  // the caller has a timeout
-            }
-        }
-    }
-
-    const look_up look_up_;
-    const std::size_t threads_max_;
-    const lookup_names names_;
-    std::mutex mutex_;
-    std::unordered_map<std::string, place, keyed_hash> by_host_;  // keyed, because users choose the hosts
-    queries waiting_, running_;
-    recent_names quick_names_{names_max}, slow_domains_{names_max};
-    std::uint64_t last_number_ = 0;
-    bool stopping_ = false;
-};
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
 
 // <tollgate/base/detail/host_lookup.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
@@ -15840,65 +16279,6 @@ void reconnecting_pool<Connection>::report(bool up, std::string_view reason) noe
 
 #endif  // TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP
 
-// <tollgate/http/detail/chunk_framing.hpp>
-#ifndef TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP
-#define TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP
-
-namespace tollgate::inline v0::http::detail {
-
-/// What the next byte of a chunked body belongs to.
-enum class chunk_part : std::uint8_t { framing, data, trailers, refused };
-
-/// Reads the framing of the chunked coding (RFC 9112 section 7.1), for requests and responses: the chunk lines and the CRLF
-/// behind the data of a chunk. The caller reads data and trailers. Chunk extensions are checked and discarded.
-class chunk_framing {
-public:
-    /// Reads one byte of framing and returns what follows it: after `data`, the next byte of framing comes behind
-    /// `chunk_bytes()` bytes; after `refused`, see `refused_reason()`.
-    [[nodiscard]] TOLLGATE_DECL chunk_part read(char c) noexcept;
-
-    /// The size of the current chunk.
-    [[nodiscard]] std::uint64_t chunk_bytes() const noexcept { return chunk_bytes_; }
-    /// The bytes read so far, at most `limits::chunk_overhead_bytes_max` unless they were refused for that.
-    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-    /// A message with static storage.
-    [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
-
-private:
-    /// What the next byte of framing belongs to.
-    enum class state : std::uint8_t {
-        size_first,         // start of a chunk line
-        size_more,
-        before_semicolon,   // blanks, which only an extension may follow
-        extension_begin,    // after a semicolon: blanks, then a name
-        extension_name,
-        before_equals,      // blanks after a name
-        value_begin,        // after an equals sign: blanks, then a value
-        value_token,
-        value_quoted,
-        value_escaped,      // after a backslash in a quoted value
-        value_end,          // after the closing quote
-        line_lf,
-        data_cr,            // behind the data
-        data_lf,
-    };
-
-    [[nodiscard]] bool read_line_byte(char c) noexcept;
-    [[nodiscard]] chunk_part refuse(std::string_view reason) noexcept;
-
-    // Narrow, because each connection has one.
-    std::uint64_t chunk_bytes_ = 0;
-    std::string_view refused_reason_;
-    std::uint32_t bytes_ = 0;
-    std::uint16_t line_bytes_ = 0;  // of the current chunk line
-    std::uint8_t size_digits_ = 0;
-    state state_ = state::size_first;
-};
-
-}  // namespace tollgate::http::detail
-
-#endif  // TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_HPP
-
 // <tollgate/http/detail/chunked_body.hpp>
 #ifndef TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_HPP
 #define TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_HPP
@@ -16212,6 +16592,24 @@ inline char* write_response(const response& sent, const framing& framing, char* 
 }  // namespace tollgate::http
 
 #endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_WRITER_HPP
+
+// <tollgate/http/detail/retry_after.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP
+#define TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP
+
+namespace tollgate::inline v0::http {
+
+/// Parses a date in any of the three forms that RFC 9110 section 5.6.7 requires recipients to accept; empty for
+/// anything else. The weekday is not compared with the date. `now` determines the century of a two-digit year.
+[[nodiscard]] TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept;
+
+/// The time that a `Retry-After` (RFC 9110 section 10.2.3) asks to wait: whole seconds or a date, which may be past
+/// (zero). At most one year. Empty for anything else.
+[[nodiscard]] TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept;
+
+}  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP
 
 // <tollgate/limits/detail/locked_sets.hpp>
 #ifndef TOLLGATE_LIMITS_DETAIL_LOCKED_SETS_HPP
@@ -18888,72 +19286,6 @@ inline void decrypt_all(const secret_keys& keys, std::vector<due_delivery>& leas
 
 #endif  // TOLLGATE_STORE_DETAIL_SQL_HOOK_SECRETS_HPP
 
-// <tollgate/store/detail/sql/schema_status.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_SQL_SCHEMA_STATUS_HPP
-#define TOLLGATE_STORE_DETAIL_SQL_SCHEMA_STATUS_HPP
-
-namespace tollgate::inline v0 {
-
-/// The version of the tables of one component: the number of steps that were done.
-struct schema_status {
-    std::int64_t version = 0;  ///< 0: there are no tables yet
-    /// the version that this release needs; smaller than `version` if a later release changed them
-    std::int64_t newest = 0;
-    std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
-    bool is_usable = true;  ///< whether this release can use the tables, if necessary after the pending steps
-    std::string missing{};  ///< of the newest tables: one of the component's tables or indexes that does not exist
-};
-
-namespace sql {
-
-/// Counts the statements of a script: those ended by semicolons outside of quotes, comments and dollar quotes. SQLite
-/// triggers, which contain semicolons, count as more than one.
-[[nodiscard]] constexpr std::size_t count_statements(std::string_view script) noexcept {
-    std::size_t count = 0;
-    bool is_empty = true;
-    const auto skip_past = [&script](std::string_view end) {
-        const auto at = script.find(end);
-        script.remove_prefix(at == std::string_view::npos ? script.size() : at + end.size());
-    };
-    while (!script.empty()) {
-        const char c = script.front();
-        if (script.starts_with("--")) {
-            skip_past("\n");
-            continue;
-        }
-        std::string_view quote = script.substr(0, 1);
-        if (c == '$')
-            if (const auto end = script.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", 1);
-                end != std::string_view::npos && script[end] == '$')
-                quote = script.substr(0, end + 1);
-        script.remove_prefix(quote.size());
-        if (c == ';') {
-            if (!is_empty) ++count;
-            is_empty = true;
-            continue;
-        }
-        if (c == '\'' || c == '"' || quote.size() > 1) skip_past(quote);
-        if (c != ' ' && c != '\n') is_empty = false;
-    }
-    return is_empty ? count : count + 1;
-}
-
-/// The status of tables at `version`, which releases from version `works_with` on can use; `script_of` gives the script of a step.
-template <class Steps, class ScriptOf>
-[[nodiscard]] constexpr schema_status status_at(std::int64_t version, std::int64_t works_with, const Steps& steps, ScriptOf&& script_of) {
-    schema_status status{.version = version, .newest = static_cast<std::int64_t>(steps.size())};
-    status.is_usable = works_with <= status.newest;
-    for (auto i = static_cast<std::size_t>(version); i < steps.size(); ++i)
-        status.pending_statements += count_statements(script_of(steps[i]));
-    return status;
-}
-
-}  // namespace sql
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_STORE_DETAIL_SQL_SCHEMA_STATUS_HPP
-
 // <tollgate/store/detail/sql/statement_text.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_SQL_STATEMENT_TEXT_HPP
 #define TOLLGATE_STORE_DETAIL_SQL_STATEMENT_TEXT_HPP
@@ -19040,6 +19372,8 @@ namespace tollgate::inline v0 {
 #include <sys/un.h>
 #include <climits>
 #include <deque>
+#include <fstream>
+#include <istream>
 #include <variant>
 
 // <tollgate/base/detail/text.ipp>
@@ -20561,9 +20895,9 @@ TOLLGATE_DECL bool public_targets::allows(const ip_address& address) const noexc
 
 #endif  // TOLLGATE_POLICY_PUBLIC_TARGETS_IPP
 
-// <tollgate/policy/detail/segment_router.ipp>
-#ifndef TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_IPP
-#define TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_IPP
+// <tollgate/policy/segment_router.ipp>
+#ifndef TOLLGATE_POLICY_SEGMENT_ROUTER_IPP
+#define TOLLGATE_POLICY_SEGMENT_ROUTER_IPP
 
 namespace tollgate::inline v0 {
 
@@ -20644,7 +20978,7 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_POLICY_DETAIL_SEGMENT_ROUTER_IPP
+#endif  // TOLLGATE_POLICY_SEGMENT_ROUTER_IPP
 
 // <tollgate/policy/standard_webhook.ipp>
 #ifndef TOLLGATE_POLICY_STANDARD_WEBHOOK_IPP
@@ -20925,9 +21259,9 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
 
 #endif  // TOLLGATE_ACCOUNT_REGISTER_APPLICATION_IPP
 
-// <tollgate/pipeline/health.ipp>
-#ifndef TOLLGATE_PIPELINE_HEALTH_IPP
-#define TOLLGATE_PIPELINE_HEALTH_IPP
+// <tollgate/monitoring/health.ipp>
+#ifndef TOLLGATE_MONITORING_HEALTH_IPP
+#define TOLLGATE_MONITORING_HEALTH_IPP
 
 namespace tollgate::inline v0 {
 
@@ -21067,12 +21401,12 @@ TOLLGATE_DECL std::vector<std::string> health::failing() const {
 }
 
 TOLLGATE_DECL void health::handle(const http::request& request, http::response& response) const noexcept {
-    pipeline::write_or_status(response, http::status::internal_server_error, [&] {
+    http::detail::write_or_status(response, http::status::internal_server_error, [&] {
         if (!http::is_read(request.method)) {
             http::refuse_method(request, response, "GET, HEAD, OPTIONS");
             return;
         }
-        response.add_prepared_lines(pipeline::json_field_lines);
+        response.add_prepared_lines(http::detail::json_field_lines);
         http::json_writer json{response.body()};
         json.begin_object();
         if (!request.target.path.ends_with("/readyz")) {
@@ -21097,7 +21431,674 @@ TOLLGATE_DECL void health::handle(const http::refusal& refused, http::response& 
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_PIPELINE_HEALTH_IPP
+#endif  // TOLLGATE_MONITORING_HEALTH_IPP
+
+// <tollgate/monitoring/detail/affected_callers.hpp>
+#ifndef TOLLGATE_MONITORING_DETAIL_AFFECTED_CALLERS_HPP
+#define TOLLGATE_MONITORING_DETAIL_AFFECTED_CALLERS_HPP
+
+namespace tollgate::inline v0::monitoring {
+
+/// How a response affects its caller. Each response counts as one kind at most: a 503 that took long has failed.
+enum class effect : std::uint8_t {
+    failed,   ///< 5xx
+    limited,  ///< 429
+    slow,     ///< any other that took longer than `slow_after`
+};
+inline constexpr std::size_t effects = 3;
+
+inline constexpr std::chrono::milliseconds slow_after{250};  // a bound of the histogram of durations
+
+[[nodiscard]] constexpr std::string_view to_text(effect kind) noexcept {
+    constexpr std::array<std::string_view, effects> texts{"failed", "limited", "slow"};
+    return texts[static_cast<std::size_t>(kind)];
+}
+
+/// Empty for what most responses are: neither refused by a limit, nor failed, nor slow.
+[[nodiscard]] constexpr std::optional<effect> effect_of(http::status status, std::chrono::nanoseconds duration) noexcept {
+    if (to_number(status) >= 500) return effect::failed;
+    if (status == http::status::too_many_requests) return effect::limited;
+    if (duration > slow_after) return effect::slow;
+    return std::nullopt;
+}
+
+/// A user, or the network of a client that was not authenticated.
+struct affected_caller {
+    std::optional<user_id> user;
+    ip_address network;  ///< without the bits of the host; `::` of a user
+
+    [[nodiscard]] static constexpr affected_caller of(user_id user) noexcept { return {user, {}}; }
+    [[nodiscard]] static constexpr affected_caller of(const ip_address& client) noexcept {
+        return {std::nullopt, tollgate::detail::without_host(client)};
+    }
+
+    friend constexpr bool operator==(const affected_caller&, const affected_caller&) noexcept = default;
+};
+
+/// Counts responses of the callers that have most of them, with the Space-Saving algorithm (Metwally, Agrawal, El Abbadi, 2005): in
+/// a full table, a new caller replaces the one with the smallest count and takes over that count, so that a caller who had more than
+/// a sixteenth of all is in the table at the end. A report counts only what came after the caller entered, so it is never too high.
+class top_callers {
+public:
+    static constexpr std::size_t callers_max = 16;  // more than a person reads
+
+    struct entry {
+        affected_caller caller{};
+        std::uint64_t count = 0;
+        std::uint64_t inherited = 0;  ///< of `count`, what other callers had
+
+        [[nodiscard]] constexpr std::uint64_t own() const noexcept { return count - inherited; }
+    };
+
+    void add(const affected_caller& caller) noexcept {
+        entry* least = &entries_.front();
+        for (entry& each : entries_) {
+            if (each.count != 0 && each.caller == caller) {
+                ++each.count;
+                return;
+            }
+            if (each.count < least->count) least = &each;
+        }
+        *least = {caller, least->count + 1, least->count};
+    }
+    /// The caller's count since they entered the table; 0 if they are not in it.
+    [[nodiscard]] std::uint64_t count_of(const affected_caller& caller) const noexcept {
+        for (const entry& each : entries_)
+            if (each.count != 0 && each.caller == caller) return each.own();
+        return 0;
+    }
+    /// Calls `use(const affected_caller&, std::uint64_t)` for each.
+    template <class Use>
+    void each(Use&& use) const {
+        for (const entry& each : entries_)
+            if (each.count != 0) use(each.caller, each.own());
+    }
+
+private:
+    std::array<entry, callers_max> entries_{};
+};
+
+/// The callers who were affected most, by kind of effect, in the last one to two windows of time: an incident that is over does not
+/// hide the next one. Its memory is fixed. All functions may be called from many threads at once.
+class affected_callers {
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+    static constexpr std::chrono::minutes window{5};
+
+    void add(effect kind, const affected_caller& caller, time_point now) noexcept {
+        const std::lock_guard hold{mutex_};
+        advance(now);
+        current_[static_cast<std::size_t>(kind)].add(caller);
+    }
+
+    /// Calls `use(effect, const affected_caller&, std::uint64_t count)` for each, once. `use` may throw.
+    template <class Use>
+    void each(time_point now, Use&& use) {
+        std::array<top_callers, effects> current, previous;
+        {
+            const std::lock_guard hold{mutex_};
+            advance(now);
+            current = current_;
+            previous = previous_;
+        }
+        for (std::size_t i = 0; i < effects; ++i) {
+            const auto kind = static_cast<effect>(i);
+            current[i].each([&](const affected_caller& caller, std::uint64_t count) {
+                use(kind, caller, count + previous[i].count_of(caller));
+            });
+            previous[i].each([&](const affected_caller& caller, std::uint64_t count) {
+                if (current[i].count_of(caller) == 0) use(kind, caller, count);
+            });
+        }
+    }
+
+private:
+    void advance(time_point now) noexcept {
+        if (now < ends_) return;
+        const bool follows = now < ends_ + window;
+        previous_ = follows ? current_ : std::array<top_callers, effects>{};
+        current_ = {};
+        ends_ = (follows ? ends_ : now) + window;
+    }
+
+    std::mutex mutex_;
+    time_point ends_ = (time_point::min)();  // of the current window
+    std::array<top_callers, effects> current_, previous_;
+};
+
+}  // namespace tollgate::monitoring
+
+#endif  // TOLLGATE_MONITORING_DETAIL_AFFECTED_CALLERS_HPP
+
+// <tollgate/monitoring/detail/oauth_counts.hpp>
+#ifndef TOLLGATE_MONITORING_DETAIL_OAUTH_COUNTS_HPP
+#define TOLLGATE_MONITORING_DETAIL_OAUTH_COUNTS_HPP
+
+namespace tollgate::inline v0::monitoring {
+
+/// What `metrics` counts of OAuth. Refused requests are rare, or an attack that its limits slow down, so a lock is enough. All functions
+/// may be called from many threads at once.
+class oauth_counts {
+public:
+    /// Routes and error codes are of static storage, and there are few of both. The bound is for programs with endpoints of their own.
+    static constexpr std::size_t errors_max = 256;
+
+    void add_error(std::string_view route, std::string_view code) noexcept {
+        try {
+            const std::lock_guard hold{mutex_};
+            const auto found = errors_.find({route, code});
+            if (found != errors_.end()) ++found->second;
+            else if (errors_.size() < errors_max) errors_.emplace(std::pair{route, code}, 1);
+        } catch (const std::bad_alloc&) {  // the next one is counted
+        }
+    }
+    void add_revocation_after_reuse() noexcept { revocations_.fetch_add(1, std::memory_order_relaxed); }
+
+    /// `Writer`: `metrics_writer`.
+    template <class Writer>
+    void write(Writer& to) const {
+        to.counter("tollgate_oauth_errors_total", "OAuth requests that were refused, by route and error code.");
+        {
+            const std::lock_guard hold{mutex_};
+            for (const auto& [key, count] : errors_)
+                to.sample(count, {{"route", key.first.empty() ? std::string_view{"none"} : key.first}, {"error", key.second}});
+        }
+        to.counter("tollgate_revocations_after_reuse_total",
+                   "Authorizations and tokens that were revoked because a code or refresh token was used again.");
+        to.sample(revocations_.load(std::memory_order_relaxed));
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> errors_;  // by route and error code
+    std::atomic<std::uint64_t> revocations_{0};
+};
+
+}  // namespace tollgate::monitoring
+
+#endif  // TOLLGATE_MONITORING_DETAIL_OAUTH_COUNTS_HPP
+
+// <tollgate/monitoring/metrics.ipp>
+#ifndef TOLLGATE_MONITORING_METRICS_IPP
+#define TOLLGATE_MONITORING_METRICS_IPP
+
+namespace tollgate::inline v0 {
+
+namespace metrics_detail {
+
+using counter = std::atomic<std::uint64_t>;
+
+inline void add(counter& to, std::uint64_t count = 1) noexcept { to.fetch_add(count, std::memory_order_relaxed); }
+
+// What Prometheus recommends for requests of web services, with three smaller ones: most take less than 5 ms.
+inline constexpr std::array<double, 14> bounds_seconds{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
+
+struct histogram {
+    std::array<counter, bounds_seconds.size() + 1> buckets{};  // not cumulative; the last is all above
+    counter nanoseconds{};
+
+    void add(std::chrono::nanoseconds duration) noexcept {
+        const double seconds = std::chrono::duration<double>{duration}.count();
+        std::size_t at = 0;
+        while (at < bounds_seconds.size() && seconds > bounds_seconds[at]) ++at;
+        metrics_detail::add(buckets[at]);
+        metrics_detail::add(nanoseconds, static_cast<std::uint64_t>((std::max)(duration, std::chrono::nanoseconds{0}).count()));
+    }
+};
+
+/// Sums of histograms.
+struct histogram_sum {
+    std::array<std::uint64_t, bounds_seconds.size() + 1> buckets{};
+    std::uint64_t nanoseconds = 0;
+
+    void add(const histogram& source) noexcept {
+        for (std::size_t i = 0; i < buckets.size(); ++i) buckets[i] += source.buckets[i].load(std::memory_order_relaxed);
+        nanoseconds += source.nanoseconds.load(std::memory_order_relaxed);
+    }
+    void write(metrics_writer& to, std::string_view route, std::string_view method) const {
+        std::uint64_t count = 0;
+        const auto sample = [&](auto value, std::string_view suffix, std::string_view bound) {
+            if (route.empty() && !bound.empty()) to.sample(value, {{"le", bound}}, suffix);
+            else if (route.empty()) to.sample(value, {}, suffix);
+            else if (!bound.empty()) to.sample(value, {{"route", route}, {"method", method}, {"le", bound}}, suffix);
+            else to.sample(value, {{"route", route}, {"method", method}}, suffix);
+        };
+        for (std::size_t i = 0; i < buckets.size(); ++i) {
+            count += buckets[i];
+            char digits[24];
+            std::string_view bound = "+Inf";
+            if (i < bounds_seconds.size()) {
+                const auto end = std::to_chars(digits, digits + sizeof digits, bounds_seconds[i], std::chars_format::fixed).ptr;
+                bound = {digits, static_cast<std::size_t>(end - digits)};
+            }
+            sample(count, "_bucket", bound);
+        }
+        sample(static_cast<double>(nanoseconds) / 1e9, "_sum", {});
+        sample(count, "_count", {});
+    }
+};
+
+inline constexpr std::size_t routes_max = 96;
+inline constexpr std::size_t statuses_max = 32;  // counted separately
+inline constexpr std::size_t methods = static_cast<std::size_t>(http::method::other) + 1;
+
+/// The counters of one thread, or of several: there are a few shards, so that threads seldom write to the same cache line.
+struct shard {
+    struct route_counts {
+        std::array<counter, statuses_max> by_status{};
+        histogram durations;
+    };
+    std::array<route_counts, routes_max + 1> routes{};  // the last: all others
+    std::array<counter, statuses_max> refusals{};
+    counter unavailable{};  // problems of this kind
+    counter internal{};     // all other problems
+};
+
+inline constexpr std::size_t shards_max = 8;  // 50 KB each, if used
+
+/// The number of the calling thread's shard.
+inline std::size_t shard_number() noexcept {
+    static std::atomic<std::size_t> threads{0};
+    static thread_local const std::size_t number = threads.fetch_add(1, std::memory_order_relaxed) % shards_max;
+    return number;
+}
+
+/// The statuses that are counted separately. All others share the last place.
+inline constexpr std::array<std::uint16_t, statuses_max - 1> statuses{200, 201, 202, 204, 301, 302, 303, 304, 307, 308, 400,
+                                                                      401, 403, 404, 405, 406, 408, 409, 410, 413, 414, 415,
+                                                                      417, 421, 422, 429, 431, 500, 501, 503, 505};
+
+struct status_places {
+    std::array<std::uint8_t, 600> by_status{};
+    consteval status_places() {
+        by_status.fill(statuses_max - 1);
+        for (std::size_t i = 0; i < statuses.size(); ++i) by_status[statuses[i]] = static_cast<std::uint8_t>(i);
+    }
+};
+inline constexpr status_places places{};
+
+inline std::size_t place_of(http::status status) noexcept {
+    const unsigned number = to_number(status);
+    return number < places.by_status.size() ? places.by_status[number] : statuses_max - 1;
+}
+
+inline std::string status_text(std::size_t place) { return place < statuses.size() ? std::to_string(statuses[place]) : "other"; }
+
+/// Why a server refuses, from the status that it answers with.
+inline std::string_view refusal_kind(std::size_t place) noexcept {
+    switch (place < statuses.size() ? statuses[place] : 0) {
+        case 400: return "malformed";
+        case 408: return "too_slow";
+        case 413:
+        case 414:
+        case 431: return "too_large";
+        case 421: return "other_host";
+        case 503: return "overload";
+        default: return "other";
+    }
+}
+
+inline std::string_view outcome_text(delivery_outcome outcome) noexcept {
+    switch (outcome) {
+        case delivery_outcome::delivered: return "delivered";
+        case delivery_outcome::retry: return "retry";
+        case delivery_outcome::given_up: return "given_up";
+        case delivery_outcome::gone: return "gone";
+        case delivery_outcome::not_attempted: return "not_attempted";
+    }
+    return "other";
+}
+
+}  // namespace metrics_detail
+
+struct metrics::impl {
+    using shard = metrics_detail::shard;
+
+    /// A route and method that are counted. A route's text is of static storage, so that its address names it.
+    struct route_entry {
+        std::string route;
+        http::method method = http::method::other;
+    };
+    struct known_route {
+        std::atomic<const char*> text{nullptr};
+        std::array<std::atomic<std::uint16_t>, metrics_detail::methods> numbers{};  // plus one; zero: none yet
+    };
+    static constexpr std::size_t known_max = 256;  // a power of two: addresses of texts
+
+    std::array<std::atomic<shard*>, metrics_detail::shards_max> shards{};
+    std::array<known_route, known_max> known{};
+    mutable std::mutex routes_mutex;  // for new routes and for reports
+    std::vector<route_entry> routes;
+
+    std::array<metrics_detail::counter, 5> attempts{};
+    metrics_detail::histogram attempt_durations;
+    monitoring::affected_callers affected;
+    monitoring::oauth_counts oauth;
+    std::vector<collector> collectors;
+    std::vector<std::pair<std::string, std::function<backend_statistics()>>> backends;
+
+    impl() { routes.reserve(metrics_detail::routes_max); }
+    impl(const impl&) = delete;
+    impl& operator=(const impl&) = delete;
+    ~impl() {
+        for (auto& each : shards) delete each.load();
+    }
+
+    // What happens once, or rarely, is compiled outside of `on_request`.
+
+    /// The calling thread's shard; null if there is no memory for it.
+    shard* own_shard() noexcept {
+        auto& at = shards[metrics_detail::shard_number()];
+        if (shard* const existing = at.load(std::memory_order_acquire)) [[likely]] return existing;
+        return make_shard(at);
+    }
+    [[gnu::noinline, gnu::cold]] static shard* make_shard(std::atomic<shard*>& at) noexcept {
+        std::unique_ptr<shard> fresh{new (std::nothrow) shard};
+        shard* expected = nullptr;
+        if (fresh && at.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) return fresh.release();
+        return expected;
+    }
+
+    /// The entry of `known` that has this text, or could get it.
+    known_route* find(const char* text) noexcept {
+        const std::size_t hash = reinterpret_cast<std::uintptr_t>(text) * 0x9e37'79b9'7f4a'7c15 >> 32;
+        for (std::size_t i = 0; i < known_max; ++i) {
+            known_route& each = known[(hash + i) % known_max];
+            const char* const current = each.text.load(std::memory_order_acquire);
+            if (current == text || current == nullptr) return &each;
+        }
+        return nullptr;
+    }
+
+    /// The number of a route and method; `routes_max` for those beyond the bound.
+    std::size_t number_of(std::string_view route, http::method method) noexcept {
+        static constexpr char none = '\0';  // the address of the route of all requests without one
+        const char* const text = route.empty() ? &none : route.data();
+        known_route* at = find(text);
+        if (at == nullptr) return metrics_detail::routes_max;
+        auto& number = at->numbers[static_cast<std::size_t>(method)];
+        if (at->text.load(std::memory_order_acquire) == text)
+            if (const auto stored = number.load(std::memory_order_acquire)) [[likely]] return stored - std::size_t{1};
+        return learn(text, route, method);
+    }
+
+    [[gnu::noinline, gnu::cold]] std::size_t learn(const char* text, std::string_view route, http::method method) noexcept {
+        const std::lock_guard hold{routes_mutex};
+        known_route* at = find(text);
+        if (at == nullptr) return metrics_detail::routes_max;
+        auto number = static_cast<std::size_t>(
+            std::find_if(routes.begin(), routes.end(),
+                         [&](const route_entry& each) { return each.method == method && each.route == route; }) -
+            routes.begin());
+        if (number == routes.size() && number < metrics_detail::routes_max) {
+            try {
+                routes.push_back({std::string{route}, method});
+            } catch (const std::bad_alloc&) {
+                return metrics_detail::routes_max;
+            }
+        }
+        at->numbers[static_cast<std::size_t>(method)].store(static_cast<std::uint16_t>(number + 1), std::memory_order_release);
+        at->text.store(text, std::memory_order_release);
+        return number;
+    }
+
+    template <class Use>
+    void each_shard(Use&& use) const {
+        for (const auto& each : shards)
+            if (const shard* const existing = each.load(std::memory_order_acquire)) use(*existing);
+    }
+    /// The sum of the counters that `of` returns, one of each shard.
+    template <class Of>
+    [[nodiscard]] std::uint64_t sum(Of of) const {
+        std::uint64_t count = 0;
+        each_shard([&](const shard& each) { count += of(each).load(std::memory_order_relaxed); });
+        return count;
+    }
+
+    [[gnu::noinline, gnu::cold]] void add_affected(http::status status, const request_context& context, const caller* caller) noexcept {
+        if (const auto effect = monitoring::effect_of(status, context.duration))
+            affected.add(*effect,
+                         caller != nullptr ? monitoring::affected_caller::of(caller->user) : monitoring::affected_caller::of(context.client),
+                         std::chrono::steady_clock::now());
+    }
+
+    void write_requests(metrics_writer& to) const {
+        std::vector<route_entry> names;
+        {
+            const std::lock_guard hold{routes_mutex};
+            names = routes;
+        }
+        names.resize(metrics_detail::routes_max);
+        names.push_back({"other", http::method::other});
+        const auto method_of = [](const route_entry& entry) {
+            return entry.method == http::method::other ? "other" : to_text(entry.method);
+        };
+        const auto route_of = [](const route_entry& entry) { return entry.route.empty() ? std::string_view{"none"} : entry.route; };
+
+        std::vector<metrics_detail::histogram_sum> durations(names.size());
+        to.counter("tollgate_requests_total", "Requests by route, method and status.");
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            each_shard([&](const shard& each) { durations[i].add(each.routes[i].durations); });
+            for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place) {
+                const auto count = sum([&](const shard& each) -> auto& { return each.routes[i].by_status[place]; });
+                if (count != 0)
+                    to.sample(count, {{"route", route_of(names[i])}, {"method", method_of(names[i])},
+                                      {"status", metrics_detail::status_text(place)}});
+            }
+        }
+        to.histogram("tollgate_request_duration_seconds", "From the head of a request to its response, including all waits.");
+        for (std::size_t i = 0; i < names.size(); ++i)
+            if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
+                durations[i].write(to, route_of(names[i]), method_of(names[i]));
+    }
+
+    void write_failures(metrics_writer& to) const {
+        to.counter("tollgate_refusals_total", "Connections and requests that the server refused, not a handler.");
+        for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
+            std::uint64_t count = 0;
+            for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
+                if (metrics_detail::refusal_kind(place) == kind)
+                    count += sum([&](const shard& each) -> auto& { return each.refusals[place]; });
+            to.sample(count, {{"kind", kind}});
+        }
+        to.counter("tollgate_problems_total", "Server failures, in requests and deliveries.");
+        to.sample(sum([](const shard& each) -> auto& { return each.unavailable; }), {{"kind", "unavailable"}});
+        to.sample(sum([](const shard& each) -> auto& { return each.internal; }), {{"kind", "internal"}});
+    }
+
+    void write_affected(metrics_writer& to) {
+        to.gauge("tollgate_affected_requests",
+                 "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, by the callers "
+                 "with the most of them; each is counted from when it entered a table of 16.");
+        affected.each(std::chrono::steady_clock::now(),
+                      [&](monitoring::effect effect, const monitoring::affected_caller& caller, std::uint64_t count) {
+            if (caller.user) to.sample(count, {{"kind", to_text(effect)}, {"user", std::to_string(caller.user->value())}});
+            else to.sample(count, {{"kind", to_text(effect)}, {"network", network_of(caller.network)}});
+        });
+    }
+
+    void write_deliveries(metrics_writer& to) const {
+        to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by outcome.");
+        for (std::size_t i = 0; i < attempts.size(); ++i)
+            to.sample(attempts[i].load(std::memory_order_relaxed),
+                      {{"outcome", metrics_detail::outcome_text(static_cast<delivery_outcome>(i))}});
+        to.histogram("tollgate_delivery_attempt_duration_seconds", "Duration of attempts whose request was sent.");
+        metrics_detail::histogram_sum durations;
+        durations.add(attempt_durations);
+        durations.write(to, {}, {});
+    }
+
+    void write_backends(metrics_writer& to) const {
+        if (backends.empty()) return;
+        std::vector<backend_statistics> now;
+        for (const auto& [name, read] : backends) now.push_back(read());
+        const auto family = [&](auto&& value) {
+            for (std::size_t i = 0; i < now.size(); ++i) to.sample(value(now[i]), {{"backend", backends[i].first}});
+        };
+        const auto in_seconds = [](std::chrono::nanoseconds duration) { return std::chrono::duration<double>{duration}.count(); };
+        to.gauge("tollgate_backend_up", "0 while calls fail at once because the server cannot be reached.");
+        family([](const backend_statistics& statistics) { return statistics.is_up ? 1 : 0; });
+        to.counter("tollgate_backend_calls_total", "Uses of a connection to the store or the limits.");
+        family([](const backend_statistics& statistics) { return statistics.calls; });
+        to.counter("tollgate_backend_errors_total", "Calls that got no connection or lost it.");
+        family([](const backend_statistics& statistics) { return statistics.errors; });
+        to.counter("tollgate_backend_fallbacks_total", "Windows of requests that the limiter decided without its server.");
+        family([](const backend_statistics& statistics) { return statistics.fallbacks; });
+        to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
+        family([&](const backend_statistics& statistics) { return in_seconds(statistics.busy); });
+        to.counter("tollgate_backend_wait_seconds_total", "Time waited for a connection.");
+        family([&](const backend_statistics& statistics) { return in_seconds(statistics.waited); });
+        to.counter("tollgate_cache_hits_total", "Lookups that were answered without a call.");
+        family([](const backend_statistics& statistics) { return statistics.cache_hits; });
+        to.counter("tollgate_cache_misses_total", "Lookups that the cache could not answer.");
+        family([](const backend_statistics& statistics) { return statistics.cache_misses; });
+    }
+};
+
+TOLLGATE_DECL metrics::metrics() : impl_{std::make_unique<impl>()} {}
+TOLLGATE_DECL metrics::~metrics() = default;
+
+TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexcept {
+    auto* const shard = impl_->own_shard();
+    if (shard == nullptr) return;
+    auto& counts = shard->routes[impl_->number_of(record.context.route, record.request.method)];
+    metrics_detail::add(counts.by_status[metrics_detail::place_of(record.response.status())]);
+    counts.durations.add(record.context.duration);
+    if (record.context.duration > monitoring::slow_after || record.response.status() >= http::status::too_many_requests) [[unlikely]]
+        impl_->add_affected(record.response.status(), record.context, record.caller);
+    if (!record.oauth.error.empty()) [[unlikely]] impl_->oauth.add_error(record.context.route, record.oauth.error);
+}
+
+TOLLGATE_DECL void metrics::on_activity(const activity& done) const noexcept {
+    if (done.kind == activity_kind::access_revoked_after_reuse) impl_->oauth.add_revocation_after_reuse();
+}
+
+TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexcept {
+    if (auto* const shard = impl_->own_shard()) metrics_detail::add(shard->refusals[metrics_detail::place_of(record.refusal.status)]);
+    if (to_number(record.refusal.status) >= 500) impl_->add_affected(record.refusal.status, record.context, nullptr);
+}
+
+TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexcept {
+    auto* const shard = impl_->own_shard();
+    if (shard != nullptr) metrics_detail::add(record.error.kind == error_kind::unavailable ? shard->unavailable : shard->internal);
+}
+
+TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noexcept {
+    metrics_detail::add(impl_->attempts[static_cast<std::size_t>(record.result.outcome)]);
+    if (record.result.outcome != delivery_outcome::not_attempted) impl_->attempt_durations.add(record.result.attempt.duration);
+}
+
+TOLLGATE_DECL void metrics::add(collector function) { impl_->collectors.push_back(std::move(function)); }
+
+TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_statistics()> statistics) {
+    impl_->backends.emplace_back(std::move(name), std::move(statistics));
+}
+
+namespace metrics_detail {
+
+/// Read from `/proc/self`; nothing where it does not exist.
+inline void write_process(metrics_writer& to) {
+    rusage used{};
+    if (::getrusage(RUSAGE_SELF, &used) == 0) {
+        const auto in_seconds = [](const timeval& time) {
+            return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+        };
+        to.counter("process_cpu_seconds_total", "CPU time of the process.");
+        to.sample(in_seconds(used.ru_utime) + in_seconds(used.ru_stime));
+    }
+    if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
+        unsigned long all = 0, resident = 0;
+        const bool is_read = std::fscanf(file, "%lu %lu", &all, &resident) == 2;
+        std::fclose(file);
+        if (is_read) {
+            to.gauge("process_resident_memory_bytes", "Resident memory of the process.");
+            to.sample(std::uint64_t{resident} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+        }
+    }
+    if (DIR* const open = ::opendir("/proc/self/fd")) {
+        std::int64_t count = -3;  // `.`, `..` and the directory itself
+        while (::readdir(open) != nullptr) ++count;
+        ::closedir(open);
+        to.gauge("process_open_fds", "Open file descriptors.");
+        to.sample(count);
+        rlimit allowed{};
+        if (::getrlimit(RLIMIT_NOFILE, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY) {
+            to.gauge("process_max_fds", "File descriptors that the system allows.");
+            to.sample(std::uint64_t{allowed.rlim_cur});
+        }
+    }
+}
+
+}  // namespace metrics_detail
+
+TOLLGATE_DECL void metrics::watch_process() { add(&metrics_detail::write_process); }
+
+TOLLGATE_DECL std::string metrics::report() const {
+    std::string text;
+    metrics_writer writer{text};
+    impl_->write_requests(writer);
+    impl_->write_failures(writer);
+    impl_->oauth.write(writer);
+    impl_->write_affected(writer);
+    impl_->write_deliveries(writer);
+    impl_->write_backends(writer);
+    for (const auto& each : impl_->collectors) each(writer);
+    return text;
+}
+
+TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
+    http::detail::write_or_status(response, http::status::internal_server_error, [&] {
+        if (!http::is_read(request.method)) {
+            http::refuse_method(request, response, "GET, HEAD, OPTIONS");
+            return;
+        }
+        response.add("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+        response.body() = report();
+    });
+}
+
+TOLLGATE_DECL void metrics::handle(const http::refusal& refused, http::response& response) const noexcept {
+    response.set_status(refused.status);
+}
+
+TOLLGATE_DECL void metrics_writer::begin(std::string_view name, std::string_view help, std::string_view type) {
+    name_ = name;
+    to_.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+}
+
+TOLLGATE_DECL void metrics_writer::counter(std::string_view name, std::string_view help) { begin(name, help, "counter"); }
+TOLLGATE_DECL void metrics_writer::gauge(std::string_view name, std::string_view help) { begin(name, help, "gauge"); }
+TOLLGATE_DECL void metrics_writer::histogram(std::string_view name, std::string_view help) { begin(name, help, "histogram"); }
+
+TOLLGATE_DECL void metrics_writer::sample(double value, std::initializer_list<label> labels, std::string_view suffix) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    write_sample({digits, static_cast<std::size_t>(end - digits)}, labels, suffix);
+}
+
+TOLLGATE_DECL void metrics_writer::write_sample(std::string_view value, std::initializer_list<label> labels, std::string_view suffix) {
+    to_.append(name_).append(suffix);
+    char before = '{';
+    for (const label& each : labels) {
+        to_.append(1, before).append(each.name).append("=\"");
+        before = ',';
+        for (char c : each.value) {
+            if (c == '\n') {
+                to_.append("\\n");
+                continue;
+            }
+            if (c == '"' || c == '\\') to_.append(1, '\\');
+            to_.append(1, c);
+        }
+        to_.append("\"");
+    }
+    if (before == ',') to_.append("}");
+    to_.append(" ").append(value).append("\n");
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MONITORING_METRICS_IPP
 
 // <tollgate/http/detail/client_address.ipp>
 #ifndef TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_IPP
@@ -21854,672 +22855,91 @@ TOLLGATE_DECL void replace_with_error(http::response& response, const error& fai
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
 
-// <tollgate/pipeline/detail/affected_callers.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_AFFECTED_CALLERS_HPP
-#define TOLLGATE_PIPELINE_DETAIL_AFFECTED_CALLERS_HPP
+// <tollgate/web/consent_texts.ipp>
+#ifndef TOLLGATE_WEB_CONSENT_TEXTS_IPP
+#define TOLLGATE_WEB_CONSENT_TEXTS_IPP
 
-namespace tollgate::inline v0::pipeline {
+namespace tollgate::inline v0::detail {
 
-/// How a response affects its caller. Each response counts as one kind at most: a 503 that took long has failed.
-enum class effect : std::uint8_t {
-    failed,   ///< 5xx
-    limited,  ///< 429
-    slow,     ///< any other that took longer than `slow_after`
-};
-inline constexpr std::size_t effects = 3;
-
-inline constexpr std::chrono::milliseconds slow_after{250};  // a bound of the histogram of durations
-
-[[nodiscard]] constexpr std::string_view to_text(effect kind) noexcept {
-    constexpr std::array<std::string_view, effects> texts{"failed", "limited", "slow"};
-    return texts[static_cast<std::size_t>(kind)];
+TOLLGATE_DECL consent_texts german_consent_texts() {
+    return {
+        .title = "{} autorisieren?",
+        .asks = "{} möchte auf Ihr Konto bei {} zugreifen.",
+        .scopes = "Diese Anwendung erhält folgende Berechtigungen:",
+        .website = "Website laut Anwendung: {}",
+        .unproved = "Jedes Programm kann sich als diese Anwendung ausgeben. Fahren Sie nur fort, wenn Sie sie gerade "
+                    "selbst gestartet haben.",
+        .signed_in_as = "Sie sind als {} angemeldet.",
+        .other_user = "Nicht Sie?",
+        .allow = "{} autorisieren",
+        .deny = "Abbrechen",
+        .leads_to = "In beiden Fällen kehren Sie zu {} zurück.",
+        .revocable = "Sie können den Zugriff jederzeit in Ihren Kontoeinstellungen widerrufen.",
+        .sign_in = "Melden Sie sich an, um fortzufahren",
+        .missing_client = {"client_id fehlt oder ist ungültig",
+                           "Der Link, der hierher geführt hat, nennt nicht genau eine Anwendung. Kehren Sie zur Anwendung zurück "
+                           "und wenden Sie sich an deren Entwickler, falls das erneut geschieht."},
+        .unknown_client = {"Unbekannte Anwendung",
+                           "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
+                           "Zugriff gewährt."},
+        .stopped_client = {"Anwendung gesperrt",
+                           "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff gewährt."},
+        .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
+                            "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
+                            "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
+        .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
+                                  "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
+                                  "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
+                                  "gewährt."},
+        .received_redirect = "Die Anfrage enthält diese redirect_uri:",
+        .compare_redirect = "Als Entwickler vergleichen Sie sie Zeichen für Zeichen mit den registrierten Weiterleitungs-URLs. Nur "
+                            "der Port von http://127.0.0.1 und http://[::1] darf abweichen. Ist keine Weiterleitungs-URL registriert, "
+                            "vergleichen Sie Schema, Host und Port mit denen der Website der Anwendung.",
+        .missing_redirect = {"redirect_uri fehlt",
+                             "Für die Anwendung ist nicht genau eine Weiterleitungs-URL registriert, daher muss jede "
+                             "Anfrage eine redirect_uri enthalten. Es wurde kein Zugriff gewährt."},
+        .answered = {"Diese Anfrage wurde bereits beantwortet",
+                     "Die Anwendung hat Ihre Entscheidung bereits erhalten. Kehren Sie zu ihr zurück und beginnen Sie "
+                     "dort bei Bedarf von vorn."}};
 }
 
-/// Empty for what most responses are: neither refused by a limit, nor failed, nor slow.
-[[nodiscard]] constexpr std::optional<effect> effect_of(http::status status, std::chrono::nanoseconds duration) noexcept {
-    if (to_number(status) >= 500) return effect::failed;
-    if (status == http::status::too_many_requests) return effect::limited;
-    if (duration > slow_after) return effect::slow;
-    return std::nullopt;
+TOLLGATE_DECL device_texts german_device_texts() {
+    return {
+        .title = "Gerät verbinden",
+        .about = "Geben Sie den Code ein, den Ihr Gerät anzeigt.",
+        .code = "Code",
+        .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
+        .next = "Weiter",
+        .malformed = "Ein Code besteht aus 8 Buchstaben ohne Vokale, zum Beispiel BCDF-GHJK.",
+        .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf "
+                   "Ihrem Gerät.",
+        .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
+        .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
+        .warning = "Die Anfrage kam von der Adresse {} am {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
+                   "Gerät gestartet haben, das Sie vor sich haben. Wenn Ihnen jemand den Code oder diesen Link "
+                   "geschickt hat, brechen Sie ab: Die Person erhielte sonst Zugriff auf Ihr Konto.",
+        .code_shown = "Ihr Gerät muss diesen Code anzeigen: {}",
+        .approved = {"Das Gerät ist verbunden",
+                     "Das Gerät hat Zugriff auf das Konto von {}. Sie können zum Gerät zurückkehren: Es fährt in wenigen Sekunden "
+                     "fort."},
+        .denied = {"Zugriff abgelehnt", "Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
+        .approved_before = {"Das Gerät ist verbunden",
+                            "Sie haben dieses Gerät bereits autorisiert, daher hatte Ihre letzte Entscheidung keine Wirkung. Um "
+                            "ihm den Zugriff zu entziehen, widerrufen Sie in Ihren Kontoeinstellungen die Autorisierung der "
+                            "Anwendung."},
+        .denied_before = {"Zugriff abgelehnt",
+                          "Sie haben die Anfrage dieses Geräts bereits abgelehnt, daher hatte Ihre letzte Entscheidung keine "
+                          "Wirkung. Um das Gerät zu verbinden, beginnen Sie dort von vorn."},
+        .answered_by_other = {"Von einer anderen Person beantwortet",
+                              "Eine andere Person hat die Anfrage dieses Geräts zuerst beantwortet, daher hatte Ihre Entscheidung "
+                              "keine Wirkung. Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
+        .answered = {"Dieser Code wurde bereits verwendet",
+                     "Kehren Sie zu Ihrem Gerät zurück und beginnen Sie dort bei Bedarf von vorn."}};
 }
 
-/// A user, or the network of a client that was not authenticated.
-struct affected_caller {
-    std::optional<user_id> user;
-    ip_address network;  ///< without the bits of the host; `::` of a user
+}  // namespace tollgate::detail
 
-    [[nodiscard]] static constexpr affected_caller of(user_id user) noexcept { return {user, {}}; }
-    [[nodiscard]] static constexpr affected_caller of(const ip_address& client) noexcept {
-        return {std::nullopt, tollgate::detail::without_host(client)};
-    }
-
-    friend constexpr bool operator==(const affected_caller&, const affected_caller&) noexcept = default;
-};
-
-/// Counts responses of the callers that have most of them, with the Space-Saving algorithm (Metwally, Agrawal, El Abbadi, 2005): in
-/// a full table, a new caller replaces the one with the smallest count and takes over that count, so that a caller who had more than
-/// a sixteenth of all is in the table at the end. A report counts only what came after the caller entered, so it is never too high.
-class top_callers {
-public:
-    static constexpr std::size_t callers_max = 16;  // more than a person reads
-
-    struct entry {
-        affected_caller caller{};
-        std::uint64_t count = 0;
-        std::uint64_t inherited = 0;  ///< of `count`, what other callers had
-
-        [[nodiscard]] constexpr std::uint64_t own() const noexcept { return count - inherited; }
-    };
-
-    void add(const affected_caller& caller) noexcept {
-        entry* least = &entries_.front();
-        for (entry& each : entries_) {
-            if (each.count != 0 && each.caller == caller) {
-                ++each.count;
-                return;
-            }
-            if (each.count < least->count) least = &each;
-        }
-        *least = {caller, least->count + 1, least->count};
-    }
-    /// The caller's count since they entered the table; 0 if they are not in it.
-    [[nodiscard]] std::uint64_t count_of(const affected_caller& caller) const noexcept {
-        for (const entry& each : entries_)
-            if (each.count != 0 && each.caller == caller) return each.own();
-        return 0;
-    }
-    /// Calls `use(const affected_caller&, std::uint64_t)` for each.
-    template <class Use>
-    void each(Use&& use) const {
-        for (const entry& each : entries_)
-            if (each.count != 0) use(each.caller, each.own());
-    }
-
-private:
-    std::array<entry, callers_max> entries_{};
-};
-
-/// The callers who were affected most, by kind of effect, in the last one to two windows of time: an incident that is over does not
-/// hide the next one. Its memory is fixed. All functions may be called from many threads at once.
-class affected_callers {
-public:
-    using time_point = std::chrono::steady_clock::time_point;
-    static constexpr std::chrono::minutes window{5};
-
-    void add(effect kind, const affected_caller& caller, time_point now) noexcept {
-        const std::lock_guard hold{mutex_};
-        advance(now);
-        current_[static_cast<std::size_t>(kind)].add(caller);
-    }
-
-    /// Calls `use(effect, const affected_caller&, std::uint64_t count)` for each, once. `use` may throw.
-    template <class Use>
-    void each(time_point now, Use&& use) {
-        std::array<top_callers, effects> current, previous;
-        {
-            const std::lock_guard hold{mutex_};
-            advance(now);
-            current = current_;
-            previous = previous_;
-        }
-        for (std::size_t i = 0; i < effects; ++i) {
-            const auto kind = static_cast<effect>(i);
-            current[i].each([&](const affected_caller& caller, std::uint64_t count) {
-                use(kind, caller, count + previous[i].count_of(caller));
-            });
-            previous[i].each([&](const affected_caller& caller, std::uint64_t count) {
-                if (current[i].count_of(caller) == 0) use(kind, caller, count);
-            });
-        }
-    }
-
-private:
-    void advance(time_point now) noexcept {
-        if (now < ends_) return;
-        const bool follows = now < ends_ + window;
-        previous_ = follows ? current_ : std::array<top_callers, effects>{};
-        current_ = {};
-        ends_ = (follows ? ends_ : now) + window;
-    }
-
-    std::mutex mutex_;
-    time_point ends_ = (time_point::min)();  // of the current window
-    std::array<top_callers, effects> current_, previous_;
-};
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_AFFECTED_CALLERS_HPP
-
-// <tollgate/pipeline/detail/oauth_counts.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_OAUTH_COUNTS_HPP
-#define TOLLGATE_PIPELINE_DETAIL_OAUTH_COUNTS_HPP
-
-namespace tollgate::inline v0::pipeline {
-
-/// What `metrics` counts of OAuth. Refused requests are rare, or an attack that its limits slow down, so a lock is enough. All functions
-/// may be called from many threads at once.
-class oauth_counts {
-public:
-    /// Routes and error codes are of static storage, and there are few of both. The bound is for programs with endpoints of their own.
-    static constexpr std::size_t errors_max = 256;
-
-    void add_error(std::string_view route, std::string_view code) noexcept {
-        try {
-            const std::lock_guard hold{mutex_};
-            const auto found = errors_.find({route, code});
-            if (found != errors_.end()) ++found->second;
-            else if (errors_.size() < errors_max) errors_.emplace(std::pair{route, code}, 1);
-        } catch (const std::bad_alloc&) {  // the next one is counted
-        }
-    }
-    void add_revocation_after_reuse() noexcept { revocations_.fetch_add(1, std::memory_order_relaxed); }
-
-    /// `Writer`: `metrics_writer`.
-    template <class Writer>
-    void write(Writer& to) const {
-        to.counter("tollgate_oauth_errors_total", "OAuth requests that were refused, by route and error code.");
-        {
-            const std::lock_guard hold{mutex_};
-            for (const auto& [key, count] : errors_)
-                to.sample(count, {{"route", key.first.empty() ? std::string_view{"none"} : key.first}, {"error", key.second}});
-        }
-        to.counter("tollgate_revocations_after_reuse_total",
-                   "Authorizations and tokens that were revoked because a code or refresh token was used again.");
-        to.sample(revocations_.load(std::memory_order_relaxed));
-    }
-
-private:
-    mutable std::mutex mutex_;
-    std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> errors_;  // by route and error code
-    std::atomic<std::uint64_t> revocations_{0};
-};
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_OAUTH_COUNTS_HPP
-
-// <tollgate/pipeline/metrics.ipp>
-#ifndef TOLLGATE_PIPELINE_METRICS_IPP
-#define TOLLGATE_PIPELINE_METRICS_IPP
-
-namespace tollgate::inline v0 {
-
-namespace metrics_detail {
-
-using counter = std::atomic<std::uint64_t>;
-
-inline void add(counter& to, std::uint64_t count = 1) noexcept { to.fetch_add(count, std::memory_order_relaxed); }
-
-// What Prometheus recommends for requests of web services, with three smaller ones: most take less than 5 ms.
-inline constexpr std::array<double, 14> bounds_seconds{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
-
-struct histogram {
-    std::array<counter, bounds_seconds.size() + 1> buckets{};  // not cumulative; the last is all above
-    counter nanoseconds{};
-
-    void add(std::chrono::nanoseconds duration) noexcept {
-        const double seconds = std::chrono::duration<double>{duration}.count();
-        std::size_t at = 0;
-        while (at < bounds_seconds.size() && seconds > bounds_seconds[at]) ++at;
-        metrics_detail::add(buckets[at]);
-        metrics_detail::add(nanoseconds, static_cast<std::uint64_t>((std::max)(duration, std::chrono::nanoseconds{0}).count()));
-    }
-};
-
-/// Sums of histograms.
-struct histogram_sum {
-    std::array<std::uint64_t, bounds_seconds.size() + 1> buckets{};
-    std::uint64_t nanoseconds = 0;
-
-    void add(const histogram& source) noexcept {
-        for (std::size_t i = 0; i < buckets.size(); ++i) buckets[i] += source.buckets[i].load(std::memory_order_relaxed);
-        nanoseconds += source.nanoseconds.load(std::memory_order_relaxed);
-    }
-    void write(metrics_writer& to, std::string_view route, std::string_view method) const {
-        std::uint64_t count = 0;
-        const auto sample = [&](auto value, std::string_view suffix, std::string_view bound) {
-            if (route.empty() && !bound.empty()) to.sample(value, {{"le", bound}}, suffix);
-            else if (route.empty()) to.sample(value, {}, suffix);
-            else if (!bound.empty()) to.sample(value, {{"route", route}, {"method", method}, {"le", bound}}, suffix);
-            else to.sample(value, {{"route", route}, {"method", method}}, suffix);
-        };
-        for (std::size_t i = 0; i < buckets.size(); ++i) {
-            count += buckets[i];
-            char digits[24];
-            std::string_view bound = "+Inf";
-            if (i < bounds_seconds.size()) {
-                const auto end = std::to_chars(digits, digits + sizeof digits, bounds_seconds[i], std::chars_format::fixed).ptr;
-                bound = {digits, static_cast<std::size_t>(end - digits)};
-            }
-            sample(count, "_bucket", bound);
-        }
-        sample(static_cast<double>(nanoseconds) / 1e9, "_sum", {});
-        sample(count, "_count", {});
-    }
-};
-
-inline constexpr std::size_t routes_max = 96;
-inline constexpr std::size_t statuses_max = 32;  // counted separately
-inline constexpr std::size_t methods = static_cast<std::size_t>(http::method::other) + 1;
-
-/// The counters of one thread, or of several: there are a few shards, so that threads seldom write to the same cache line.
-struct shard {
-    struct route_counts {
-        std::array<counter, statuses_max> by_status{};
-        histogram durations;
-    };
-    std::array<route_counts, routes_max + 1> routes{};  // the last: all others
-    std::array<counter, statuses_max> refusals{};
-    counter unavailable{};  // problems of this kind
-    counter internal{};     // all other problems
-};
-
-inline constexpr std::size_t shards_max = 8;  // 50 KB each, if used
-
-/// The number of the calling thread's shard.
-inline std::size_t shard_number() noexcept {
-    static std::atomic<std::size_t> threads{0};
-    static thread_local const std::size_t number = threads.fetch_add(1, std::memory_order_relaxed) % shards_max;
-    return number;
-}
-
-/// The statuses that are counted separately. All others share the last place.
-inline constexpr std::array<std::uint16_t, statuses_max - 1> statuses{200, 201, 202, 204, 301, 302, 303, 304, 307, 308, 400,
-                                                                      401, 403, 404, 405, 406, 408, 409, 410, 413, 414, 415,
-                                                                      417, 421, 422, 429, 431, 500, 501, 503, 505};
-
-struct status_places {
-    std::array<std::uint8_t, 600> by_status{};
-    consteval status_places() {
-        by_status.fill(statuses_max - 1);
-        for (std::size_t i = 0; i < statuses.size(); ++i) by_status[statuses[i]] = static_cast<std::uint8_t>(i);
-    }
-};
-inline constexpr status_places places{};
-
-inline std::size_t place_of(http::status status) noexcept {
-    const unsigned number = to_number(status);
-    return number < places.by_status.size() ? places.by_status[number] : statuses_max - 1;
-}
-
-inline std::string status_text(std::size_t place) { return place < statuses.size() ? std::to_string(statuses[place]) : "other"; }
-
-/// Why a server refuses, from the status that it answers with.
-inline std::string_view refusal_kind(std::size_t place) noexcept {
-    switch (place < statuses.size() ? statuses[place] : 0) {
-        case 400: return "malformed";
-        case 408: return "too_slow";
-        case 413:
-        case 414:
-        case 431: return "too_large";
-        case 421: return "other_host";
-        case 503: return "overload";
-        default: return "other";
-    }
-}
-
-inline std::string_view outcome_text(delivery_outcome outcome) noexcept {
-    switch (outcome) {
-        case delivery_outcome::delivered: return "delivered";
-        case delivery_outcome::retry: return "retry";
-        case delivery_outcome::given_up: return "given_up";
-        case delivery_outcome::gone: return "gone";
-        case delivery_outcome::not_attempted: return "not_attempted";
-    }
-    return "other";
-}
-
-}  // namespace metrics_detail
-
-struct metrics::impl {
-    using shard = metrics_detail::shard;
-
-    /// A route and method that are counted. A route's text is of static storage, so that its address names it.
-    struct route_entry {
-        std::string route;
-        http::method method = http::method::other;
-    };
-    struct known_route {
-        std::atomic<const char*> text{nullptr};
-        std::array<std::atomic<std::uint16_t>, metrics_detail::methods> numbers{};  // plus one; zero: none yet
-    };
-    static constexpr std::size_t known_max = 256;  // a power of two: addresses of texts
-
-    std::array<std::atomic<shard*>, metrics_detail::shards_max> shards{};
-    std::array<known_route, known_max> known{};
-    mutable std::mutex routes_mutex;  // for new routes and for reports
-    std::vector<route_entry> routes;
-
-    std::array<metrics_detail::counter, 5> attempts{};
-    metrics_detail::histogram attempt_durations;
-    pipeline::affected_callers affected;
-    pipeline::oauth_counts oauth;
-    std::vector<collector> collectors;
-    std::vector<std::pair<std::string, std::function<backend_statistics()>>> backends;
-
-    impl() { routes.reserve(metrics_detail::routes_max); }
-    impl(const impl&) = delete;
-    impl& operator=(const impl&) = delete;
-    ~impl() {
-        for (auto& each : shards) delete each.load();
-    }
-
-    // What happens once, or rarely, is compiled outside of `on_request`.
-
-    /// The calling thread's shard; null if there is no memory for it.
-    shard* own_shard() noexcept {
-        auto& at = shards[metrics_detail::shard_number()];
-        if (shard* const existing = at.load(std::memory_order_acquire)) [[likely]] return existing;
-        return make_shard(at);
-    }
-    [[gnu::noinline, gnu::cold]] static shard* make_shard(std::atomic<shard*>& at) noexcept {
-        std::unique_ptr<shard> fresh{new (std::nothrow) shard};
-        shard* expected = nullptr;
-        if (fresh && at.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) return fresh.release();
-        return expected;
-    }
-
-    /// The entry of `known` that has this text, or could get it.
-    known_route* find(const char* text) noexcept {
-        const std::size_t hash = reinterpret_cast<std::uintptr_t>(text) * 0x9e37'79b9'7f4a'7c15 >> 32;
-        for (std::size_t i = 0; i < known_max; ++i) {
-            known_route& each = known[(hash + i) % known_max];
-            const char* const current = each.text.load(std::memory_order_acquire);
-            if (current == text || current == nullptr) return &each;
-        }
-        return nullptr;
-    }
-
-    /// The number of a route and method; `routes_max` for those beyond the bound.
-    std::size_t number_of(std::string_view route, http::method method) noexcept {
-        static constexpr char none = '\0';  // the address of the route of all requests without one
-        const char* const text = route.empty() ? &none : route.data();
-        known_route* at = find(text);
-        if (at == nullptr) return metrics_detail::routes_max;
-        auto& number = at->numbers[static_cast<std::size_t>(method)];
-        if (at->text.load(std::memory_order_acquire) == text)
-            if (const auto stored = number.load(std::memory_order_acquire)) [[likely]] return stored - std::size_t{1};
-        return learn(text, route, method);
-    }
-
-    [[gnu::noinline, gnu::cold]] std::size_t learn(const char* text, std::string_view route, http::method method) noexcept {
-        const std::lock_guard hold{routes_mutex};
-        known_route* at = find(text);
-        if (at == nullptr) return metrics_detail::routes_max;
-        auto number = static_cast<std::size_t>(
-            std::find_if(routes.begin(), routes.end(),
-                         [&](const route_entry& each) { return each.method == method && each.route == route; }) -
-            routes.begin());
-        if (number == routes.size() && number < metrics_detail::routes_max) {
-            try {
-                routes.push_back({std::string{route}, method});
-            } catch (const std::bad_alloc&) {
-                return metrics_detail::routes_max;
-            }
-        }
-        at->numbers[static_cast<std::size_t>(method)].store(static_cast<std::uint16_t>(number + 1), std::memory_order_release);
-        at->text.store(text, std::memory_order_release);
-        return number;
-    }
-
-    template <class Use>
-    void each_shard(Use&& use) const {
-        for (const auto& each : shards)
-            if (const shard* const existing = each.load(std::memory_order_acquire)) use(*existing);
-    }
-    /// The sum of the counters that `of` returns, one of each shard.
-    template <class Of>
-    [[nodiscard]] std::uint64_t sum(Of of) const {
-        std::uint64_t count = 0;
-        each_shard([&](const shard& each) { count += of(each).load(std::memory_order_relaxed); });
-        return count;
-    }
-
-    [[gnu::noinline, gnu::cold]] void add_affected(http::status status, const request_context& context, const caller* caller) noexcept {
-        if (const auto effect = pipeline::effect_of(status, context.duration))
-            affected.add(*effect,
-                         caller != nullptr ? pipeline::affected_caller::of(caller->user) : pipeline::affected_caller::of(context.client),
-                         std::chrono::steady_clock::now());
-    }
-
-    void write_requests(metrics_writer& to) const {
-        std::vector<route_entry> names;
-        {
-            const std::lock_guard hold{routes_mutex};
-            names = routes;
-        }
-        names.resize(metrics_detail::routes_max);
-        names.push_back({"other", http::method::other});
-        const auto method_of = [](const route_entry& entry) {
-            return entry.method == http::method::other ? "other" : to_text(entry.method);
-        };
-        const auto route_of = [](const route_entry& entry) { return entry.route.empty() ? std::string_view{"none"} : entry.route; };
-
-        std::vector<metrics_detail::histogram_sum> durations(names.size());
-        to.counter("tollgate_requests_total", "Requests by route, method and status.");
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            each_shard([&](const shard& each) { durations[i].add(each.routes[i].durations); });
-            for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place) {
-                const auto count = sum([&](const shard& each) -> auto& { return each.routes[i].by_status[place]; });
-                if (count != 0)
-                    to.sample(count, {{"route", route_of(names[i])}, {"method", method_of(names[i])},
-                                      {"status", metrics_detail::status_text(place)}});
-            }
-        }
-        to.histogram("tollgate_request_duration_seconds", "From the head of a request to its response, including all waits.");
-        for (std::size_t i = 0; i < names.size(); ++i)
-            if (std::any_of(durations[i].buckets.begin(), durations[i].buckets.end(), [](std::uint64_t count) { return count != 0; }))
-                durations[i].write(to, route_of(names[i]), method_of(names[i]));
-    }
-
-    void write_failures(metrics_writer& to) const {
-        to.counter("tollgate_refusals_total", "Connections and requests that the server refused, not a handler.");
-        for (const std::string_view kind : {"malformed", "too_slow", "too_large", "other_host", "overload", "other"}) {
-            std::uint64_t count = 0;
-            for (std::size_t place = 0; place < metrics_detail::statuses_max; ++place)
-                if (metrics_detail::refusal_kind(place) == kind)
-                    count += sum([&](const shard& each) -> auto& { return each.refusals[place]; });
-            to.sample(count, {{"kind", kind}});
-        }
-        to.counter("tollgate_problems_total", "Server failures, in requests and deliveries.");
-        to.sample(sum([](const shard& each) -> auto& { return each.unavailable; }), {{"kind", "unavailable"}});
-        to.sample(sum([](const shard& each) -> auto& { return each.internal; }), {{"kind", "internal"}});
-    }
-
-    void write_affected(metrics_writer& to) {
-        to.gauge("tollgate_affected_requests",
-                 "Requests of the last 5 to 10 minutes that failed (5xx), were limited (429) or took longer than 250 ms, by the callers "
-                 "with the most of them; each is counted from when it entered a table of 16.");
-        affected.each(std::chrono::steady_clock::now(),
-                      [&](pipeline::effect effect, const pipeline::affected_caller& caller, std::uint64_t count) {
-            if (caller.user) to.sample(count, {{"kind", to_text(effect)}, {"user", std::to_string(caller.user->value())}});
-            else to.sample(count, {{"kind", to_text(effect)}, {"network", network_of(caller.network)}});
-        });
-    }
-
-    void write_deliveries(metrics_writer& to) const {
-        to.counter("tollgate_delivery_attempts_total", "Attempts to deliver a webhook, by outcome.");
-        for (std::size_t i = 0; i < attempts.size(); ++i)
-            to.sample(attempts[i].load(std::memory_order_relaxed),
-                      {{"outcome", metrics_detail::outcome_text(static_cast<delivery_outcome>(i))}});
-        to.histogram("tollgate_delivery_attempt_duration_seconds", "Duration of attempts whose request was sent.");
-        metrics_detail::histogram_sum durations;
-        durations.add(attempt_durations);
-        durations.write(to, {}, {});
-    }
-
-    void write_backends(metrics_writer& to) const {
-        if (backends.empty()) return;
-        std::vector<backend_statistics> now;
-        for (const auto& [name, read] : backends) now.push_back(read());
-        const auto family = [&](auto&& value) {
-            for (std::size_t i = 0; i < now.size(); ++i) to.sample(value(now[i]), {{"backend", backends[i].first}});
-        };
-        const auto in_seconds = [](std::chrono::nanoseconds duration) { return std::chrono::duration<double>{duration}.count(); };
-        to.gauge("tollgate_backend_up", "0 while calls fail at once because the server cannot be reached.");
-        family([](const backend_statistics& statistics) { return statistics.is_up ? 1 : 0; });
-        to.counter("tollgate_backend_calls_total", "Uses of a connection to the store or the limits.");
-        family([](const backend_statistics& statistics) { return statistics.calls; });
-        to.counter("tollgate_backend_errors_total", "Calls that got no connection or lost it.");
-        family([](const backend_statistics& statistics) { return statistics.errors; });
-        to.counter("tollgate_backend_fallbacks_total", "Windows of requests that the limiter decided without its server.");
-        family([](const backend_statistics& statistics) { return statistics.fallbacks; });
-        to.counter("tollgate_backend_call_seconds_total", "Duration of those calls.");
-        family([&](const backend_statistics& statistics) { return in_seconds(statistics.busy); });
-        to.counter("tollgate_backend_wait_seconds_total", "Time waited for a connection.");
-        family([&](const backend_statistics& statistics) { return in_seconds(statistics.waited); });
-        to.counter("tollgate_cache_hits_total", "Lookups that were answered without a call.");
-        family([](const backend_statistics& statistics) { return statistics.cache_hits; });
-        to.counter("tollgate_cache_misses_total", "Lookups that the cache could not answer.");
-        family([](const backend_statistics& statistics) { return statistics.cache_misses; });
-    }
-};
-
-TOLLGATE_DECL metrics::metrics() : impl_{std::make_unique<impl>()} {}
-TOLLGATE_DECL metrics::~metrics() = default;
-
-TOLLGATE_DECL void metrics::on_request(const request_record& record) const noexcept {
-    auto* const shard = impl_->own_shard();
-    if (shard == nullptr) return;
-    auto& counts = shard->routes[impl_->number_of(record.context.route, record.request.method)];
-    metrics_detail::add(counts.by_status[metrics_detail::place_of(record.response.status())]);
-    counts.durations.add(record.context.duration);
-    if (record.context.duration > pipeline::slow_after || record.response.status() >= http::status::too_many_requests) [[unlikely]]
-        impl_->add_affected(record.response.status(), record.context, record.caller);
-    if (!record.oauth.error.empty()) [[unlikely]] impl_->oauth.add_error(record.context.route, record.oauth.error);
-}
-
-TOLLGATE_DECL void metrics::on_activity(const activity& done) const noexcept {
-    if (done.kind == activity_kind::access_revoked_after_reuse) impl_->oauth.add_revocation_after_reuse();
-}
-
-TOLLGATE_DECL void metrics::on_refusal(const refusal_record& record) const noexcept {
-    if (auto* const shard = impl_->own_shard()) metrics_detail::add(shard->refusals[metrics_detail::place_of(record.refusal.status)]);
-    if (to_number(record.refusal.status) >= 500) impl_->add_affected(record.refusal.status, record.context, nullptr);
-}
-
-TOLLGATE_DECL void metrics::on_problem(const problem_record& record) const noexcept {
-    auto* const shard = impl_->own_shard();
-    if (shard != nullptr) metrics_detail::add(record.error.kind == error_kind::unavailable ? shard->unavailable : shard->internal);
-}
-
-TOLLGATE_DECL void metrics::on_attempt(const delivery_record& record) const noexcept {
-    metrics_detail::add(impl_->attempts[static_cast<std::size_t>(record.result.outcome)]);
-    if (record.result.outcome != delivery_outcome::not_attempted) impl_->attempt_durations.add(record.result.attempt.duration);
-}
-
-TOLLGATE_DECL void metrics::add(collector function) { impl_->collectors.push_back(std::move(function)); }
-
-TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_statistics()> statistics) {
-    impl_->backends.emplace_back(std::move(name), std::move(statistics));
-}
-
-namespace metrics_detail {
-
-/// Read from `/proc/self`; nothing where it does not exist.
-inline void write_process(metrics_writer& to) {
-    rusage used{};
-    if (::getrusage(RUSAGE_SELF, &used) == 0) {
-        const auto in_seconds = [](const timeval& time) {
-            return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-        };
-        to.counter("process_cpu_seconds_total", "CPU time of the process.");
-        to.sample(in_seconds(used.ru_utime) + in_seconds(used.ru_stime));
-    }
-    if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
-        unsigned long all = 0, resident = 0;
-        const bool is_read = std::fscanf(file, "%lu %lu", &all, &resident) == 2;
-        std::fclose(file);
-        if (is_read) {
-            to.gauge("process_resident_memory_bytes", "Resident memory of the process.");
-            to.sample(std::uint64_t{resident} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
-        }
-    }
-    if (DIR* const open = ::opendir("/proc/self/fd")) {
-        std::int64_t count = -3;  // `.`, `..` and the directory itself
-        while (::readdir(open) != nullptr) ++count;
-        ::closedir(open);
-        to.gauge("process_open_fds", "Open file descriptors.");
-        to.sample(count);
-        rlimit allowed{};
-        if (::getrlimit(RLIMIT_NOFILE, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY) {
-            to.gauge("process_max_fds", "File descriptors that the system allows.");
-            to.sample(std::uint64_t{allowed.rlim_cur});
-        }
-    }
-}
-
-}  // namespace metrics_detail
-
-TOLLGATE_DECL void metrics::watch_process() { add(&metrics_detail::write_process); }
-
-TOLLGATE_DECL std::string metrics::report() const {
-    std::string text;
-    metrics_writer writer{text};
-    impl_->write_requests(writer);
-    impl_->write_failures(writer);
-    impl_->oauth.write(writer);
-    impl_->write_affected(writer);
-    impl_->write_deliveries(writer);
-    impl_->write_backends(writer);
-    for (const auto& each : impl_->collectors) each(writer);
-    return text;
-}
-
-TOLLGATE_DECL void metrics::handle(const http::request& request, http::response& response) const noexcept {
-    pipeline::write_or_status(response, http::status::internal_server_error, [&] {
-        if (!http::is_read(request.method)) {
-            http::refuse_method(request, response, "GET, HEAD, OPTIONS");
-            return;
-        }
-        response.add("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
-        response.body() = report();
-    });
-}
-
-TOLLGATE_DECL void metrics::handle(const http::refusal& refused, http::response& response) const noexcept {
-    response.set_status(refused.status);
-}
-
-TOLLGATE_DECL void metrics_writer::begin(std::string_view name, std::string_view help, std::string_view type) {
-    name_ = name;
-    to_.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
-}
-
-TOLLGATE_DECL void metrics_writer::counter(std::string_view name, std::string_view help) { begin(name, help, "counter"); }
-TOLLGATE_DECL void metrics_writer::gauge(std::string_view name, std::string_view help) { begin(name, help, "gauge"); }
-TOLLGATE_DECL void metrics_writer::histogram(std::string_view name, std::string_view help) { begin(name, help, "histogram"); }
-
-TOLLGATE_DECL void metrics_writer::sample(double value, std::initializer_list<label> labels, std::string_view suffix) {
-    char digits[32];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-    write_sample({digits, static_cast<std::size_t>(end - digits)}, labels, suffix);
-}
-
-TOLLGATE_DECL void metrics_writer::write_sample(std::string_view value, std::initializer_list<label> labels, std::string_view suffix) {
-    to_.append(name_).append(suffix);
-    char before = '{';
-    for (const label& each : labels) {
-        to_.append(1, before).append(each.name).append("=\"");
-        before = ',';
-        for (char c : each.value) {
-            if (c == '\n') {
-                to_.append("\\n");
-                continue;
-            }
-            if (c == '"' || c == '\\') to_.append(1, '\\');
-            to_.append(1, c);
-        }
-        to_.append("\"");
-    }
-    if (before == ',') to_.append("}");
-    to_.append(" ").append(value).append("\n");
-}
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_PIPELINE_METRICS_IPP
+#endif  // TOLLGATE_WEB_CONSENT_TEXTS_IPP
 
 // <tollgate/web/detail/common_passwords.hpp>
 #ifndef TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
@@ -22815,9 +23235,9 @@ inline constexpr std::size_t common_password_bytes_max = 25;
 
 #endif  // TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
 
-// <tollgate/web/detail/credential_rules.ipp>
-#ifndef TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_IPP
-#define TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_IPP
+// <tollgate/web/credential_rules.ipp>
+#ifndef TOLLGATE_WEB_CREDENTIAL_RULES_IPP
+#define TOLLGATE_WEB_CREDENTIAL_RULES_IPP
 
 namespace tollgate::inline v0 {
 namespace detail {
@@ -22854,11 +23274,11 @@ TOLLGATE_DECL bool is_common_password(std::string_view password, std::string_vie
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEB_DETAIL_CREDENTIAL_RULES_IPP
+#endif  // TOLLGATE_WEB_CREDENTIAL_RULES_IPP
 
-// <tollgate/web/detail/sign_in_throttle.ipp>
-#ifndef TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_IPP
-#define TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_IPP
+// <tollgate/web/sign_in_throttle.ipp>
+#ifndef TOLLGATE_WEB_SIGN_IN_THROTTLE_IPP
+#define TOLLGATE_WEB_SIGN_IN_THROTTLE_IPP
 
 namespace tollgate::inline v0 {
 
@@ -22937,7 +23357,7 @@ TOLLGATE_DECL sign_in_throttle::counter_list sign_in_throttle::counters_of(const
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEB_DETAIL_SIGN_IN_THROTTLE_IPP
+#endif  // TOLLGATE_WEB_SIGN_IN_THROTTLE_IPP
 
 // <tollgate/http/detail/cookies.hpp>
 #ifndef TOLLGATE_HTTP_DETAIL_COOKIES_HPP
@@ -22996,9 +23416,9 @@ namespace tollgate::inline v0::web {
 
 #endif  // TOLLGATE_WEB_DETAIL_LANGUAGE_HPP
 
-// <tollgate/web/detail/session_cookies.ipp>
-#ifndef TOLLGATE_WEB_DETAIL_SESSION_COOKIES_IPP
-#define TOLLGATE_WEB_DETAIL_SESSION_COOKIES_IPP
+// <tollgate/web/session_cookies.ipp>
+#ifndef TOLLGATE_WEB_SESSION_COOKIES_IPP
+#define TOLLGATE_WEB_SESSION_COOKIES_IPP
 
 namespace tollgate::inline v0 {
 
@@ -23104,93 +23524,7 @@ TOLLGATE_DECL void browser_cookie::set(std::span<const std::byte, 16> random, st
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEB_DETAIL_SESSION_COOKIES_IPP
-
-// <tollgate/web/detail/consent_texts.ipp>
-#ifndef TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_IPP
-#define TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_IPP
-
-namespace tollgate::inline v0::detail {
-
-TOLLGATE_DECL consent_texts german_consent_texts() {
-    return {
-        .title = "{} autorisieren?",
-        .asks = "{} möchte auf Ihr Konto bei {} zugreifen.",
-        .scopes = "Diese Anwendung erhält folgende Berechtigungen:",
-        .website = "Website laut Anwendung: {}",
-        .unproved = "Jedes Programm kann sich als diese Anwendung ausgeben. Fahren Sie nur fort, wenn Sie sie gerade "
-                    "selbst gestartet haben.",
-        .signed_in_as = "Sie sind als {} angemeldet.",
-        .other_user = "Nicht Sie?",
-        .allow = "{} autorisieren",
-        .deny = "Abbrechen",
-        .leads_to = "In beiden Fällen kehren Sie zu {} zurück.",
-        .revocable = "Sie können den Zugriff jederzeit in Ihren Kontoeinstellungen widerrufen.",
-        .sign_in = "Melden Sie sich an, um fortzufahren",
-        .missing_client = {"client_id fehlt oder ist ungültig",
-                           "Der Link, der hierher geführt hat, nennt nicht genau eine Anwendung. Kehren Sie zur Anwendung zurück "
-                           "und wenden Sie sich an deren Entwickler, falls das erneut geschieht."},
-        .unknown_client = {"Unbekannte Anwendung",
-                           "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
-                           "Zugriff gewährt."},
-        .stopped_client = {"Anwendung gesperrt",
-                           "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff gewährt."},
-        .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
-                            "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
-                            "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
-        .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
-                                  "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
-                                  "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
-                                  "gewährt."},
-        .received_redirect = "Die Anfrage enthält diese redirect_uri:",
-        .compare_redirect = "Als Entwickler vergleichen Sie sie Zeichen für Zeichen mit den registrierten Weiterleitungs-URLs. Nur "
-                            "der Port von http://127.0.0.1 und http://[::1] darf abweichen. Ist keine Weiterleitungs-URL registriert, "
-                            "vergleichen Sie Schema, Host und Port mit denen der Website der Anwendung.",
-        .missing_redirect = {"redirect_uri fehlt",
-                             "Für die Anwendung ist nicht genau eine Weiterleitungs-URL registriert, daher muss jede "
-                             "Anfrage eine redirect_uri enthalten. Es wurde kein Zugriff gewährt."},
-        .answered = {"Diese Anfrage wurde bereits beantwortet",
-                     "Die Anwendung hat Ihre Entscheidung bereits erhalten. Kehren Sie zu ihr zurück und beginnen Sie "
-                     "dort bei Bedarf von vorn."}};
-}
-
-TOLLGATE_DECL device_texts german_device_texts() {
-    return {
-        .title = "Gerät verbinden",
-        .about = "Geben Sie den Code ein, den Ihr Gerät anzeigt.",
-        .code = "Code",
-        .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
-        .next = "Weiter",
-        .malformed = "Ein Code besteht aus 8 Buchstaben ohne Vokale, zum Beispiel BCDF-GHJK.",
-        .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf "
-                   "Ihrem Gerät.",
-        .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
-        .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
-        .warning = "Die Anfrage kam von der Adresse {} am {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
-                   "Gerät gestartet haben, das Sie vor sich haben. Wenn Ihnen jemand den Code oder diesen Link "
-                   "geschickt hat, brechen Sie ab: Die Person erhielte sonst Zugriff auf Ihr Konto.",
-        .code_shown = "Ihr Gerät muss diesen Code anzeigen: {}",
-        .approved = {"Das Gerät ist verbunden",
-                     "Das Gerät hat Zugriff auf das Konto von {}. Sie können zum Gerät zurückkehren: Es fährt in wenigen Sekunden "
-                     "fort."},
-        .denied = {"Zugriff abgelehnt", "Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
-        .approved_before = {"Das Gerät ist verbunden",
-                            "Sie haben dieses Gerät bereits autorisiert, daher hatte Ihre letzte Entscheidung keine Wirkung. Um "
-                            "ihm den Zugriff zu entziehen, widerrufen Sie in Ihren Kontoeinstellungen die Autorisierung der "
-                            "Anwendung."},
-        .denied_before = {"Zugriff abgelehnt",
-                          "Sie haben die Anfrage dieses Geräts bereits abgelehnt, daher hatte Ihre letzte Entscheidung keine "
-                          "Wirkung. Um das Gerät zu verbinden, beginnen Sie dort von vorn."},
-        .answered_by_other = {"Von einer anderen Person beantwortet",
-                              "Eine andere Person hat die Anfrage dieses Geräts zuerst beantwortet, daher hatte Ihre Entscheidung "
-                              "keine Wirkung. Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
-        .answered = {"Dieser Code wurde bereits verwendet",
-                     "Kehren Sie zu Ihrem Gerät zurück und beginnen Sie dort bei Bedarf von vorn."}};
-}
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_WEB_DETAIL_CONSENT_TEXTS_IPP
+#endif  // TOLLGATE_WEB_SESSION_COOKIES_IPP
 
 // <tollgate/web/detail/german_attempts.hpp>
 #ifndef TOLLGATE_WEB_DETAIL_GERMAN_ATTEMPTS_HPP
@@ -24049,6 +24383,522 @@ TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame& fr
 }  // namespace tollgate
 
 #endif  // TOLLGATE_WEB_PAGE_THEME_IPP
+
+// <tollgate/http/detail/chunk_framing.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP
+#define TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP
+
+namespace tollgate::inline v0::http::detail {
+
+TOLLGATE_DECL chunk_part chunk_framing::read(char c) noexcept {
+    if (++bytes_ > limits::chunk_overhead_bytes_max)
+        return refuse("The chunks of the body have too much framing for their data.");
+    switch (state_) {
+        case state::data_cr:
+            if (c != '\r') return refuse("A chunk is not followed by CRLF.");
+            state_ = state::data_lf;
+            return chunk_part::framing;
+        case state::data_lf:
+            if (c != '\n') return refuse("A chunk is not followed by CRLF.");
+            state_ = state::size_first;
+            chunk_bytes_ = 0;
+            return chunk_part::framing;
+        case state::line_lf:
+            if (c != '\n') return refuse("A chunk line does not end in CRLF.");
+            line_bytes_ = 0;
+            size_digits_ = 0;
+            state_ = state::data_cr;
+            return chunk_bytes_ == 0 ? chunk_part::trailers : chunk_part::data;
+        default:
+            if (++line_bytes_ > limits::chunk_line_bytes_max) return refuse("A chunk line is too long.");
+            if (!read_line_byte(c)) return refuse("A chunk line is not a hexadecimal size and extensions.");
+            return chunk_part::framing;
+    }
+}
+
+/// One byte of a chunk line before its LF:
+/// `chunk-size *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ) CR` (RFC 9112 section 7.1.1).
+TOLLGATE_DECL bool chunk_framing::read_line_byte(char c) noexcept {
+    constexpr std::uint8_t size_digits_max = 16;  // 64 bits
+    const bool blank = c == ' ' || c == '\t';
+    const auto go = [this](state next) {
+        state_ = next;
+        return true;
+    };
+    switch (state_) {
+        case state::size_first:
+        case state::size_more:
+            if (const int digit = hex_value(c); digit >= 0) {
+                if (++size_digits_ > size_digits_max) return false;
+                chunk_bytes_ = chunk_bytes_ << 4 | static_cast<unsigned>(digit);
+                return go(state::size_more);
+            }
+            if (state_ == state::size_first) return false;
+            return c == '\r'  ? go(state::line_lf)
+                   : c == ';' ? go(state::extension_begin)
+                              : blank && go(state::before_semicolon);
+        case state::before_semicolon: return c == ';' ? go(state::extension_begin) : blank;
+        case state::extension_begin: return blank || (is_token_char(c) && go(state::extension_name));
+        case state::extension_name:
+            if (is_token_char(c)) return true;
+            if (blank) return go(state::before_equals);
+            return c == '='   ? go(state::value_begin)
+                   : c == ';' ? go(state::extension_begin)
+                              : c == '\r' && go(state::line_lf);
+        case state::before_equals:
+            return blank || (c == '=' ? go(state::value_begin) : c == ';' && go(state::extension_begin));
+        case state::value_begin:
+            return blank || (c == '"' ? go(state::value_quoted) : is_token_char(c) && go(state::value_token));
+        case state::value_token:
+            if (is_token_char(c)) return true;
+            [[fallthrough]];
+        case state::value_end:
+            return c == '\r'  ? go(state::line_lf)
+                   : c == ';' ? go(state::extension_begin)
+                              : blank && go(state::before_semicolon);
+        case state::value_quoted:
+            return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !holds(value_ends, c);
+        case state::value_escaped: return !holds(value_ends, c) && go(state::value_quoted);
+        default: return false;
+    }
+}
+
+TOLLGATE_DECL chunk_part chunk_framing::refuse(std::string_view reason) noexcept {
+    refused_reason_ = reason;
+    return chunk_part::refused;
+}
+
+}  // namespace tollgate::http::detail
+
+#endif  // TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP
+
+// <tollgate/http/detail/response_parser.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
+#define TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
+
+namespace tollgate::inline v0::http {
+
+namespace detail {
+
+/// Whether it contains no control character but HTAB (RFC 9110 section 5.5).
+[[nodiscard]] inline bool is_field_text(std::string_view text) noexcept {
+    const char* const end = text.data() + text.size();
+    return find_value_end(text.data(), end) == end;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL response_parser::response_parser(const response_settings& settings) : settings_{settings} {}
+
+TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
+    stage_ = stage::status_line;
+    to_head_ = to_head;
+    begun_ = head_complete_ = older_ = keep_alive_ = body_cut_ = false;
+    status_ = 0;
+    consumed_ = header_bytes_ = field_count_ = 0;
+    body_bytes_ = left_bytes_ = 0;
+    framing_ = {};
+    chunks_ = {};
+    line_.clear();
+    body_.clear();
+    retry_after_.clear();
+    refused_reason_ = {};
+}
+
+TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
+    const std::size_t input_bytes = bytes.size();
+    begun_ = begun_ || input_bytes != 0;
+    bool waits = false;
+    while (!waits && stage_ != stage::complete && stage_ != stage::refused) {
+        switch (stage_) {
+            case stage::known_length:
+            case stage::until_close:
+            case stage::chunk_data:
+                waits = bytes.empty();
+                if (!waits) read_body(bytes);
+                break;
+            case stage::chunk_framing:
+                waits = bytes.empty();
+                if (!waits) read_chunk_framing(bytes);
+                break;
+            default:
+                if (std::string_view line; take_line(bytes, line)) {
+                    read_line(line);
+                    line_.clear();  // only now: `line` may be a view of it
+                } else {
+                    waits = true;
+                }
+        }
+    }
+    consumed_ = input_bytes - bytes.size();
+    return stage_ == stage::complete  ? response_step::complete
+           : stage_ == stage::refused ? response_step::refused
+                                      : response_step::needs_more;
+}
+
+TOLLGATE_DECL response_step response_parser::finish() noexcept {
+    consumed_ = 0;
+    if (stage_ == stage::until_close) complete();
+    if (stage_ == stage::complete) return response_step::complete;
+    if (stage_ == stage::refused) return response_step::refused;
+    const bool had_head = head_complete_;
+    refuse("The connection ended before the response did.");
+    head_complete_ = had_head;  // a head without its end may have lost fields, or be that of something else
+    return response_step::refused;
+}
+
+/// Removes the next line from `bytes`, without its CRLF; false if it is incomplete or refused. The length is checked as
+/// the line arrives and the content when it is complete, so that the result does not depend on the split.
+TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::string_view& line) {
+    const std::size_t left_bytes = settings_.header_bytes_max - header_bytes_;
+    const auto end = bytes.find('\n');
+    const std::size_t more = end == std::string_view::npos ? bytes.size() : end + 1;
+    const std::size_t size = line_.size() + more;
+    if (size > (std::min)(settings_.line_bytes_max, left_bytes)) {
+        refuse(settings_.line_bytes_max <= left_bytes ? "A line is too long." : "The header fields are too large.");
+        return false;
+    }
+    if (end == std::string_view::npos || !line_.empty()) {
+        line_.append(bytes.substr(0, more));
+        line = line_;
+    } else {
+        line = bytes.substr(0, more);
+    }
+    bytes.remove_prefix(more);
+    if (end == std::string_view::npos) return false;
+    header_bytes_ += size;
+    if (size < 2 || line[size - 2] != '\r') {
+        if (stage_ == stage::status_line) read_status_line(line.substr(0, size - 1));
+        if (stage_ != stage::refused) refuse("A line ends in LF without CR.");
+        return false;
+    }
+    line.remove_suffix(2);
+    return true;
+}
+
+TOLLGATE_DECL void response_parser::read_line(std::string_view line) {
+    if (stage_ == stage::status_line) return read_status_line(line);
+    if (!line.empty()) return read_field_line(line);
+    if (stage_ == stage::trailers) complete();
+    else judge_head();
+}
+
+TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
+    constexpr std::size_t version_bytes = 9, status_bytes = 3;
+    older_ = line.starts_with("HTTP/1.0 ");
+    if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The response does not begin with HTTP/1.1 or HTTP/1.0.");
+    const std::string_view digits = line.substr(version_bytes, status_bytes);
+    const std::string_view reason = line.substr(version_bytes + digits.size());
+    if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
+        !is_digit(digits[2]) || (!reason.empty() && reason.front() != ' '))
+        return refuse("The status is not three digits.");
+    if (!detail::is_field_text(reason)) return refuse("The status line contains a control character.");
+    status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
+    if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
+    framing_ = {};
+    retry_after_.clear();
+    stage_ = stage::fields;
+}
+
+TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
+    if (++field_count_ > settings_.field_count_max) return refuse("There are too many header fields.");
+    if (line.front() == ' ' || line.front() == '\t') return refuse("A field line begins with whitespace.");
+    const char* const begin = line.data();
+    const auto name_bytes = static_cast<std::size_t>(detail::find_token_end(begin, begin + line.size()) - begin);
+    if (name_bytes == 0 || name_bytes == line.size() || line[name_bytes] != ':')
+        return refuse("A field line does not begin with a name and a colon.");
+    const std::string_view value = line.substr(name_bytes + 1);
+    if (!detail::is_field_text(value)) return refuse("A field value contains a control character.");
+    if (stage_ == stage::fields) judge_field(line.substr(0, name_bytes), value);
+}
+
+TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::string_view value) {
+    const std::string_view text = trim_ows(value);
+    switch (to_field_id(name)) {
+        case field_id::content_length:
+            if (++framing_.content_lengths > 1) framing_.fault = "There is more than one Content-Length field.";
+            else if (const auto length = parse_decimal(text)) framing_.content_length = *length;
+            else framing_.fault = "The Content-Length is not a plain decimal number.";
+            return;
+        case field_id::transfer_encoding:
+            // No tabs around it: some implementations read them as part of the name.
+            if (++framing_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
+                framing_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
+            return;
+        case field_id::connection:
+            framing_.close = framing_.close || detail::list_holds(text, "close");
+            framing_.keep_alive = framing_.keep_alive || detail::list_holds(text, "keep-alive");
+            return;
+        default: break;
+    }
+    if (!ascii_iequals(name, "retry-after")) return;
+    retry_after_.clear();
+    if (++framing_.retry_afters == 1) retry_after_.append(text);
+}
+
+/// Where the body ends (RFC 9112 section 6.3).
+TOLLGATE_DECL void response_parser::judge_head() {
+    head_complete_ = status_ >= 200;
+    if (!framing_.fault.empty()) return refuse(framing_.fault);
+    if (framing_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
+    if (framing_.transfer_encodings != 0 && framing_.content_lengths != 0)
+        return refuse("There are both Transfer-Encoding and Content-Length.");
+    if (status_ < 200) {
+        status_ = 0;
+        stage_ = stage::status_line;
+        return;
+    }
+    keep_alive_ = !framing_.close && (!older_ || framing_.keep_alive);
+    if (to_head_ || status_ == 204 || status_ == 304) {
+        // A 204 has no body, but a server that announces one may also send it.
+        if (status_ == 204 && (framing_.content_length != 0 || framing_.transfer_encodings != 0)) keep_alive_ = false;
+        return complete();
+    }
+    if (framing_.transfer_encodings != 0) {
+        stage_ = stage::chunk_framing;
+        return;
+    }
+    if (framing_.content_lengths == 0) {
+        keep_alive_ = false;
+        stage_ = stage::until_close;
+        return;
+    }
+    left_bytes_ = framing_.content_length;
+    stage_ = stage::known_length;
+    if (left_bytes_ == 0) return complete();
+    // Do not wait for a body that will not be read to its end.
+    if (left_bytes_ > settings_.body_bytes_max && settings_.kept_bytes_max == 0) cut();
+}
+
+/// Precondition: `bytes` is not empty.
+TOLLGATE_DECL void response_parser::read_chunk_framing(std::string_view& bytes) {
+    const detail::chunk_part next = chunks_.read(bytes.front());
+    bytes.remove_prefix(1);
+    switch (next) {
+        case detail::chunk_part::framing: return;
+        case detail::chunk_part::data:
+            left_bytes_ = chunks_.chunk_bytes();
+            stage_ = stage::chunk_data;
+            return;
+        case detail::chunk_part::trailers: stage_ = stage::trailers; return;
+        case detail::chunk_part::refused: return refuse(chunks_.refused_reason());
+    }
+}
+
+/// Precondition: `bytes` is not empty.
+TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
+    const bool endless = stage_ == stage::until_close;
+    const bool beyond = stage_ == stage::known_length && framing_.content_length > settings_.body_bytes_max;
+    const std::uint64_t accepted_max = (beyond ? settings_.kept_bytes_max : settings_.body_bytes_max) - body_bytes_;
+    if (accepted_max == 0) return cut();
+    std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, accepted_max);
+    if (!endless) taken = (std::min)(taken, left_bytes_);
+
+    const std::size_t capacity = settings_.kept_bytes_max - body_.size();
+    const std::size_t size = taken;
+    body_.append(bytes.substr(0, (std::min)(size, capacity)));
+    if (size > capacity) body_cut_ = true;
+    bytes.remove_prefix(size);
+    body_bytes_ += taken;
+    if (endless) return;
+    left_bytes_ -= taken;
+    if (left_bytes_ == 0) stage_ = stage_ == stage::known_length ? stage::complete : stage::chunk_framing;
+    else if (beyond && body_bytes_ == settings_.kept_bytes_max) cut();
+}
+
+/// Ends a response early. Its remaining bytes would be taken for the next response, so the connection cannot be reused.
+TOLLGATE_DECL void response_parser::cut() noexcept {
+    body_cut_ = true;
+    keep_alive_ = false;
+    complete();
+}
+
+TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
+    if (stage_ == stage::fields && status_ >= 200) head_complete_ = true;
+    refused_reason_ = reason;
+    keep_alive_ = false;
+    stage_ = stage::refused;
+}
+
+}  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
+
+// <tollgate/webhooks/detail/name_lookup.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
+    return webhooks::detail::look_up_absolute(host, "/etc/hosts", &::getaddrinfo);
+}
+
+namespace webhooks {
+
+namespace detail {
+
+TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host) {
+    constexpr std::string_view blanks = " \t\r";
+    std::vector<ip_address> found;
+    for (std::string line; std::getline(hosts_file, line);) {
+        std::string_view rest{line};
+        rest = rest.substr(0, rest.find('#'));
+        const auto next_word = [&rest, blanks] {
+            const auto begin = rest.find_first_not_of(blanks);
+            rest.remove_prefix(begin == std::string_view::npos ? rest.size() : begin);
+            const auto word = rest.substr(0, rest.find_first_of(blanks));
+            rest.remove_prefix(word.size());
+            return word;
+        };
+        const auto address = next_word();
+        auto name = next_word();
+        while (!name.empty() && !ascii_iequals(name, host)) name = next_word();
+        if (name.empty()) continue;
+        if (const auto parsed = ip_address::parse(address); parsed && std::find(found.begin(), found.end(), *parsed) == found.end())
+            found.push_back(*parsed);
+    }
+    return found;
+}
+
+TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
+                                                       decltype(&::getaddrinfo) look_up) {
+    const std::string_view name = std::string_view{host}.substr(0, host.size() - (host.ends_with('.') ? 1 : 0));
+    if (std::ifstream file{hosts_file}; file)
+        if (auto found = find_host(file, name); !found.empty()) return found;
+    // A final dot makes the name absolute, so that no search list applies, whatever the system. glibc does not compare such a name with
+    // those in /etc/hosts, therefore the file is read above. (To change the options in `_res` instead would keep glibc from
+    // reading a changed resolv.conf.)
+    const std::string absolute = std::string{name} + '.';
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* first = nullptr;
+    errno = 0;
+    if (const int failed = look_up(absolute.c_str(), nullptr, &hints, &first); failed != 0) {
+        const int cause = errno;
+        if (failed == EAI_MEMORY) throw std::bad_alloc{};
+        if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
+            throw std::system_error{cause, std::generic_category(), "cannot look up names"};
+        if (failed == EAI_AGAIN) throw std::system_error{std::make_error_code(std::errc::timed_out)};
+        return {};
+    }
+
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{first, ::freeaddrinfo};
+
+    std::vector<ip_address> found;
+    for (const addrinfo* each = first; each != nullptr; each = each->ai_next) {
+        if (each->ai_family == AF_INET) {
+            sockaddr_in one{};
+            std::memcpy(&one, each->ai_addr, sizeof one);
+            std::array<std::uint8_t, 4> bytes{};
+            std::memcpy(bytes.data(), &one.sin_addr, bytes.size());
+            found.push_back(ip_address::v4(bytes[0], bytes[1], bytes[2], bytes[3]));
+        } else if (each->ai_family == AF_INET6) {
+            sockaddr_in6 one{};
+            std::memcpy(&one, each->ai_addr, sizeof one);
+            std::array<std::uint8_t, 16> bytes{};
+            std::memcpy(bytes.data(), &one.sin6_addr, bytes.size());
+            found.push_back(ip_address::from_bytes(bytes));
+        }
+    }
+    return found;
+}
+
+}  // namespace detail
+
+namespace detail {
+
+inline lookup_result failed_lookup(lookup_end end, const char* reason) noexcept {
+    try {
+        return {.end = end, .reason = reason};
+    } catch (const std::exception&) {
+        return {.end = end};
+    }
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept {
+    try {
+        return {.addresses = look_up ? look_up(host) : system_lookup(host)};
+    } catch (const std::system_error& failed) {
+        const bool no_response =
+            failed.code() == std::errc::timed_out || failed.code() == std::errc::resource_unavailable_try_again;
+        return detail::failed_lookup(no_response ? lookup_end::no_response : lookup_end::local_failure, failed.what());
+    } catch (const std::bad_alloc& failed) {
+        return detail::failed_lookup(lookup_end::local_failure, failed.what());
+    } catch (...) {
+        return {};
+    }
+}
+
+}  // namespace webhooks
+}  // namespace tollgate::inline v0
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
+
+// <tollgate/webhooks/retry_schedule.ipp>
+#ifndef TOLLGATE_WEBHOOKS_RETRY_SCHEDULE_IPP
+#define TOLLGATE_WEBHOOKS_RETRY_SCHEDULE_IPP
+
+namespace tollgate::inline v0 {
+namespace detail {
+
+/// `wait` times a factor between 1 - jitter and 1 + jitter.
+inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::uint32_t chance) noexcept {
+    const double jitter = (std::min)(jitter_percent, 100U) / 100.0;
+    const double even = static_cast<double>(chance) / 4294967295.0;  // 0 to 1
+    return milliseconds{
+        static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
+}
+
+/// From now to the first attempt of the plan that is later than `wait`; empty if none is.
+inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_schedule& schedule, std::size_t attempts_made) {
+    milliseconds planned{0};
+    for (std::size_t i = attempts_made; i < schedule.waits.size(); ++i)
+        if (planned += schedule.waits[i]; planned > wait) return planned;
+    return std::nullopt;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
+                                       instant now, std::uint32_t chance) {
+    attempt_result result{.lease = sent.lease, .target_url = sent.target_url, .attempt = std::move(report.attempt)};
+    const bool answered = result.attempt.end == attempt_end::answered;
+    if (answered && result.attempt.status / 100 == 2) {
+        result.outcome = delivery_outcome::delivered;
+        return result;
+    }
+    constexpr unsigned gone = 410;
+    if (answered && result.attempt.status == gone) {
+        result.outcome = delivery_outcome::gone;
+        return result;
+    }
+    result.disable_if_failing_since = now - schedule.disable_after;
+    if (sent.attempts_made >= schedule.waits.size()) return result;
+
+    const milliseconds planned = schedule.waits[sent.attempts_made];
+    milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
+    if (const auto requested = http::parse_retry_after(report.retry_after, now)) {
+        // Never earlier than requested; and deliveries refused together are not retried together.
+        const milliseconds honored = (std::min)(*requested, schedule.retry_after_max);
+        const milliseconds earliest = (std::max)(honored, planned);
+        wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + chance_without_jitter));
+        if (honored > planned) {
+            const auto next = detail::planned_after(honored, schedule, sent.attempts_made);
+            wait = (std::min)({wait, schedule.retry_after_max, next.value_or(wait)});
+        }
+    }
+    result.outcome = delivery_outcome::retry;
+    result.retry_at = now + wait;
+    return result;
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_WEBHOOKS_RETRY_SCHEDULE_IPP
 
 // <tollgate/webhooks/publish.ipp>
 #ifndef TOLLGATE_WEBHOOKS_PUBLISH_IPP
@@ -32582,94 +33432,6 @@ TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std:
 
 #endif  // TOLLGATE_BASE_DETAIL_AES_GCM_IPP
 
-// <tollgate/http/detail/chunk_framing.ipp>
-#ifndef TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP
-#define TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP
-
-namespace tollgate::inline v0::http::detail {
-
-TOLLGATE_DECL chunk_part chunk_framing::read(char c) noexcept {
-    if (++bytes_ > limits::chunk_overhead_bytes_max)
-        return refuse("The chunks of the body have too much framing for their data.");
-    switch (state_) {
-        case state::data_cr:
-            if (c != '\r') return refuse("A chunk is not followed by CRLF.");
-            state_ = state::data_lf;
-            return chunk_part::framing;
-        case state::data_lf:
-            if (c != '\n') return refuse("A chunk is not followed by CRLF.");
-            state_ = state::size_first;
-            chunk_bytes_ = 0;
-            return chunk_part::framing;
-        case state::line_lf:
-            if (c != '\n') return refuse("A chunk line does not end in CRLF.");
-            line_bytes_ = 0;
-            size_digits_ = 0;
-            state_ = state::data_cr;
-            return chunk_bytes_ == 0 ? chunk_part::trailers : chunk_part::data;
-        default:
-            if (++line_bytes_ > limits::chunk_line_bytes_max) return refuse("A chunk line is too long.");
-            if (!read_line_byte(c)) return refuse("A chunk line is not a hexadecimal size and extensions.");
-            return chunk_part::framing;
-    }
-}
-
-/// One byte of a chunk line before its LF:
-/// `chunk-size *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ) CR` (RFC 9112 section 7.1.1).
-TOLLGATE_DECL bool chunk_framing::read_line_byte(char c) noexcept {
-    constexpr std::uint8_t size_digits_max = 16;  // 64 bits
-    const bool blank = c == ' ' || c == '\t';
-    const auto go = [this](state next) {
-        state_ = next;
-        return true;
-    };
-    switch (state_) {
-        case state::size_first:
-        case state::size_more:
-            if (const int digit = hex_value(c); digit >= 0) {
-                if (++size_digits_ > size_digits_max) return false;
-                chunk_bytes_ = chunk_bytes_ << 4 | static_cast<unsigned>(digit);
-                return go(state::size_more);
-            }
-            if (state_ == state::size_first) return false;
-            return c == '\r'  ? go(state::line_lf)
-                   : c == ';' ? go(state::extension_begin)
-                              : blank && go(state::before_semicolon);
-        case state::before_semicolon: return c == ';' ? go(state::extension_begin) : blank;
-        case state::extension_begin: return blank || (is_token_char(c) && go(state::extension_name));
-        case state::extension_name:
-            if (is_token_char(c)) return true;
-            if (blank) return go(state::before_equals);
-            return c == '='   ? go(state::value_begin)
-                   : c == ';' ? go(state::extension_begin)
-                              : c == '\r' && go(state::line_lf);
-        case state::before_equals:
-            return blank || (c == '=' ? go(state::value_begin) : c == ';' && go(state::extension_begin));
-        case state::value_begin:
-            return blank || (c == '"' ? go(state::value_quoted) : is_token_char(c) && go(state::value_token));
-        case state::value_token:
-            if (is_token_char(c)) return true;
-            [[fallthrough]];
-        case state::value_end:
-            return c == '\r'  ? go(state::line_lf)
-                   : c == ';' ? go(state::extension_begin)
-                              : blank && go(state::before_semicolon);
-        case state::value_quoted:
-            return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !holds(value_ends, c);
-        case state::value_escaped: return !holds(value_ends, c) && go(state::value_quoted);
-        default: return false;
-    }
-}
-
-TOLLGATE_DECL chunk_part chunk_framing::refuse(std::string_view reason) noexcept {
-    refused_reason_ = reason;
-    return chunk_part::refused;
-}
-
-}  // namespace tollgate::http::detail
-
-#endif  // TOLLGATE_HTTP_DETAIL_CHUNK_FRAMING_IPP
-
 // <tollgate/http/detail/chunked_body.ipp>
 #ifndef TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_IPP
 #define TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_IPP
@@ -33120,6 +33882,139 @@ TOLLGATE_DECL parse_step request_parser::go_on(stage next, std::size_t at) noexc
 }  // namespace tollgate::http
 
 #endif  // TOLLGATE_HTTP_DETAIL_REQUEST_PARSER_IPP
+
+// <tollgate/http/detail/retry_after.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP
+#define TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP
+
+namespace tollgate::inline v0::http {
+namespace detail {
+
+/// Reads the parts of a date from the front of a text; after one mismatch the whole result is invalid.
+class date_reader {
+public:
+    explicit date_reader(std::string_view text) noexcept : text_{text} {}
+
+    void expect(std::string_view part) noexcept {
+        if (text_.starts_with(part)) text_.remove_prefix(part.size());
+        else good_ = false;
+    }
+    /// Exactly `digits` digits; with `padded`, the first may be a blank.
+    int number(std::size_t digits, bool padded = false) noexcept {
+        int value = 0;
+        for (std::size_t i = 0; i < digits; ++i) {
+            if (i >= text_.size()) good_ = false;
+            else if (is_digit(text_[i])) value = value * 10 + (text_[i] - '0');
+            else if (!padded || i != 0 || text_[i] != ' ') good_ = false;
+        }
+        text_.remove_prefix((std::min)(digits, text_.size()));
+        return value;
+    }
+    /// One of the three-letter names, counted from 1; case-sensitive, as in the grammar.
+    int name(std::string_view names) noexcept {
+        const std::string_view candidate = text_.substr(0, 3);
+        for (std::size_t i = 0; i < names.size(); i += 3) {
+            if (candidate != names.substr(i, 3)) continue;
+            text_.remove_prefix(3);
+            return static_cast<int>(i / 3) + 1;
+        }
+        good_ = false;
+        return 1;
+    }
+    int month() noexcept { return name("JanFebMarAprMayJunJulAugSepOctNovDec"); }
+    seconds time_of_day() noexcept {
+        const int hour = number(2);
+        expect(":");
+        const int minute = number(2);
+        expect(":");
+        const int second = number(2);
+        if (hour > 23 || minute > 59 || second > 60) good_ = false;  // 60: a leap second
+        return std::chrono::hours{hour} + std::chrono::minutes{minute} + seconds{second};
+    }
+    [[nodiscard]] std::string_view rest() const noexcept { return text_; }
+    [[nodiscard]] bool whole() const noexcept { return good_ && text_.empty(); }
+
+private:
+    std::string_view text_;
+    bool good_ = true;
+};
+
+struct day {
+    int year = 0, month = 1, of_month = 1;
+};
+
+inline std::optional<instant> to_instant(const date_reader& reader, const day& day, seconds time) noexcept {
+    using namespace std::chrono;
+    const year_month_day date{year{day.year}, std::chrono::month{static_cast<unsigned>(day.month)},
+                              std::chrono::day{static_cast<unsigned>(day.of_month)}};
+    if (!reader.whole() || !date.ok()) return std::nullopt;
+    return instant{sys_days{date} + time};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept {
+    constexpr std::string_view weekdays = "MonTueWedThuFriSatSun";
+    detail::date_reader reader{text};
+    detail::day day;
+    reader.name(weekdays);
+    if (reader.rest().starts_with(", ")) {  // Sun, 06 Nov 1994 08:49:37 GMT
+        reader.expect(", ");
+        day.of_month = reader.number(2);
+        reader.expect(" ");
+        day.month = reader.month();
+        reader.expect(" ");
+        day.year = reader.number(4);
+        reader.expect(" ");
+        const seconds time = reader.time_of_day();
+        reader.expect(" GMT");
+        return detail::to_instant(reader, day, time);
+    }
+    if (reader.rest().starts_with(' ')) {  // Sun Nov  6 08:49:37 1994
+        reader.expect(" ");
+        day.month = reader.month();
+        reader.expect(" ");
+        day.of_month = reader.number(2, true);
+        reader.expect(" ");
+        const seconds time = reader.time_of_day();
+        reader.expect(" ");
+        day.year = reader.number(4);
+        return detail::to_instant(reader, day, time);
+    }
+    // Sunday, 06-Nov-94 08:49:37 GMT
+    for (const std::string_view ending : {"day, ", "sday, ", "nesday, ", "rsday, ", "urday, "})
+        if (reader.rest().starts_with(ending)) {
+            reader.expect(ending);
+            break;
+        }
+    day.of_month = reader.number(2);
+    reader.expect("-");
+    day.month = reader.month();
+    reader.expect("-");
+    const int this_year = tollgate::detail::to_civil(now).year;
+    day.year = this_year - this_year % 100 + reader.number(2);
+    if (day.year > this_year + 50) day.year -= 100;  // RFC 9110: more than 50 years ahead is the most recent past
+    reader.expect(" ");
+    const seconds time = reader.time_of_day();
+    reader.expect(" GMT");
+    return detail::to_instant(reader, day, time);
+}
+
+TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept {
+    constexpr milliseconds most = std::chrono::hours{24 * 366};
+    if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit)) {
+        milliseconds wait{0};
+        for (const char c : text) wait = (std::min)(wait * 10 + seconds{c - '0'}, most);
+        return wait;
+    }
+    const auto date = parse_http_date(text, now);
+    if (!date) return std::nullopt;
+    return *date <= now ? milliseconds{0} : (std::min)(*date - now, most);
+}
+
+}  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP
 
 // <tollgate/server/detail/connection_limiter.ipp>
 #ifndef TOLLGATE_SERVER_DETAIL_CONNECTION_LIMITER_IPP
@@ -40045,8 +40940,6 @@ TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings
 
 #if defined(TOLLGATE_WITH_DISPATCHER)
 
-#include <iosfwd>
-
 // <tollgate/webhooks/detail/delivery_trace.hpp>
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_TRACE_HPP
 #define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_TRACE_HPP
@@ -40075,302 +40968,6 @@ struct delivery_trace {
 }  // namespace tollgate::webhooks
 
 #endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_TRACE_HPP
-
-// <tollgate/http/detail/response_parser.hpp>
-#ifndef TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
-#define TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
-
-namespace tollgate::inline v0::http {
-
-/// Bounds of one response. The parser never keeps more than `line_bytes_max` and `kept_bytes_max` bytes.
-struct response_settings {
-    std::size_t line_bytes_max = 8 * 1024;  ///< of the status line, and of a field line
-    /// Of all sections together, including those of interim responses and trailers.
-    std::size_t header_bytes_max = limits::header_bytes_default;
-    std::size_t field_count_max = limits::field_count_max;          ///< of the same sections
-    std::size_t kept_bytes_max = limits::attempt_response_bytes_max;  ///< of the body; further bytes are dropped
-    /// Of the body, kept or not. Beyond it, the result is `complete` with `body_cut()`.
-    std::size_t body_bytes_max = 64 * 1024;
-};
-
-enum class response_step : std::uint8_t {
-    needs_more,  ///< call again with the following bytes
-    complete,    ///< the response is complete; `consumed()` is how many of the last bytes belong to it
-    refused,     ///< not HTTP, or over a bound; see `refused_reason()`
-};
-
-/// Parses one final HTTP/1.1 or HTTP/1.0 response (RFC 9112), for a client that needs the status and the start of the
-/// body. No input or output, no clock.
-///
-/// The rules between a parser and its host:
-///
-/// 1. `step` gets each byte once, in pieces of any size; it keeps no reference to a piece.
-/// 2. When the peer closes the connection cleanly, `finish` tells whether that was the end of the response.
-/// 3. The outcome does not depend on how the bytes are split.
-/// 4. Interim responses (1xx) are skipped; 101 is refused, because no upgrade was requested.
-/// 5. Anything that two implementations could read differently is refused, never repaired: repeated or unusual lengths,
-///    bare CR or LF, folded lines, blanks around names, any coding but a single `chunked`. One exception: a status line
-///    may end right after the status. A final status counts all the same once its line was valid (`head_complete()`), also if the
-///    line ends in LF, or if the fields after it are malformed or over a bound: receivers with such heads have acted on the request.
-/// 6. The connection may be reused exactly if `keep_alive()` and the host has no bytes left after `consumed()`: those
-///    would be an unrequested response.
-///
-/// Only `step` may throw, std::bad_alloc; `start` then resets the parser.
-class response_parser {
-public:
-    response_parser() = default;
-    TOLLGATE_DECL explicit response_parser(const response_settings& settings);
-
-    /// Prepares for the first byte of a response, to HEAD or to another method. Keeps its memory.
-    TOLLGATE_DECL void start(bool to_head = false) noexcept;
-
-    [[nodiscard]] TOLLGATE_DECL response_step step(std::string_view bytes);
-    /// The peer closed the connection: `complete` or `refused`.
-    [[nodiscard]] TOLLGATE_DECL response_step finish() noexcept;
-
-    /// After `complete` or `refused`: how many bytes of the last step belonged to the response.
-    [[nodiscard]] std::size_t consumed() const noexcept { return consumed_; }
-
-    /// Whether a byte of the response has arrived. A reused connection may close without one; the request can then be
-    /// sent again on a new connection (RFC 9112 section 9.3.1).
-    [[nodiscard]] bool begun() const noexcept { return begun_; }
-
-    // Valid after any step once `head_complete()`. A `refused` is then about the fields or the body: the values remain valid.
-    [[nodiscard]] bool head_complete() const noexcept { return head_complete_; }
-    [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
-    /// The value of `Retry-After` as sent; empty if there is none, more than one, or one that is too long.
-    [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
-    /// The first `kept_bytes_max` bytes of the body, decoded.
-    [[nodiscard]] std::string_view body() const noexcept { return body_; }
-    /// Whether the body was longer than `body()`.
-    [[nodiscard]] bool body_cut() const noexcept { return body_cut_; }
-
-    /// After `complete`: whether the connection may carry another request (RFC 9112 section 9.3).
-    [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
-
-    /// After `refused`: a message for the operator, with static storage.
-    [[nodiscard]] std::string_view refused_reason() const noexcept { return refused_reason_; }
-
-private:
-    /// What the next byte belongs to.
-    enum class stage : std::uint8_t {
-        status_line, fields, known_length, until_close, chunk_framing, chunk_data, trailers, complete, refused,
-    };
-
-    /// What the fields of one response say about its end.
-    struct framing_fields {
-        std::uint64_t content_length = 0;
-        unsigned content_lengths = 0;
-        unsigned transfer_encodings = 0;
-        unsigned retry_afters = 0;
-        bool close = false;
-        bool keep_alive = false;
-        std::string_view fault{};  // the error in them, if any
-    };
-
-    [[nodiscard]] bool take_line(std::string_view& bytes, std::string_view& line);
-    void read_line(std::string_view line);
-    void read_status_line(std::string_view line);
-    void read_field_line(std::string_view line);
-    void judge_field(std::string_view name, std::string_view value);
-    void judge_head();
-    void read_chunk_framing(std::string_view& bytes);
-    void read_body(std::string_view& bytes);
-    void complete() noexcept { stage_ = stage::complete; }
-    void cut() noexcept;
-    void refuse(std::string_view reason) noexcept;
-
-    response_settings settings_;
-    stage stage_ = stage::status_line;
-    bool to_head_ = false;
-    bool begun_ = false;
-    bool head_complete_ = false;  // of the final response
-    bool older_ = false;  // HTTP/1.0
-    bool keep_alive_ = false;
-    bool body_cut_ = false;
-    unsigned status_ = 0;
-    std::size_t consumed_ = 0;
-    std::size_t header_bytes_ = 0;
-    std::size_t field_count_ = 0;
-    std::uint64_t body_bytes_ = 0;   // received, kept or not
-    std::uint64_t left_bytes_ = 0;   // of the body or the chunk
-    framing_fields framing_;
-    detail::chunk_framing chunks_;
-    std::string line_;  // the start of an incomplete line
-    std::string body_;
-    inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
-    std::string_view refused_reason_;
-};
-
-}  // namespace tollgate::http
-
-#endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
-
-// <tollgate/webhooks/detail/name_lookup.hpp>
-#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
-#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
-
-namespace tollgate::inline v0 {
-
-/// Resolves a host name to its addresses; none if the name does not exist. May block. Called from several threads at
-/// once, possibly even after a dispatcher has stopped: it must own all that it uses.
-///
-/// An exception counts as no addresses, with two exceptions. A std::system_error of `timed_out` or
-/// `resource_unavailable_try_again` means that no name server responded: the attempt is retried like a timeout. Any
-/// other std::system_error, and std::bad_alloc, mean that this machine could not send the query: no attempt is counted.
-using name_lookup = std::function<std::vector<ip_address>(const std::string& host)>;
-
-/// The system's resolver (`getaddrinfo`), without its search list: `shop` does not resolve to `shop.our-office.example`, so leaving out
-/// a domain does not reach internal hosts. Names in `/etc/hosts` are found first.
-[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
-
-namespace webhooks {
-
-namespace detail {
-
-/// The addresses of `host` in text that is written as `/etc/hosts` (hosts(5)); none if it is not there.
-[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host);
-
-/// `system_lookup` with this `getaddrinfo` and this file in place of `/etc/hosts`.
-[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
-                                                                     decltype(&::getaddrinfo) look_up);
-
-}  // namespace detail
-
-using tollgate::detail::lookup_end;
-using lookup_result = tollgate::detail::lookup_result<std::vector<ip_address>>;
-using lookup_pool = tollgate::detail::lookup_pool<std::vector<ip_address>>;
-
-/// What `look_up` returns or throws; empty: `system_lookup`.
-[[nodiscard]] TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept;
-
-}  // namespace webhooks
-}  // namespace tollgate
-
-#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
-
-// <tollgate/webhooks/detail/retry_schedule.hpp>
-#ifndef TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_HPP
-#define TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_HPP
-
-namespace tollgate::inline v0 {
-
-/// When a delivery that failed is retried, and when it is given up.
-struct retry_schedule {
-    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once.
-    std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
-                                    std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
-                                    std::chrono::hours{10}};
-    /// Each wait is randomly shortened or lengthened by up to this much, so that deliveries that failed together are
-    /// not retried together. At most 100.
-    unsigned jitter_percent = 20;
-    /// A hook with failures and no success for this long is disabled. 0: by its first failure.
-    milliseconds disable_after = default_disable_after;
-    /// The longest wait that a receiver can ask for with `Retry-After`. 0: it has no effect.
-    milliseconds retry_after_max = std::chrono::hours{24};
-};
-
-/// The randomness with which a wait is as long as planned.
-inline constexpr std::uint32_t chance_without_jitter = 0x8000'0000U;
-
-/// How an attempt ended, for `judge_attempt`.
-struct attempt_report {
-    tollgate::attempt attempt;
-    std::string_view retry_after;  ///< of the response, or empty; a view
-};
-
-/// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
-/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honored, up to
-/// `retry_after_max`; the attempt is made then or by chance up to `jitter_percent` later, but no later than the next attempt
-/// of the plan. A shorter one does not shorten the wait. `chance` is uniform over all values.
-[[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
-                                                     attempt_report report, instant now, std::uint32_t chance);
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_HPP
-
-// <tollgate/webhooks/detail/dispatcher_settings.hpp>
-#ifndef TOLLGATE_WEBHOOKS_DETAIL_DISPATCHER_SETTINGS_HPP
-#define TOLLGATE_WEBHOOKS_DETAIL_DISPATCHER_SETTINGS_HPP
-
-namespace tollgate::inline v0 {
-
-/// Settings of the client that posts webhooks; comments give the reasons for the defaults. For their bounds, see
-/// `hook_dispatch_settings`.
-struct hook_client_settings {
-    std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
-
-    milliseconds attempt_timeout = default_attempt_timeout;  ///< for the whole attempt: 15 s
-    /// for looking up the name; the system's resolver tries a second server after 5 s
-    milliseconds lookup_timeout = seconds{5};
-    milliseconds connect_timeout = seconds{5};   ///< for connecting, over all addresses together
-    milliseconds handshake_timeout = seconds{5};  ///< for the TLS handshake: two round trips
-
-    /// For the body, once the status is known. Only the status counts, so the body must not occupy a slot for long.
-    milliseconds body_timeout = seconds{2};
-
-    /// PEM of the trusted certificate authorities; empty: the system's.
-    std::string authorities_file = {};
-    name_lookup look_up = {};              ///< empty: `system_lookup`
-    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once; 0 and 1 count as 2
-    std::size_t addresses_max = 8;         ///< addresses of a host that are tried
-
-    /// Idle connections kept for reuse; 16 MB if all of them use TLS. If this or one of the next three is 0, each connection is used only
-    /// once.
-    std::size_t idle_connections_max = 256;
-    std::size_t idle_per_host_max = 8;       ///< as many as attempts at once
-    milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
-    milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is resolved again
-
-    http::response_settings response = {};  ///< bounds of a response
-};
-
-/// Settings of a dispatcher; comments give the reasons for the defaults. Bounds are per dispatcher unless a comment
-/// says otherwise.
-///
-/// `hook_dispatcher::start` refuses settings outside their bounds: timeouts, intervals and the margin are 1 ms to 24 hours, other times at
-/// most 36,500 days, and counts 1 to 1,000,000. A comment says what 0 means where it is allowed.
-struct hook_dispatch_settings {
-    retry_schedule retry = {};
-    hook_client_settings client = {};
-    /// Whether the owner of an account may get deliveries; empty: all may. Those of other owners wait until this returns true, which is
-    /// asked again within a minute. Called on the dispatcher's thread, about once a second for an account with due deliveries. After an
-    /// error the deliveries wait, too.
-    std::function<result<bool>(const account_ref&)> is_owner_active = {};
-
-    /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
-    std::size_t attempts_max = 2048;
-    std::size_t slow_attempts_max = 1024;  ///< of these, to webhooks whose last attempt took a second or longer
-    std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
-    /// Of these, to the slow or new webhooks of one account (last attempt took a second or longer, or no attempt yet); and one more to a
-    /// webhook that has no attempt in progress.
-    std::size_t per_slow_host_max = 2;
-    /// Attempts that one hook gets in a minute. The minute begins with the first of these attempts; further attempts
-    /// wait for the next minute. 0: no bound, the default, because a bound also delays receivers that keep up.
-    /// `per_host_max` already limits how much a receiver gets at once, and a receiver that wants less can respond with
-    /// 429 or 503 and `Retry-After`.
-    std::size_t per_hook_minute_max = 0;
-    /// Bound on the data of all deliveries in flight. If this is 0, or less than the largest event: one delivery at a
-    /// time.
-    std::size_t data_bytes_max = 64 * 1024 * 1024;
-    std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
-
-    /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and for reaching the socket, the
-    /// rest to record the result. The rest is longer than `sqlite_store` waits for other writers (`sqlite_settings::busy_wait_max`). When a
-    /// process dies, its leased deliveries are sent again when their lease has ended.
-    milliseconds lease_margin = seconds{15};
-    /// How often to check whether another process has appended events: in a store that detects it cheaply
-    /// (`shared_outbox`), and in any other store. Events published through the dispatcher are sent at once.
-    milliseconds poll_interval{50};
-    milliseconds claim_interval = seconds{1};
-    /// How long ended deliveries and their attempts are kept. 0: until the next sweep, which runs once a minute.
-    milliseconds history = std::chrono::hours{24 * 30};
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_WEBHOOKS_DETAIL_DISPATCHER_SETTINGS_HPP
 
 // <tollgate/webhooks/detail/delivery_worker.hpp>
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_HPP
@@ -40593,454 +41190,6 @@ private:
 #include <asio/ssl/stream.hpp>
 #include <asio/strand.hpp>
 #include <asio/write.hpp>
-#include <fstream>
-#include <istream>
-
-// <tollgate/http/detail/response_parser.ipp>
-#ifndef TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
-#define TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
-
-namespace tollgate::inline v0::http {
-
-namespace detail {
-
-/// Whether it contains no control character but HTAB (RFC 9110 section 5.5).
-[[nodiscard]] inline bool is_field_text(std::string_view text) noexcept {
-    const char* const end = text.data() + text.size();
-    return find_value_end(text.data(), end) == end;
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL response_parser::response_parser(const response_settings& settings) : settings_{settings} {}
-
-TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
-    stage_ = stage::status_line;
-    to_head_ = to_head;
-    begun_ = head_complete_ = older_ = keep_alive_ = body_cut_ = false;
-    status_ = 0;
-    consumed_ = header_bytes_ = field_count_ = 0;
-    body_bytes_ = left_bytes_ = 0;
-    framing_ = {};
-    chunks_ = {};
-    line_.clear();
-    body_.clear();
-    retry_after_.clear();
-    refused_reason_ = {};
-}
-
-TOLLGATE_DECL response_step response_parser::step(std::string_view bytes) {
-    const std::size_t input_bytes = bytes.size();
-    begun_ = begun_ || input_bytes != 0;
-    bool waits = false;
-    while (!waits && stage_ != stage::complete && stage_ != stage::refused) {
-        switch (stage_) {
-            case stage::known_length:
-            case stage::until_close:
-            case stage::chunk_data:
-                waits = bytes.empty();
-                if (!waits) read_body(bytes);
-                break;
-            case stage::chunk_framing:
-                waits = bytes.empty();
-                if (!waits) read_chunk_framing(bytes);
-                break;
-            default:
-                if (std::string_view line; take_line(bytes, line)) {
-                    read_line(line);
-                    line_.clear();  // only now: `line` may be a view of it
-                } else {
-                    waits = true;
-                }
-        }
-    }
-    consumed_ = input_bytes - bytes.size();
-    return stage_ == stage::complete  ? response_step::complete
-           : stage_ == stage::refused ? response_step::refused
-                                      : response_step::needs_more;
-}
-
-TOLLGATE_DECL response_step response_parser::finish() noexcept {
-    consumed_ = 0;
-    if (stage_ == stage::until_close) complete();
-    if (stage_ == stage::complete) return response_step::complete;
-    if (stage_ == stage::refused) return response_step::refused;
-    const bool had_head = head_complete_;
-    refuse("The connection ended before the response did.");
-    head_complete_ = had_head;  // a head without its end may have lost fields, or be that of something else
-    return response_step::refused;
-}
-
-/// Removes the next line from `bytes`, without its CRLF; false if it is incomplete or refused. The length is checked as
-/// the line arrives and the content when it is complete, so that the result does not depend on the split.
-TOLLGATE_DECL bool response_parser::take_line(std::string_view& bytes, std::string_view& line) {
-    const std::size_t left_bytes = settings_.header_bytes_max - header_bytes_;
-    const auto end = bytes.find('\n');
-    const std::size_t more = end == std::string_view::npos ? bytes.size() : end + 1;
-    const std::size_t size = line_.size() + more;
-    if (size > (std::min)(settings_.line_bytes_max, left_bytes)) {
-        refuse(settings_.line_bytes_max <= left_bytes ? "A line is too long." : "The header fields are too large.");
-        return false;
-    }
-    if (end == std::string_view::npos || !line_.empty()) {
-        line_.append(bytes.substr(0, more));
-        line = line_;
-    } else {
-        line = bytes.substr(0, more);
-    }
-    bytes.remove_prefix(more);
-    if (end == std::string_view::npos) return false;
-    header_bytes_ += size;
-    if (size < 2 || line[size - 2] != '\r') {
-        if (stage_ == stage::status_line) read_status_line(line.substr(0, size - 1));
-        if (stage_ != stage::refused) refuse("A line ends in LF without CR.");
-        return false;
-    }
-    line.remove_suffix(2);
-    return true;
-}
-
-TOLLGATE_DECL void response_parser::read_line(std::string_view line) {
-    if (stage_ == stage::status_line) return read_status_line(line);
-    if (!line.empty()) return read_field_line(line);
-    if (stage_ == stage::trailers) complete();
-    else judge_head();
-}
-
-TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
-    constexpr std::size_t version_bytes = 9, status_bytes = 3;
-    older_ = line.starts_with("HTTP/1.0 ");
-    if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The response does not begin with HTTP/1.1 or HTTP/1.0.");
-    const std::string_view digits = line.substr(version_bytes, status_bytes);
-    const std::string_view reason = line.substr(version_bytes + digits.size());
-    if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
-        !is_digit(digits[2]) || (!reason.empty() && reason.front() != ' '))
-        return refuse("The status is not three digits.");
-    if (!detail::is_field_text(reason)) return refuse("The status line contains a control character.");
-    status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
-    if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
-    framing_ = {};
-    retry_after_.clear();
-    stage_ = stage::fields;
-}
-
-TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
-    if (++field_count_ > settings_.field_count_max) return refuse("There are too many header fields.");
-    if (line.front() == ' ' || line.front() == '\t') return refuse("A field line begins with whitespace.");
-    const char* const begin = line.data();
-    const auto name_bytes = static_cast<std::size_t>(detail::find_token_end(begin, begin + line.size()) - begin);
-    if (name_bytes == 0 || name_bytes == line.size() || line[name_bytes] != ':')
-        return refuse("A field line does not begin with a name and a colon.");
-    const std::string_view value = line.substr(name_bytes + 1);
-    if (!detail::is_field_text(value)) return refuse("A field value contains a control character.");
-    if (stage_ == stage::fields) judge_field(line.substr(0, name_bytes), value);
-}
-
-TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::string_view value) {
-    const std::string_view text = trim_ows(value);
-    switch (to_field_id(name)) {
-        case field_id::content_length:
-            if (++framing_.content_lengths > 1) framing_.fault = "There is more than one Content-Length field.";
-            else if (const auto length = parse_decimal(text)) framing_.content_length = *length;
-            else framing_.fault = "The Content-Length is not a plain decimal number.";
-            return;
-        case field_id::transfer_encoding:
-            // No tabs around it: some implementations read them as part of the name.
-            if (++framing_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
-                framing_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
-            return;
-        case field_id::connection:
-            framing_.close = framing_.close || detail::list_holds(text, "close");
-            framing_.keep_alive = framing_.keep_alive || detail::list_holds(text, "keep-alive");
-            return;
-        default: break;
-    }
-    if (!ascii_iequals(name, "retry-after")) return;
-    retry_after_.clear();
-    if (++framing_.retry_afters == 1) retry_after_.append(text);
-}
-
-/// Where the body ends (RFC 9112 section 6.3).
-TOLLGATE_DECL void response_parser::judge_head() {
-    head_complete_ = status_ >= 200;
-    if (!framing_.fault.empty()) return refuse(framing_.fault);
-    if (framing_.transfer_encodings != 0 && older_) return refuse("HTTP/1.0 does not support Transfer-Encoding.");
-    if (framing_.transfer_encodings != 0 && framing_.content_lengths != 0)
-        return refuse("There are both Transfer-Encoding and Content-Length.");
-    if (status_ < 200) {
-        status_ = 0;
-        stage_ = stage::status_line;
-        return;
-    }
-    keep_alive_ = !framing_.close && (!older_ || framing_.keep_alive);
-    if (to_head_ || status_ == 204 || status_ == 304) {
-        // A 204 has no body, but a server that announces one may also send it.
-        if (status_ == 204 && (framing_.content_length != 0 || framing_.transfer_encodings != 0)) keep_alive_ = false;
-        return complete();
-    }
-    if (framing_.transfer_encodings != 0) {
-        stage_ = stage::chunk_framing;
-        return;
-    }
-    if (framing_.content_lengths == 0) {
-        keep_alive_ = false;
-        stage_ = stage::until_close;
-        return;
-    }
-    left_bytes_ = framing_.content_length;
-    stage_ = stage::known_length;
-    if (left_bytes_ == 0) return complete();
-    // Do not wait for a body that will not be read to its end.
-    if (left_bytes_ > settings_.body_bytes_max && settings_.kept_bytes_max == 0) cut();
-}
-
-/// Precondition: `bytes` is not empty.
-TOLLGATE_DECL void response_parser::read_chunk_framing(std::string_view& bytes) {
-    const detail::chunk_part next = chunks_.read(bytes.front());
-    bytes.remove_prefix(1);
-    switch (next) {
-        case detail::chunk_part::framing: return;
-        case detail::chunk_part::data:
-            left_bytes_ = chunks_.chunk_bytes();
-            stage_ = stage::chunk_data;
-            return;
-        case detail::chunk_part::trailers: stage_ = stage::trailers; return;
-        case detail::chunk_part::refused: return refuse(chunks_.refused_reason());
-    }
-}
-
-/// Precondition: `bytes` is not empty.
-TOLLGATE_DECL void response_parser::read_body(std::string_view& bytes) {
-    const bool endless = stage_ == stage::until_close;
-    const bool beyond = stage_ == stage::known_length && framing_.content_length > settings_.body_bytes_max;
-    const std::uint64_t accepted_max = (beyond ? settings_.kept_bytes_max : settings_.body_bytes_max) - body_bytes_;
-    if (accepted_max == 0) return cut();
-    std::uint64_t taken = (std::min)(std::uint64_t{bytes.size()}, accepted_max);
-    if (!endless) taken = (std::min)(taken, left_bytes_);
-
-    const std::size_t capacity = settings_.kept_bytes_max - body_.size();
-    const std::size_t size = taken;
-    body_.append(bytes.substr(0, (std::min)(size, capacity)));
-    if (size > capacity) body_cut_ = true;
-    bytes.remove_prefix(size);
-    body_bytes_ += taken;
-    if (endless) return;
-    left_bytes_ -= taken;
-    if (left_bytes_ == 0) stage_ = stage_ == stage::known_length ? stage::complete : stage::chunk_framing;
-    else if (beyond && body_bytes_ == settings_.kept_bytes_max) cut();
-}
-
-/// Ends a response early. Its remaining bytes would be taken for the next response, so the connection cannot be reused.
-TOLLGATE_DECL void response_parser::cut() noexcept {
-    body_cut_ = true;
-    keep_alive_ = false;
-    complete();
-}
-
-TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
-    if (stage_ == stage::fields && status_ >= 200) head_complete_ = true;
-    refused_reason_ = reason;
-    keep_alive_ = false;
-    stage_ = stage::refused;
-}
-
-}  // namespace tollgate::http
-
-#endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
-
-// <tollgate/webhooks/detail/name_lookup.ipp>
-#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
-#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
-    return webhooks::detail::look_up_absolute(host, "/etc/hosts", &::getaddrinfo);
-}
-
-namespace webhooks {
-
-namespace detail {
-
-TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host) {
-    constexpr std::string_view blanks = " \t\r";
-    std::vector<ip_address> found;
-    for (std::string line; std::getline(hosts_file, line);) {
-        std::string_view rest{line};
-        rest = rest.substr(0, rest.find('#'));
-        const auto next_word = [&rest, blanks] {
-            const auto begin = rest.find_first_not_of(blanks);
-            rest.remove_prefix(begin == std::string_view::npos ? rest.size() : begin);
-            const auto word = rest.substr(0, rest.find_first_of(blanks));
-            rest.remove_prefix(word.size());
-            return word;
-        };
-        const auto address = next_word();
-        auto name = next_word();
-        while (!name.empty() && !ascii_iequals(name, host)) name = next_word();
-        if (name.empty()) continue;
-        if (const auto parsed = ip_address::parse(address); parsed && std::find(found.begin(), found.end(), *parsed) == found.end())
-            found.push_back(*parsed);
-    }
-    return found;
-}
-
-TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
-                                                       decltype(&::getaddrinfo) look_up) {
-    const std::string_view name = std::string_view{host}.substr(0, host.size() - (host.ends_with('.') ? 1 : 0));
-    if (std::ifstream file{hosts_file}; file)
-        if (auto found = find_host(file, name); !found.empty()) return found;
-    // A final dot makes the name absolute, so that no search list applies, whatever the system. glibc does not compare such a name with
-    // those in /etc/hosts, therefore the file is read above. (To change the options in `_res` instead would keep glibc from
-    // reading a changed resolv.conf.)
-    const std::string absolute = std::string{name} + '.';
-    addrinfo hints{};
-    hints.ai_family = AF_UNSPEC;
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* first = nullptr;
-    errno = 0;
-    if (const int failed = look_up(absolute.c_str(), nullptr, &hints, &first); failed != 0) {
-        const int cause = errno;
-        if (failed == EAI_MEMORY) throw std::bad_alloc{};
-        if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
-            throw std::system_error{cause, std::generic_category(), "cannot look up names"};
-        if (failed == EAI_AGAIN) throw std::system_error{std::make_error_code(std::errc::timed_out)};
-        return {};
-    }
-
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{first, ::freeaddrinfo};
-
-    std::vector<ip_address> found;
-    for (const addrinfo* each = first; each != nullptr; each = each->ai_next) {
-        if (each->ai_family == AF_INET) {
-            sockaddr_in one{};
-            std::memcpy(&one, each->ai_addr, sizeof one);
-            std::array<std::uint8_t, 4> bytes{};
-            std::memcpy(bytes.data(), &one.sin_addr, bytes.size());
-            found.push_back(ip_address::v4(bytes[0], bytes[1], bytes[2], bytes[3]));
-        } else if (each->ai_family == AF_INET6) {
-            sockaddr_in6 one{};
-            std::memcpy(&one, each->ai_addr, sizeof one);
-            std::array<std::uint8_t, 16> bytes{};
-            std::memcpy(bytes.data(), &one.sin6_addr, bytes.size());
-            found.push_back(ip_address::from_bytes(bytes));
-        }
-    }
-    return found;
-}
-
-}  // namespace detail
-
-namespace detail {
-
-inline lookup_result failed_lookup(lookup_end end, const char* reason) noexcept {
-    try {
-        return {.end = end, .reason = reason};
-    } catch (const std::exception&) {
-        return {.end = end};
-    }
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept {
-    try {
-        return {.addresses = look_up ? look_up(host) : system_lookup(host)};
-    } catch (const std::system_error& failed) {
-        const bool no_response =
-            failed.code() == std::errc::timed_out || failed.code() == std::errc::resource_unavailable_try_again;
-        return detail::failed_lookup(no_response ? lookup_end::no_response : lookup_end::local_failure, failed.what());
-    } catch (const std::bad_alloc& failed) {
-        return detail::failed_lookup(lookup_end::local_failure, failed.what());
-    } catch (...) {
-        return {};
-    }
-}
-
-}  // namespace webhooks
-}  // namespace tollgate::inline v0
-
-#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
-
-// <tollgate/http/detail/retry_after.hpp>
-#ifndef TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP
-#define TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP
-
-namespace tollgate::inline v0::http {
-
-/// Parses a date in any of the three forms that RFC 9110 section 5.6.7 requires recipients to accept; empty for
-/// anything else. The weekday is not compared with the date. `now` determines the century of a two-digit year.
-[[nodiscard]] TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept;
-
-/// The time that a `Retry-After` (RFC 9110 section 10.2.3) asks to wait: whole seconds or a date, which may be past
-/// (zero). At most one year. Empty for anything else.
-[[nodiscard]] TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept;
-
-}  // namespace tollgate::http
-
-#endif  // TOLLGATE_HTTP_DETAIL_RETRY_AFTER_HPP
-
-// <tollgate/webhooks/detail/retry_schedule.ipp>
-#ifndef TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_IPP
-#define TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_IPP
-
-namespace tollgate::inline v0 {
-namespace detail {
-
-/// `wait` times a factor between 1 - jitter and 1 + jitter.
-inline milliseconds jittered(milliseconds wait, unsigned jitter_percent, std::uint32_t chance) noexcept {
-    const double jitter = (std::min)(jitter_percent, 100U) / 100.0;
-    const double even = static_cast<double>(chance) / 4294967295.0;  // 0 to 1
-    return milliseconds{
-        static_cast<milliseconds::rep>(static_cast<double>(wait.count()) * (1 - jitter + 2 * jitter * even))};
-}
-
-/// From now to the first attempt of the plan that is later than `wait`; empty if none is.
-inline std::optional<milliseconds> planned_after(milliseconds wait, const retry_schedule& schedule, std::size_t attempts_made) {
-    milliseconds planned{0};
-    for (std::size_t i = attempts_made; i < schedule.waits.size(); ++i)
-        if (planned += schedule.waits[i]; planned > wait) return planned;
-    return std::nullopt;
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent, attempt_report report,
-                                       instant now, std::uint32_t chance) {
-    attempt_result result{.lease = sent.lease, .target_url = sent.target_url, .attempt = std::move(report.attempt)};
-    const bool answered = result.attempt.end == attempt_end::answered;
-    if (answered && result.attempt.status / 100 == 2) {
-        result.outcome = delivery_outcome::delivered;
-        return result;
-    }
-    constexpr unsigned gone = 410;
-    if (answered && result.attempt.status == gone) {
-        result.outcome = delivery_outcome::gone;
-        return result;
-    }
-    result.disable_if_failing_since = now - schedule.disable_after;
-    if (sent.attempts_made >= schedule.waits.size()) return result;
-
-    const milliseconds planned = schedule.waits[sent.attempts_made];
-    milliseconds wait = detail::jittered(planned, schedule.jitter_percent, chance);
-    if (const auto requested = http::parse_retry_after(report.retry_after, now)) {
-        // Never earlier than requested; and deliveries refused together are not retried together.
-        const milliseconds honored = (std::min)(*requested, schedule.retry_after_max);
-        const milliseconds earliest = (std::max)(honored, planned);
-        wait = (std::max)(earliest, detail::jittered(earliest, schedule.jitter_percent, chance / 2 + chance_without_jitter));
-        if (honored > planned) {
-            const auto next = detail::planned_after(honored, schedule, sent.attempts_made);
-            wait = (std::min)({wait, schedule.retry_after_max, next.value_or(wait)});
-        }
-    }
-    result.outcome = delivery_outcome::retry;
-    result.retry_at = now + wait;
-    return result;
-}
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_WEBHOOKS_DETAIL_RETRY_SCHEDULE_IPP
 
 // <tollgate/webhooks/detail/delivery_scheduler.hpp>
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_HPP
@@ -42050,139 +42199,6 @@ TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
 }  // namespace tollgate::webhooks
 
 #endif  // TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_IPP
-
-// <tollgate/http/detail/retry_after.ipp>
-#ifndef TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP
-#define TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP
-
-namespace tollgate::inline v0::http {
-namespace detail {
-
-/// Reads the parts of a date from the front of a text; after one mismatch the whole result is invalid.
-class date_reader {
-public:
-    explicit date_reader(std::string_view text) noexcept : text_{text} {}
-
-    void expect(std::string_view part) noexcept {
-        if (text_.starts_with(part)) text_.remove_prefix(part.size());
-        else good_ = false;
-    }
-    /// Exactly `digits` digits; with `padded`, the first may be a blank.
-    int number(std::size_t digits, bool padded = false) noexcept {
-        int value = 0;
-        for (std::size_t i = 0; i < digits; ++i) {
-            if (i >= text_.size()) good_ = false;
-            else if (is_digit(text_[i])) value = value * 10 + (text_[i] - '0');
-            else if (!padded || i != 0 || text_[i] != ' ') good_ = false;
-        }
-        text_.remove_prefix((std::min)(digits, text_.size()));
-        return value;
-    }
-    /// One of the three-letter names, counted from 1; case-sensitive, as in the grammar.
-    int name(std::string_view names) noexcept {
-        const std::string_view candidate = text_.substr(0, 3);
-        for (std::size_t i = 0; i < names.size(); i += 3) {
-            if (candidate != names.substr(i, 3)) continue;
-            text_.remove_prefix(3);
-            return static_cast<int>(i / 3) + 1;
-        }
-        good_ = false;
-        return 1;
-    }
-    int month() noexcept { return name("JanFebMarAprMayJunJulAugSepOctNovDec"); }
-    seconds time_of_day() noexcept {
-        const int hour = number(2);
-        expect(":");
-        const int minute = number(2);
-        expect(":");
-        const int second = number(2);
-        if (hour > 23 || minute > 59 || second > 60) good_ = false;  // 60: a leap second
-        return std::chrono::hours{hour} + std::chrono::minutes{minute} + seconds{second};
-    }
-    [[nodiscard]] std::string_view rest() const noexcept { return text_; }
-    [[nodiscard]] bool whole() const noexcept { return good_ && text_.empty(); }
-
-private:
-    std::string_view text_;
-    bool good_ = true;
-};
-
-struct day {
-    int year = 0, month = 1, of_month = 1;
-};
-
-inline std::optional<instant> to_instant(const date_reader& reader, const day& day, seconds time) noexcept {
-    using namespace std::chrono;
-    const year_month_day date{year{day.year}, std::chrono::month{static_cast<unsigned>(day.month)},
-                              std::chrono::day{static_cast<unsigned>(day.of_month)}};
-    if (!reader.whole() || !date.ok()) return std::nullopt;
-    return instant{sys_days{date} + time};
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, instant now) noexcept {
-    constexpr std::string_view weekdays = "MonTueWedThuFriSatSun";
-    detail::date_reader reader{text};
-    detail::day day;
-    reader.name(weekdays);
-    if (reader.rest().starts_with(", ")) {  // Sun, 06 Nov 1994 08:49:37 GMT
-        reader.expect(", ");
-        day.of_month = reader.number(2);
-        reader.expect(" ");
-        day.month = reader.month();
-        reader.expect(" ");
-        day.year = reader.number(4);
-        reader.expect(" ");
-        const seconds time = reader.time_of_day();
-        reader.expect(" GMT");
-        return detail::to_instant(reader, day, time);
-    }
-    if (reader.rest().starts_with(' ')) {  // Sun Nov  6 08:49:37 1994
-        reader.expect(" ");
-        day.month = reader.month();
-        reader.expect(" ");
-        day.of_month = reader.number(2, true);
-        reader.expect(" ");
-        const seconds time = reader.time_of_day();
-        reader.expect(" ");
-        day.year = reader.number(4);
-        return detail::to_instant(reader, day, time);
-    }
-    // Sunday, 06-Nov-94 08:49:37 GMT
-    for (const std::string_view ending : {"day, ", "sday, ", "nesday, ", "rsday, ", "urday, "})
-        if (reader.rest().starts_with(ending)) {
-            reader.expect(ending);
-            break;
-        }
-    day.of_month = reader.number(2);
-    reader.expect("-");
-    day.month = reader.month();
-    reader.expect("-");
-    const int this_year = tollgate::detail::to_civil(now).year;
-    day.year = this_year - this_year % 100 + reader.number(2);
-    if (day.year > this_year + 50) day.year -= 100;  // RFC 9110: more than 50 years ahead is the most recent past
-    reader.expect(" ");
-    const seconds time = reader.time_of_day();
-    reader.expect(" GMT");
-    return detail::to_instant(reader, day, time);
-}
-
-TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept {
-    constexpr milliseconds most = std::chrono::hours{24 * 366};
-    if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit)) {
-        milliseconds wait{0};
-        for (const char c : text) wait = (std::min)(wait * 10 + seconds{c - '0'}, most);
-        return wait;
-    }
-    const auto date = parse_http_date(text, now);
-    if (!date) return std::nullopt;
-    return *date <= now ? milliseconds{0} : (std::min)(*date - now, most);
-}
-
-}  // namespace tollgate::http
-
-#endif  // TOLLGATE_HTTP_DETAIL_RETRY_AFTER_IPP
 
 // <tollgate/webhooks/detail/delivery_choice.ipp>
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_CHOICE_IPP

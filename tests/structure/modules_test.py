@@ -6,7 +6,7 @@ import re
 import sources
 
 # A module may include itself and those with a lower number. Modules with the same number do not include each other.
-LEVELS = {"base": 0, "http": 1, "model": 2, "contract": 3, "limits": 4, "policy": 5, "account": 6, "pipeline": 7, "web": 8,
+LEVELS = {"base": 0, "http": 1, "model": 2, "contract": 3, "limits": 4, "policy": 5, "account": 6, "monitoring": 6, "pipeline": 7, "web": 8,
           "webhooks": 8, "manual": 9, "oauth": 9, "pages": 9, "api": 10}
 # Only the umbrella header includes these; each may include itself and the modules up to this level.
 LEAVES = {"store": 3, "server": 1, "testing": 3}

@@ -2,15 +2,15 @@
 #ifndef TOLLGATE_API_ACCOUNT_API_HPP
 #define TOLLGATE_API_ACCOUNT_API_HPP
 
-#include <tollgate/pipeline/detail/api_definition.hpp>
-#include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/handler.hpp>
+#include <tollgate/model/api_settings.hpp>
 #include <tollgate/pipeline/call.hpp>
+#include <tollgate/pipeline/detail/api_definition.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/policy/default_policies.hpp>
 

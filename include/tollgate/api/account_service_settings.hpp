@@ -5,11 +5,11 @@
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/http/site.hpp>
+#include <tollgate/model/api_settings.hpp>
+#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/model/page_settings.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
-#include <tollgate/pages/page_settings.hpp>
-#include <tollgate/pipeline/detail/api_settings.hpp>
-#include <tollgate/pipeline/detail/oauth_settings.hpp>
 
 #include <cstddef>
 #include <string>

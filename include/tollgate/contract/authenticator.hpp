@@ -6,11 +6,10 @@
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/contract/token_store.hpp>
-#include <tollgate/model/detail/caller.hpp>
+#include <tollgate/model/caller.hpp>
 #include <tollgate/model/personal_token.hpp>
 
 #include <concepts>

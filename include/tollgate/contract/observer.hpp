@@ -10,8 +10,8 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/detail/activity.hpp>
-#include <tollgate/model/detail/caller.hpp>
+#include <tollgate/model/activity.hpp>
+#include <tollgate/model/caller.hpp>
 #include <tollgate/model/delivery.hpp>
 
 #include <chrono>

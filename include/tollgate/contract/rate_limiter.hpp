@@ -7,7 +7,7 @@
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/http/request.hpp>
-#include <tollgate/model/detail/caller.hpp>
+#include <tollgate/model/caller.hpp>
 #include <tollgate/model/quota.hpp>
 
 #include <concepts>

@@ -10,7 +10,7 @@
 #include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/detail/session.hpp>
+#include <tollgate/model/session.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_CONTRACT_TOKEN_STORE_HPP
 #define TOLLGATE_CONTRACT_TOKEN_STORE_HPP
 
-#include <tollgate/base/detail/lookup.hpp>
+#include <tollgate/base/lookup.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/model/personal_token.hpp>

@@ -6,7 +6,7 @@
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/model/account.hpp>
-#include <tollgate/model/detail/activity.hpp>
+#include <tollgate/model/activity.hpp>
 #include <tollgate/model/quota.hpp>
 
 #include <concepts>

@@ -32,6 +32,8 @@
 #include <tollgate/http/detail/form_body.ipp>
 #include <tollgate/http/detail/request_id.ipp>
 #include <tollgate/http/detail/request_parser.ipp>
+#include <tollgate/http/detail/response_parser.ipp>
+#include <tollgate/http/detail/retry_after.ipp>
 #include <tollgate/http/json_body.ipp>
 #include <tollgate/http/json_writer.ipp>
 #include <tollgate/http/url.ipp>
@@ -40,6 +42,8 @@
 #include <tollgate/manual/detail/template.ipp>
 #include <tollgate/manual/documentation.ipp>
 #include <tollgate/model/service_catalog.ipp>
+#include <tollgate/monitoring/health.ipp>
+#include <tollgate/monitoring/metrics.ipp>
 #include <tollgate/oauth/authorization_server.ipp>
 #include <tollgate/oauth/detail/authorization_request.ipp>
 #include <tollgate/oauth/detail/client_endpoints.ipp>
@@ -69,12 +73,10 @@
 #include <tollgate/pipeline/detail/error_response.ipp>
 #include <tollgate/pipeline/detail/stages.ipp>
 #include <tollgate/pipeline/detail/write_rejection.ipp>
-#include <tollgate/pipeline/health.ipp>
-#include <tollgate/pipeline/metrics.ipp>
 #include <tollgate/pipeline/route_table.ipp>
 #include <tollgate/policy/default_policies.ipp>
-#include <tollgate/policy/detail/segment_router.ipp>
 #include <tollgate/policy/public_targets.ipp>
+#include <tollgate/policy/segment_router.ipp>
 #include <tollgate/policy/standard_webhook.ipp>
 #include <tollgate/policy/token_authenticators.ipp>
 #include <tollgate/server/detail/connection.ipp>
@@ -98,17 +100,19 @@
 #include <tollgate/store/detail/memory/sessions.ipp>
 #include <tollgate/store/memory.ipp>
 #include <tollgate/store/memory_tokens.ipp>
-#include <tollgate/web/detail/consent_texts.ipp>
-#include <tollgate/web/detail/credential_rules.ipp>
+#include <tollgate/web/consent_texts.ipp>
+#include <tollgate/web/credential_rules.ipp>
 #include <tollgate/web/detail/form.ipp>
 #include <tollgate/web/detail/language.ipp>
 #include <tollgate/web/detail/one_time.ipp>
 #include <tollgate/web/detail/page.ipp>
-#include <tollgate/web/detail/session_cookies.ipp>
-#include <tollgate/web/detail/sign_in_throttle.ipp>
 #include <tollgate/web/page_theme.ipp>
+#include <tollgate/web/session_cookies.ipp>
+#include <tollgate/web/sign_in_throttle.ipp>
 #include <tollgate/web/texts.ipp>
+#include <tollgate/webhooks/detail/name_lookup.ipp>
 #include <tollgate/webhooks/publish.ipp>
+#include <tollgate/webhooks/retry_schedule.ipp>
 #include <tollgate/webhooks/verify.ipp>
 
 #if defined(TOLLGATE_WITH_ASIO)

@@ -2,8 +2,8 @@
 #ifndef TOLLGATE_LIMITS_REDIS_LIMITER_HPP
 #define TOLLGATE_LIMITS_REDIS_LIMITER_HPP
 
+#include <tollgate/base/backend_statistics.hpp>
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/rate_limiter.hpp>
 #include <tollgate/limits/window_limiter.hpp>

@@ -2,12 +2,12 @@
 #ifndef TOLLGATE_MANUAL_DOCUMENTATION_HPP
 #define TOLLGATE_MANUAL_DOCUMENTATION_HPP
 
-#include <tollgate/pipeline/detail/api_settings.hpp>
-#include <tollgate/pipeline/detail/oauth_settings.hpp>
-#include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/http/handler.hpp>
+#include <tollgate/model/api_settings.hpp>
+#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/pipeline/route_table.hpp>
 
 #include <string>
 #include <string_view>

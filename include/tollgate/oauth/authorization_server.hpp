@@ -8,7 +8,7 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/pipeline/detail/oauth_settings.hpp>
+#include <tollgate/model/oauth_settings.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/page_theme.hpp>
 

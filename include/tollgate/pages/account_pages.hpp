@@ -9,7 +9,7 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/pages/page_settings.hpp>
+#include <tollgate/model/page_settings.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/page_theme.hpp>
 

@@ -13,8 +13,8 @@
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/detail/caller.hpp>
-#include <tollgate/pipeline/detail/api_settings.hpp>
+#include <tollgate/model/api_settings.hpp>
+#include <tollgate/model/caller.hpp>
 
 #include <stdexcept>
 #include <string>

@@ -3,16 +3,16 @@
 #define TOLLGATE_POLICY_DEFAULT_POLICIES_HPP
 
 #include <tollgate/base/detail/text.hpp>
+#include <tollgate/base/system_sources.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/observer.hpp>
-#include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/scope_checker.hpp>
+#include <tollgate/contract/sources.hpp>
 #include <tollgate/limits/window_limiter.hpp>
-#include <tollgate/policy/public_targets.hpp>
-#include <tollgate/policy/detail/segment_router.hpp>
 #include <tollgate/policy/policies.hpp>
+#include <tollgate/policy/public_targets.hpp>
+#include <tollgate/policy/segment_router.hpp>
 #include <tollgate/policy/standard_webhook.hpp>
-#include <tollgate/base/system_sources.hpp>
 #include <tollgate/policy/token_authenticators.hpp>
 
 namespace tollgate::inline v0 {

@@ -7,8 +7,8 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/server/detail/server_statistics.hpp>
 #include <tollgate/server/server_settings.hpp>
+#include <tollgate/server/server_statistics.hpp>
 
 #include <cstddef>
 #include <cstdint>

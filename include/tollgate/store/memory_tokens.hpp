@@ -4,8 +4,8 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/token_store.hpp>
-#include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/personal_tokens.hpp>
+#include <tollgate/store/store_error.hpp>
 
 #include <cstddef>
 #include <optional>

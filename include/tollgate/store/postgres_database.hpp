@@ -2,17 +2,17 @@
 #ifndef TOLLGATE_STORE_POSTGRES_DATABASE_HPP
 #define TOLLGATE_STORE_POSTGRES_DATABASE_HPP
 
+#include <tollgate/base/backend_statistics.hpp>
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/detail/call_combiner.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/cache_invalidation_feed.hpp>
-#include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/postgres/batch.hpp>
 #include <tollgate/store/detail/postgres/connection.hpp>
 #include <tollgate/store/detail/postgres/migrations.hpp>
 #include <tollgate/store/detail/row_cache.hpp>
-#include <tollgate/store/detail/sql/schema_status.hpp>
+#include <tollgate/store/schema_status.hpp>
+#include <tollgate/store/store_error.hpp>
 
 #include <cstddef>
 #include <cstdint>

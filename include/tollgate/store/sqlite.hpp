@@ -2,8 +2,8 @@
 #ifndef TOLLGATE_STORE_SQLITE_HPP
 #define TOLLGATE_STORE_SQLITE_HPP
 
+#include <tollgate/base/backend_statistics.hpp>
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/secret_keys.hpp>
 #include <tollgate/contract/hook_store.hpp>
@@ -11,8 +11,8 @@
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/token_store.hpp>
-#include <tollgate/store/detail/errors.hpp>
-#include <tollgate/store/detail/sql/schema_status.hpp>
+#include <tollgate/store/schema_status.hpp>
+#include <tollgate/store/store_error.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,12 +6,12 @@
 #include <tollgate/base/detail/reconnecting_pool.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/row_cache.hpp>
-#include <tollgate/store/detail/sql/schema_status.hpp>
 #include <tollgate/store/detail/sqlite/change_stamp.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/detail/sqlite/own_transaction.hpp>
+#include <tollgate/store/schema_status.hpp>
+#include <tollgate/store/store_error.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -3,6 +3,7 @@
 #define TOLLGATE_WEB_COOKIE_SESSIONS_HPP
 
 #include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/base/blocking.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
@@ -10,15 +11,14 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
-#include <tollgate/base/blocking.hpp>
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/model/detail/quota_settings.hpp>
-#include <tollgate/web/detail/credential_rules.hpp>
-#include <tollgate/web/detail/session_cookies.hpp>
-#include <tollgate/web/detail/sign_in_throttle.hpp>
+#include <tollgate/web/credential_rules.hpp>
+#include <tollgate/web/session_cookies.hpp>
+#include <tollgate/web/sign_in_throttle.hpp>
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/model/service_catalog.hpp>
-#include <tollgate/web/detail/html_writer.hpp>
+#include <tollgate/web/html_writer.hpp>
 #include <tollgate/web/texts.hpp>
 
 #include <concepts>

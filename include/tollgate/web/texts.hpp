@@ -3,8 +3,8 @@
 #define TOLLGATE_WEB_TEXTS_HPP
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/web/detail/consent_texts.hpp>
-#include <tollgate/web/detail/webhook_texts.hpp>
+#include <tollgate/web/consent_texts.hpp>
+#include <tollgate/web/webhook_texts.hpp>
 
 #include <array>
 #include <string>

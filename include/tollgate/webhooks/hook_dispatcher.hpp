@@ -7,7 +7,7 @@
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/webhooks/detail/delivery_trace.hpp>
 #include <tollgate/webhooks/detail/delivery_worker.hpp>
-#include <tollgate/webhooks/detail/dispatcher_settings.hpp>
+#include <tollgate/webhooks/hook_dispatch_settings.hpp>
 
 #include <array>
 #include <concepts>

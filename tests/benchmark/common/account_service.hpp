@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/pipeline/detail/api_settings.hpp>
+#include <tollgate/model/api_settings.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/base/system_sources.hpp>

@@ -1,4 +1,4 @@
-#include <tollgate/base/detail/lookup.hpp>
+#include <tollgate/base/lookup.hpp>
 
 #include <catch2/catch.hpp>
 

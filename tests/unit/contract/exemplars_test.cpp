@@ -18,7 +18,7 @@
 #include <tollgate/http/url.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/policy/default_policies.hpp>
-#include <tollgate/policy/detail/segment_router.hpp>
+#include <tollgate/policy/segment_router.hpp>
 #include <tollgate/store/memory.hpp>
 
 #include <catch2/catch.hpp>

@@ -7,7 +7,7 @@
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
-#include <tollgate/webhooks/detail/dispatcher_settings.hpp>
+#include <tollgate/webhooks/hook_dispatch_settings.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/model/detail/activity.hpp>
+#include <tollgate/model/activity.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 #include <tollgate/oauth/authorization_server.hpp>
-#include <tollgate/web/detail/session_cookies.hpp>
+#include <tollgate/web/session_cookies.hpp>
 
 #include <tollgate/http/site.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/policy/detail/segment_router.hpp>
+#include <tollgate/policy/segment_router.hpp>
 
 #include <catch2/catch.hpp>
 

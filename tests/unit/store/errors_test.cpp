@@ -1,4 +1,4 @@
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 
 #include <catch2/catch.hpp>
 

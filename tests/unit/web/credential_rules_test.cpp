@@ -1,4 +1,4 @@
-#include <tollgate/web/detail/credential_rules.hpp>
+#include <tollgate/web/credential_rules.hpp>
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>

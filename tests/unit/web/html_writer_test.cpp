@@ -1,4 +1,4 @@
-#include <tollgate/web/detail/html_writer.hpp>
+#include <tollgate/web/html_writer.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <tollgate/web/detail/sign_in_throttle.hpp>
+#include <tollgate/web/sign_in_throttle.hpp>
 
 #include <catch2/catch.hpp>
 

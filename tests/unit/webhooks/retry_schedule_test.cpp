@@ -1,4 +1,4 @@
-#include <tollgate/webhooks/detail/retry_schedule.hpp>
+#include <tollgate/webhooks/retry_schedule.hpp>
 
 #include <catch2/catch.hpp>
 

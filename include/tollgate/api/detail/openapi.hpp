@@ -2,9 +2,9 @@
 #ifndef TOLLGATE_API_DETAIL_OPENAPI_HPP
 #define TOLLGATE_API_DETAIL_OPENAPI_HPP
 
-#include <tollgate/pipeline/detail/api_settings.hpp>
-#include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/config.hpp>
+#include <tollgate/model/api_settings.hpp>
+#include <tollgate/pipeline/route_table.hpp>
 
 #include <string>
 

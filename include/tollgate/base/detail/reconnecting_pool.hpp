@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP
 #define TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP
 
-#include <tollgate/base/detail/backend_statistics.hpp>
+#include <tollgate/base/backend_statistics.hpp>
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/base/result.hpp>

@@ -9,8 +9,6 @@
 #error Define TOLLGATE_SEPARATE_COMPILATION for every translation unit of the program.
 #endif
 
-#include <tollgate/http/detail/response_parser.ipp>
-#include <tollgate/http/detail/retry_after.ipp>
 #include <tollgate/webhooks/detail/attempt_run.ipp>
 #include <tollgate/webhooks/detail/connection.ipp>
 #include <tollgate/webhooks/detail/connection_pool.ipp>
@@ -18,7 +16,5 @@
 #include <tollgate/webhooks/detail/delivery_scheduler.ipp>
 #include <tollgate/webhooks/detail/delivery_worker.ipp>
 #include <tollgate/webhooks/detail/hook_client.ipp>
-#include <tollgate/webhooks/detail/name_lookup.ipp>
-#include <tollgate/webhooks/detail/retry_schedule.ipp>
 
 #endif  // TOLLGATE_IMPL_DETAIL_SRC_DISPATCHER_HPP

@@ -2,11 +2,11 @@
 #ifndef TOLLGATE_MANUAL_DETAIL_PAGES_HPP
 #define TOLLGATE_MANUAL_DETAIL_PAGES_HPP
 
-#include <tollgate/pipeline/detail/api_settings.hpp>
-#include <tollgate/pipeline/detail/oauth_settings.hpp>
-#include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/manual/detail/template.hpp>
+#include <tollgate/model/api_settings.hpp>
+#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/pipeline/route_table.hpp>
 
 #include <string>
 #include <string_view>

@@ -3,7 +3,7 @@
 #define TOLLGATE_MANUAL_DETAIL_TEMPLATE_IPP
 
 #include <tollgate/manual/detail/template.hpp>
-#include <tollgate/web/detail/html_writer.hpp>
+#include <tollgate/web/html_writer.hpp>
 
 #include <cstddef>
 #include <stdexcept>

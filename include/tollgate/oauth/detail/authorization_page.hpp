@@ -7,13 +7,13 @@
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/http/detail/cookies.hpp>
+#include <tollgate/model/oauth_settings.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/consent.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/redirect.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
-#include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/policy/policies.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>

@@ -10,14 +10,14 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/detail/caller.hpp>
+#include <tollgate/model/caller.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
-#include <tollgate/web/detail/html_writer.hpp>
+#include <tollgate/web/html_writer.hpp>
 #include <tollgate/web/texts.hpp>
 
 #include <cstdint>

@@ -8,11 +8,11 @@
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/application.hpp>
+#include <tollgate/model/oauth_settings.hpp>
 #include <tollgate/model/scope.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
-#include <tollgate/pipeline/detail/oauth_settings.hpp>
 
 #include <array>
 #include <cstddef>

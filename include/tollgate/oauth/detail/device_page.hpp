@@ -3,13 +3,13 @@
 #define TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
 
 #include <tollgate/contract/session_source.hpp>
+#include <tollgate/limits/window_limiter.hpp>
+#include <tollgate/model/oauth_settings.hpp>
 #include <tollgate/oauth/detail/consent.hpp>
 #include <tollgate/oauth/detail/device_codes.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
-#include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
-#include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/policy/policies.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/one_time.hpp>

@@ -5,7 +5,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/pipeline/detail/oauth_settings.hpp>
+#include <tollgate/model/oauth_settings.hpp>
 
 #include <span>
 #include <string>

@@ -19,13 +19,13 @@
 #include <tollgate/oauth/detail/device_page.hpp>
 #include <tollgate/oauth/detail/metadata.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
+#include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
 #include <tollgate/pipeline/detail/write_rejection.hpp>
-#include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/policies.hpp>
 #include <tollgate/web/detail/page.hpp>
-#include <tollgate/web/detail/session_cookies.hpp>
 #include <tollgate/web/page_theme.hpp>
+#include <tollgate/web/session_cookies.hpp>
 
 #include <chrono>
 #include <string>

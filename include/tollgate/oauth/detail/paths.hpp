@@ -7,10 +7,10 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/observer.hpp>
-#include <tollgate/model/detail/caller.hpp>
+#include <tollgate/model/caller.hpp>
+#include <tollgate/model/oauth_settings.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
-#include <tollgate/pipeline/detail/oauth_settings.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/web/detail/page.hpp>
 

@@ -9,13 +9,13 @@
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/oauth_store.hpp>
-#include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/observer.hpp>
+#include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/sources.hpp>
+#include <tollgate/model/oauth_settings.hpp>
 #include <tollgate/model/scope.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
-#include <tollgate/pipeline/detail/oauth_settings.hpp>
 
 #include <array>
 #include <bit>

@@ -4,7 +4,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/user_directory.hpp>
-#include <tollgate/model/detail/activity.hpp>
+#include <tollgate/model/activity.hpp>
 #include <tollgate/pages/detail/page.hpp>
 
 #include <cstddef>

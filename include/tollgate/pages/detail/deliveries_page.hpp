@@ -13,7 +13,7 @@
 #include <tollgate/model/account.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/pages/detail/page.hpp>
-#include <tollgate/web/detail/html_writer.hpp>
+#include <tollgate/web/html_writer.hpp>
 
 #include <algorithm>
 #include <cstddef>

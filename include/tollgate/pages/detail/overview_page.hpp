@@ -7,7 +7,7 @@
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/model/account.hpp>
-#include <tollgate/model/detail/activity.hpp>
+#include <tollgate/model/activity.hpp>
 #include <tollgate/pages/detail/activity_page.hpp>
 #include <tollgate/pages/detail/page.hpp>
 

@@ -18,11 +18,11 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/limits/window_limiter.hpp>
-#include <tollgate/model/detail/caller.hpp>
-#include <tollgate/model/detail/session.hpp>
+#include <tollgate/model/caller.hpp>
+#include <tollgate/model/page_settings.hpp>
 #include <tollgate/model/quota.hpp>
+#include <tollgate/model/session.hpp>
 #include <tollgate/pages/detail/submission.hpp>
-#include <tollgate/pages/page_settings.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/policy/policies.hpp>

@@ -11,12 +11,12 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/model/detail/quota_settings.hpp>
+#include <tollgate/model/page_settings.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pages/detail/dispatch.hpp>
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/pages/detail/sign_in_page.hpp>
-#include <tollgate/pages/page_settings.hpp>
 #include <tollgate/pipeline/detail/decision_age.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/policies.hpp>

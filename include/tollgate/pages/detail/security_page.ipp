@@ -3,7 +3,7 @@
 #define TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_IPP
 
 #include <tollgate/pages/detail/security_page.hpp>
-#include <tollgate/web/detail/credential_rules.hpp>
+#include <tollgate/web/credential_rules.hpp>
 
 #include <span>
 

@@ -14,9 +14,9 @@
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/policy/policies.hpp>
 #include <tollgate/web/detail/page.hpp>
-#include <tollgate/web/detail/session_cookies.hpp>
 #include <tollgate/web/detail/sign_in_form.hpp>
 #include <tollgate/web/page_theme.hpp>
+#include <tollgate/web/session_cookies.hpp>
 
 #include <cstdint>
 #include <string>

@@ -7,7 +7,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/model/detail/session.hpp>
+#include <tollgate/model/session.hpp>
 #include <tollgate/web/detail/form.hpp>
 
 #include <array>

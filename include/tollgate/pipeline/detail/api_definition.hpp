@@ -4,7 +4,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/router.hpp>
-#include <tollgate/pipeline/detail/api_settings.hpp>
+#include <tollgate/model/api_settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <string>

@@ -6,6 +6,7 @@
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/router.hpp>
+#include <tollgate/http/detail/guarded_response.hpp>
 #include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
@@ -80,9 +81,7 @@ inline constexpr rejection rate_limit_exceeded{
     }
 }
 
-/// The fields of every JSON response. Account data is private to its caller, and must not be taken for another type.
-inline constexpr std::string_view json_field_lines =
-    "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+using http::detail::json_field_lines;
 
 /// The Error object, and the fields of a JSON response.
 TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
@@ -106,37 +105,8 @@ inline void add_accepted_coding(const http::request& request, http::response& re
     if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
 }
 
-/// Calls `write`. If it throws, which only a failed allocation does there, the response is `status` without a body.
-template <class Write>
-void write_or_status(http::response& response, http::status status, Write write) noexcept {
-    try {
-        write();
-    } catch (...) {
-        response.clear();
-        response.set_status(status);
-    }
-}
-
-/// The internal error that names the exception being handled.
-[[nodiscard, gnu::noinline]] inline error handled_exception_error() noexcept {
-    try {
-        throw;
-    } catch (const std::exception& thrown) {
-        return exception_error("thrown", thrown.what());
-    } catch (...) {
-        return exception_error("thrown", "an exception that is not a std::exception");
-    }
-}
-
-/// Calls `respond`. If it throws, calls `respond_error` with the internal error that names the exception.
-template <class Respond, class RespondError>
-void respond_or_error(http::response& response, Respond respond, RespondError respond_error) noexcept {
-    try {
-        respond();
-    } catch (...) {
-        write_or_status(response, http::status::internal_server_error, [&] { respond_error(handled_exception_error()); });
-    }
-}
+using http::detail::respond_or_error;
+using http::detail::write_or_status;
 
 }  // namespace tollgate::pipeline
 

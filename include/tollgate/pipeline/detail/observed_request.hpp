@@ -12,7 +12,7 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/detail/caller.hpp>
+#include <tollgate/model/caller.hpp>
 #include <tollgate/policy/policies.hpp>
 
 #include <algorithm>

@@ -13,10 +13,10 @@
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
-#include <tollgate/model/detail/caller.hpp>
+#include <tollgate/model/api_settings.hpp>
+#include <tollgate/model/caller.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
-#include <tollgate/pipeline/detail/api_settings.hpp>
 #include <tollgate/pipeline/detail/authenticate.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>

@@ -9,10 +9,10 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/server/detail/connection_limiter.hpp>
 #include <tollgate/server/detail/socket_calls.hpp>
-#include <tollgate/server/detail/server_statistics.hpp>
 #include <tollgate/server/detail/tls_stream.hpp>
 #include <tollgate/server/detail/worker_pool.hpp>
 #include <tollgate/server/server_settings.hpp>
+#include <tollgate/server/server_statistics.hpp>
 
 #include <algorithm>
 #include <atomic>

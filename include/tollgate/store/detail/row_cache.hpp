@@ -2,9 +2,9 @@
 #ifndef TOLLGATE_STORE_DETAIL_ROW_CACHE_HPP
 #define TOLLGATE_STORE_DETAIL_ROW_CACHE_HPP
 
-#include <tollgate/base/detail/lookup.hpp>
-#include <tollgate/base/result.hpp>
 #include <tollgate/base/detail/keyed_hash.hpp>
+#include <tollgate/base/lookup.hpp>
+#include <tollgate/base/result.hpp>
 
 #include <array>
 #include <atomic>

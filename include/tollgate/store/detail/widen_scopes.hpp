@@ -5,7 +5,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/scope.hpp>
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 
 #include <optional>
 #include <string_view>

@@ -6,7 +6,7 @@
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/hook.hpp>
 #include <tollgate/model/personal_token.hpp>
-#include <tollgate/model/detail/session.hpp>
+#include <tollgate/model/session.hpp>
 
 #include <array>
 #include <cstddef>

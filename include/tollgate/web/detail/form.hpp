@@ -9,8 +9,8 @@
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/detail/session.hpp>
-#include <tollgate/web/detail/html_writer.hpp>
+#include <tollgate/model/session.hpp>
+#include <tollgate/web/html_writer.hpp>
 #include <tollgate/web/texts.hpp>
 
 #include <array>

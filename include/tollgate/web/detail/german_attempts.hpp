@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_WEB_DETAIL_GERMAN_ATTEMPTS_HPP
 #define TOLLGATE_WEB_DETAIL_GERMAN_ATTEMPTS_HPP
 
-#include <tollgate/web/detail/webhook_texts.hpp>
+#include <tollgate/web/webhook_texts.hpp>
 
 namespace tollgate::inline v0::detail {
 

@@ -6,7 +6,7 @@
 #include <tollgate/base/detail/aes_gcm.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/sources.hpp>
-#include <tollgate/model/detail/session.hpp>
+#include <tollgate/model/session.hpp>
 
 #include <array>
 #include <cstddef>

@@ -10,8 +10,8 @@
 #include <tollgate/http/response.hpp>
 #include <tollgate/http/site.hpp>
 #include <tollgate/model/scope.hpp>
-#include <tollgate/web/detail/html_writer.hpp>
 #include <tollgate/web/detail/language.hpp>
+#include <tollgate/web/html_writer.hpp>
 #include <tollgate/web/page_theme.hpp>
 #include <tollgate/web/texts.hpp>
 

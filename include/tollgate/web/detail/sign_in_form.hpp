@@ -4,10 +4,10 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/session_source.hpp>
-#include <tollgate/web/detail/credential_rules.hpp>
+#include <tollgate/web/credential_rules.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/page.hpp>
-#include <tollgate/web/detail/html_writer.hpp>
+#include <tollgate/web/html_writer.hpp>
 #include <tollgate/web/texts.hpp>
 
 #include <string_view>

@@ -8,7 +8,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/webhooks/detail/dispatcher_settings.hpp>
+#include <tollgate/webhooks/hook_dispatch_settings.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -11,7 +11,7 @@
 #include <tollgate/http/detail/fields.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/webhooks/detail/dispatcher_settings.hpp>
+#include <tollgate/webhooks/hook_dispatch_settings.hpp>
 
 #include <cstddef>
 #include <cstdint>

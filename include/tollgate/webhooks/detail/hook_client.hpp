@@ -8,7 +8,7 @@
 #include <tollgate/webhooks/detail/connection.hpp>
 #include <tollgate/webhooks/detail/connection_pool.hpp>
 #include <tollgate/webhooks/detail/name_lookup.hpp>
-#include <tollgate/webhooks/detail/dispatcher_settings.hpp>
+#include <tollgate/webhooks/hook_dispatch_settings.hpp>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/basic_waitable_timer.hpp>

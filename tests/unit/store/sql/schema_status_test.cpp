@@ -1,4 +1,4 @@
-#include <tollgate/store/detail/sql/schema_status.hpp>
+#include <tollgate/store/schema_status.hpp>
 
 #include <tollgate/store/detail/postgres/schema.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>

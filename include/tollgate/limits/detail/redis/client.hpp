@@ -2,8 +2,8 @@
 #ifndef TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_HPP
 #define TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_HPP
 
+#include <tollgate/base/backend_statistics.hpp>
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/detail/backend_statistics.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>

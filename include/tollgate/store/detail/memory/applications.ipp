@@ -5,7 +5,7 @@
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/undo.hpp>
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 
 #include <iterator>
 #include <string>

@@ -3,7 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_MEMORY_DELIVERY_HISTORY_IPP
 
 #include <tollgate/store/detail/memory/outbox.hpp>
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 
 #include <algorithm>
 #include <iterator>

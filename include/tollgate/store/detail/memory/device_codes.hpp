@@ -5,9 +5,9 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/grant.hpp>
-#include <tollgate/store/detail/errors.hpp>
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>
+#include <tollgate/store/store_error.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/grants.hpp>
 #include <tollgate/store/detail/undo.hpp>
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/widen_scopes.hpp>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include <tollgate/base/secret.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/hooks.hpp>
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_IPP
 
 #include <tollgate/base/limits.hpp>
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/undo.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>

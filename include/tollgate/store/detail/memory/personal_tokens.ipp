@@ -4,7 +4,7 @@
 
 #include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/memory/personal_tokens.hpp>
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/undo.hpp>
 
 #include <algorithm>

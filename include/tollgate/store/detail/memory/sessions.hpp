@@ -4,7 +4,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
-#include <tollgate/model/detail/session.hpp>
+#include <tollgate/model/session.hpp>
 #include <tollgate/store/detail/memory/dated_digest.hpp>
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/postgres/connection.hpp>
-#include <tollgate/store/detail/sql/schema_status.hpp>
+#include <tollgate/store/schema_status.hpp>
 
 #include <cstdint>
 #include <span>

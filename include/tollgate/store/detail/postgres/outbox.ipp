@@ -4,7 +4,7 @@
 
 #include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/base/limits.hpp>
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>

@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
 
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/failure.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>

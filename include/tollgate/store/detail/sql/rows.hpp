@@ -9,7 +9,7 @@
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/hook.hpp>
 #include <tollgate/model/personal_token.hpp>
-#include <tollgate/model/detail/session.hpp>
+#include <tollgate/model/session.hpp>
 #include <tollgate/store/detail/sql/columns.hpp>
 
 #include <cstddef>

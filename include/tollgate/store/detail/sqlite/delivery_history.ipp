@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP
 #define TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP
 
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>

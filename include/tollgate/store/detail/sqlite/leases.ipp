@@ -3,7 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_SQLITE_LEASES_IPP
 
 #include <tollgate/base/detail/keyed_hash.hpp>
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sqlite/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>

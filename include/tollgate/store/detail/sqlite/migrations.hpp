@@ -4,8 +4,8 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
-#include <tollgate/store/detail/sql/schema_status.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
+#include <tollgate/store/schema_status.hpp>
 
 #include <span>
 #include <string>

@@ -3,7 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_SQLITE_OUTBOX_IPP
 
 #include <tollgate/base/limits.hpp>
-#include <tollgate/store/detail/errors.hpp>
+#include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 

@@ -1,0 +1,36 @@
+#pragma once
+#ifndef TOLLGATE_MODEL_CALLER_HPP
+#define TOLLGATE_MODEL_CALLER_HPP
+
+#include <tollgate/base/ids.hpp>
+#include <tollgate/model/account.hpp>
+#include <tollgate/model/scope.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace tollgate::inline v0 {
+
+/// How a caller was authenticated.
+enum class credential_kind : std::uint8_t {
+    personal_token,  ///< of a user, over Basic
+    access_token,  ///< of an application, over Bearer
+    other,  ///< by an integrator's authenticator
+};
+
+/// An authenticated caller.
+struct caller {
+    user_id user;
+    scope_set scopes;
+    credential_kind credential = credential_kind::other;
+    std::optional<application_id> application;  ///< the application that acts for the user, with an access token
+    std::optional<known_user> known{};  ///< what was read of the user with the credential
+    std::optional<token_id> token{};  ///< the personal token, if the store returned its id
+};
+
+/// A user who is signed in on a page: without scopes and token.
+[[nodiscard]] inline caller caller_on_page(user_id user) { return {user, {}, credential_kind::other, {}}; }
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_CALLER_HPP

@@ -1,0 +1,58 @@
+#pragma once
+#ifndef TOLLGATE_SERVER_SERVER_STATISTICS_HPP
+#define TOLLGATE_SERVER_SERVER_STATISTICS_HPP
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace tollgate::inline v0 {
+
+/// What a server has done since it was created, and what it does now.
+struct server_statistics {
+    std::size_t connections = 0;             ///< open now, those that are being refused included
+    std::uint64_t connections_accepted = 0;  ///< in all, those refused included
+    std::uint64_t connections_refused = 0;   ///< beyond a bound: closed after a 503, or at once
+    std::size_t queued = 0;                  ///< requests that wait for a worker now
+    std::uint64_t taken_up = 0;              ///< requests that a worker took up
+    std::chrono::nanoseconds waited{};       ///< of those, for a worker
+    std::uint64_t dropped = 0;               ///< requests that found the queue full, or no worker in time: 503
+    std::size_t unsent_bytes = 0;            ///< of responses that clients have not taken yet, now
+    std::uint64_t unsent_closed = 0;         ///< connections that were closed because that would have been too much
+};
+
+namespace server_detail {
+
+/// What `server::statistics` reports. Each thread counts its own events; no lock is needed.
+struct server_counters {
+    std::atomic<std::size_t> connections{0};
+    std::atomic<std::uint64_t> connections_accepted{0};
+    std::atomic<std::uint64_t> connections_refused{0};
+    std::atomic<std::uint64_t> taken_up{0};
+    std::atomic<std::chrono::steady_clock::rep> waited{0};
+    std::atomic<std::uint64_t> dropped{0};
+    std::atomic<std::size_t> unsent_bytes{0};
+    std::atomic<std::uint64_t> unsent_closed{0};
+
+    /// A connection that was accepted only to refuse it.
+    void count_refused() noexcept {
+        add(connections_accepted);
+        add(connections_refused);
+    }
+    static void add(auto& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
+    static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
+
+    [[nodiscard]] server_statistics read(std::size_t queued) const noexcept {
+        const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
+        return {value(connections), value(connections_accepted), value(connections_refused),
+                queued, value(taken_up), std::chrono::steady_clock::duration{value(waited)}, value(dropped),
+                value(unsent_bytes), value(unsent_closed)};
+    }
+};
+
+}  // namespace server_detail
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_SERVER_STATISTICS_HPP

@@ -1,0 +1,121 @@
+#pragma once
+#ifndef TOLLGATE_STORE_STORE_ERROR_HPP
+#define TOLLGATE_STORE_STORE_ERROR_HPP
+
+#include <tollgate/base/limits.hpp>
+#include <tollgate/base/result.hpp>
+#include <tollgate/base/time.hpp>
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace tollgate::inline v0 {
+
+/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator and names the file or
+/// server.
+class store_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+/// `T` if it is a result, else `result<T>`.
+template <class T>
+using as_result = std::conditional_t<base_detail::is_result<T>, T, result<T>>;
+
+/// What a verb reports that ran out of memory: without its text, if there is no memory for that either.
+[[nodiscard, gnu::noinline]] inline error out_of_resources() noexcept {
+    try {
+        return unavailable("out of memory or another resource of the process");
+    } catch (...) {
+        return {error_kind::unavailable, {}, {}};
+    }
+}
+
+/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
+/// (unavailable). Verbs leave nothing half done when an exception is thrown. One that fails in no other way returns its plain value.
+template <class Verb>
+[[nodiscard]] as_result<std::invoke_result_t<Verb&>> without_exceptions(Verb&& verb) noexcept {
+    try {
+        if constexpr (std::is_void_v<std::invoke_result_t<Verb&>>) {
+            verb();
+            return {};
+        } else {
+            return verb();
+        }
+    } catch (...) {
+        return out_of_resources();
+    }
+}
+
+/// What a store without a database reports if a row exists.
+[[nodiscard]] inline error conflict() { return {error_kind::conflict, {}, {}}; }
+
+/// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
+[[nodiscard]] inline error describe_conflict(error failure, const char* message) {
+    if (failure.kind == error_kind::conflict) failure.message = message;
+    return failure;
+}
+
+}  // namespace detail
+
+// Errors that all stores report in the same words.
+
+[[nodiscard]] inline error personal_token_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
+}
+
+[[nodiscard]] inline error application_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
+}
+
+[[nodiscard]] inline error hook_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "A webhook of this idempotency key exists already.");
+}
+
+[[nodiscard]] inline error token_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "This token exists already.");
+}
+
+[[nodiscard]] inline error session_exists(error failure = detail::conflict()) {
+    return detail::describe_conflict(std::move(failure), "This session exists already.");
+}
+
+[[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
+    return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
+}
+
+/// `retry_at`: when one of them expires.
+[[nodiscard]] inline error too_many_access_tokens(instant retry_at) {
+    return {error_kind::too_many_requests,
+            "The application has " + std::to_string(limits::access_tokens_per_grant_max) +
+                " valid access tokens for this user, which is the maximum. Use them until they expire.",
+            {}, retry_at};
+}
+
+[[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
+    return invalid("The user has " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
+}
+
+[[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
+    return invalid("This account has " + std::to_string(hooks_per_event_max) +
+                   " webhooks for this event, which is the maximum.");
+}
+
+/// The scopes of a code and those granted before exceed a scope_set.
+[[nodiscard]] inline error too_many_scopes() {
+    return invalid("Together with the scopes that you already granted to this application, these are too many scopes.");
+}
+
+/// A delivery of a disabled hook cannot be sent again.
+[[nodiscard]] inline error hook_is_disabled() {
+    return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_STORE_ERROR_HPP

@@ -1,0 +1,124 @@
+#pragma once
+#ifndef TOLLGATE_WEB_CONSENT_TEXTS_HPP
+#define TOLLGATE_WEB_CONSENT_TEXTS_HPP
+
+#include <tollgate/base/config.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace tollgate::inline v0 {
+
+/// A page that replaces the requested one.
+struct message_texts {
+    std::string_view heading;
+    std::string_view explanation;
+};
+
+/// Replaces the first `{}` of `text` by `value`. The result is plain text, to be escaped as a whole.
+[[nodiscard]] inline std::string fill_in(std::string_view text, std::string_view value) {
+    std::string filled{text};
+    if (const auto at = filled.find("{}"); at != std::string::npos) filled.replace(at, 2, value);
+    return filled;
+}
+
+/// The same for two places. What stands in the first one is not read for a second place.
+[[nodiscard]] inline std::string fill_in(std::string_view texts, std::string_view first, std::string_view second) {
+    const auto at = texts.find("{}");
+    if (at == std::string_view::npos) return std::string{texts};
+    return std::string{texts.substr(0, at)}.append(first).append(fill_in(texts.substr(at + 2), second));
+}
+
+/// The consent page and its error pages. `{}` is the application's name unless a comment says otherwise.
+struct consent_texts {
+    std::string_view title = "Authorize {}?";
+    std::string_view asks = "{} requests access to your account at {}.";  ///< and the operator
+    std::string_view scopes = "This application will be able to:";
+    std::string_view website = "Website, according to the application: {}";  ///< the website
+    std::string_view unproved =
+        "Any program can claim to be this application. Continue only if you have just started it yourself.";
+    std::string_view signed_in_as = "You are signed in as {}.";  ///< the login
+    std::string_view other_user = "Not you?";                    ///< a button that signs out
+    std::string_view allow = "Authorize {}";
+    std::string_view deny = "Cancel";
+    std::string_view leads_to = "Either way, you will be returned to {}.";  ///< the host of the redirect URL
+    std::string_view revocable = "You can revoke access at any time in your account settings.";
+
+    std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
+
+    message_texts missing_client{"Missing or invalid client_id",
+                                 "The link that you followed does not identify an application. Go back to the "
+                                 "application, and contact its developer if this happens again."};
+    message_texts unknown_client{
+        "Unknown application",
+        "The link that you followed does not belong to a registered application. No access was granted."};
+    message_texts stopped_client{"Application suspended",
+                                 "The application, or the account of its owner, is suspended. No access was granted."};
+    message_texts no_redirect_url{
+        "No redirect URL registered",
+        "The application is a public client without a redirect URL, so it can only use the device flow. No access was granted."};
+    message_texts unregistered_redirect{
+        "Redirect URL not registered",
+        "The redirect_uri of this request is not registered for the application. The link may be wrong, or it may be an attempt "
+        "to deceive you. No access was granted."};
+    std::string_view received_redirect = "The request has this redirect_uri:";
+    std::string_view compare_redirect =
+        "If you develop this application, compare it with the registered redirect URLs, character by character. Only the port of "
+        "http://127.0.0.1 and http://[::1] may differ. If there is no registered redirect URL, compare scheme, host and port with those "
+        "of the application's website.";
+    message_texts missing_redirect{
+        "Missing redirect_uri",
+        "The application does not have exactly one registered redirect URL, so each request must contain a redirect_uri. No "
+        "access was granted."};
+    message_texts answered{
+        "This request was already answered",
+        "The application has already received your decision. Return to it, and start again there if necessary."};
+};
+
+/// The page where a user types the code that a device shows.
+struct device_texts {
+    std::string_view title = "Connect a device";
+    std::string_view about = "Enter the code that your device shows.";
+    std::string_view code = "Code";
+    std::string_view code_hint = "8 letters, such as BCDF-GHJK.";
+    std::string_view next = "Continue";
+    std::string_view malformed = "Enter the code. It has 8 letters and no vowels, such as BCDF-GHJK.";
+    std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current code.";
+    std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
+    std::string_view asks = "A device that uses {} requests access to your account at {}.";  ///< and the operator
+    /// The address of the device, and when it asked.
+    std::string_view warning =
+        "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
+        "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
+    std::string_view code_shown = "Your device must show this code: {}";
+    /// As whom the user is signed in.
+    message_texts approved{"Device authorized",
+                           "The device has access to the account of {}. You can return to it: it will continue in a few seconds."};
+    message_texts denied{"Access denied", "The device did not get access to your account."};
+    message_texts approved_before{"Device authorized",  ///< what the user decides when the request has been approved
+                                  "You already authorized this device, so your last decision had no effect. To remove its access, revoke "
+                                  "the authorization of its application in your account settings."};
+    message_texts denied_before{"Access denied",
+                                "You already denied the request of this device, so your last decision had no effect. To connect the "
+                                "device, start again there."};
+    message_texts answered_by_other{"Answered by another user",
+                                    "Another user has answered the request of this device first, so your decision had no effect. The "
+                                    "device did not get access to your account."};
+    message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
+};
+
+namespace detail {
+
+/// The same in German.
+[[nodiscard]] TOLLGATE_DECL consent_texts german_consent_texts();
+[[nodiscard]] TOLLGATE_DECL device_texts german_device_texts();
+
+}  // namespace detail
+
+}  // namespace tollgate
+
+#if !defined(TOLLGATE_SEPARATE_COMPILATION)
+#include <tollgate/web/consent_texts.ipp>
+#endif
+
+#endif  // TOLLGATE_WEB_CONSENT_TEXTS_HPP
