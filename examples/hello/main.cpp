@@ -22,9 +22,8 @@ struct shop_directory {
 int main(int argc, char** argv) {
     shop_directory users;
     memory_token_store store;
-    account_api api{api_settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080",
-                                 .services = {{"shop", {"order.paid"}}}},
-                    users, store, balance_routes() + account_list_routes()};
+    account_api api{{.base_url = "http://127.0.0.1:8080/v1", .services = {{"shop", {"order.paid"}}}}, users, store,
+                    balance_routes() + account_list_routes()};
     server server{api, {.port = static_cast<std::uint16_t>(argc > 1 ? std::atoi(argv[1]) : 8080)}};
 
     const auto scopes = *scope_set::parse("user:balance shop");

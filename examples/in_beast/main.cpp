@@ -115,7 +115,7 @@ asio::awaitable<void> accept_from(tcp::acceptor& acceptor, Handler& handler) {
 }
 
 int main(int argc, char** argv) try {
-    api_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080",
+    account_service_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080",
                           .services = {{"shop", {"order.paid"}}}};
     shop_directory users;
     memory_store store;

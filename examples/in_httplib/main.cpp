@@ -49,7 +49,7 @@ void answer(Handler& handler, const httplib::Request& from, httplib::Response& t
 // [/answer]
 
 int main(int argc, char** argv) {
-    api_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080",
+    account_service_settings settings{.base_url = "http://127.0.0.1:8080/v1", .auth_url = "http://127.0.0.1:8080",
                           .services = {{"shop", {"order.paid"}}}};
     shop_directory users;
     memory_store store;

@@ -60,7 +60,7 @@ struct set_clock {
 
 int main() {
     instant now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 21} + std::chrono::hours{12};
-    api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com"};
+    account_service_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com"};
     shop_directory users;
     memory_store store;
     // [policies]

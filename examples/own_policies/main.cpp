@@ -140,7 +140,7 @@ public:
 // [/observer]
 
 int main() {
-    api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com",
+    account_service_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com",
                           .services = {{"shop", {"order.paid"}}}};
     shop_directory users;
     memory_store store;

@@ -124,10 +124,10 @@ auto payment_route(event_sink auto& outbox) {
 
 int main() {
     // [scopes]
-    api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com",
-                          .services = {{.name = "shop",
-                                        .events = {"order.paid"},
-                                        .scopes = {{"refund", "Refund your orders"}}}}};
+    account_service_settings settings{.base_url = "https://api.example.com/v1",
+                                      .services = {{.name = "shop",
+                                                    .events = {"order.paid"},
+                                                    .scopes = {{"refund", "Refund your orders"}}}}};
     // [/scopes]
     shop_directory users;
     memory_store store;

@@ -14,7 +14,7 @@ struct shop_directory {
 };
 
 int main() {
-    api_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com"};
+    account_service_settings settings{.base_url = "https://api.example.com/v1", .auth_url = "https://example.com"};
     shop_directory users;
     memory_store store;
     account_api api{settings, users, store, account_routes()};

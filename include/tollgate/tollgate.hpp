@@ -35,19 +35,17 @@
 
 #include <tollgate/model/account.hpp>
 #include <tollgate/model/activity.hpp>
-#include <tollgate/model/api_settings.hpp>
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/caller.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/hook.hpp>
-#include <tollgate/model/oauth_settings.hpp>
-#include <tollgate/model/page_settings.hpp>
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/scope.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/model/session.hpp>
+#include <tollgate/model/settings.hpp>
 
 #include <tollgate/contract/account_store.hpp>
 #include <tollgate/contract/authenticator.hpp>
@@ -108,7 +106,6 @@
 
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/account_service.hpp>
-#include <tollgate/api/account_service_settings.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/api/sign_in.hpp>
 

@@ -546,6 +546,7 @@ inline constexpr std::size_t query_parameters_max = 8;           // that one rou
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t path_segments_max = 12;             // of one route; a longer path is unknown
 inline constexpr int full_host_retry_seconds_max = 60;            // how long a due webhook may be unlisted while its host is full
+inline constexpr int delivery_wait_days_max = 7;                  // until a retry, and until the end of a lease: see `has_come`
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
 inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
@@ -567,6 +568,7 @@ inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bo
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
 inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
+inline constexpr int code_hours_max = 24;                         // the lifetime of a code and of a device code: see `has_come`
 inline constexpr int code_seconds_left_min = 30;                  // of a code that is sent again: an exchange may be slow
 inline constexpr int approved_device_code_seconds = 60;            // at least, so that the device can poll once more
 inline constexpr int expired_device_code_seconds = 600;            // kept, so that a device that still polls is told (RFC 8628 section 3.5)
@@ -1003,6 +1005,19 @@ using std::chrono::seconds;
 
 /// The first whole second at or after `at`, for values that clients wait for.
 [[nodiscard]] constexpr instant round_up_to_seconds(instant at) noexcept { return std::chrono::ceil<seconds>(at); }
+
+/// The rule for every stored time that is compared with the current one: whether the time has come at which something is due, or ends.
+/// It has if it has passed, and also if it lies further ahead than `longest`, the longest time that it can be set to. Then one of two
+/// clocks is wrong, that which it was set by or this one, and nothing may wait until they agree.
+///
+/// Only for decisions that can be repeated. Rows are deleted only when their time has passed, because this clock may be the wrong one.
+[[nodiscard]] constexpr bool has_come(instant at, instant now, milliseconds longest) noexcept {
+    return at <= now || at - now > longest;
+}
+/// The same rule for a stored time in the past: whether less than `length` has passed since. It has not if the time lies that far ahead.
+[[nodiscard]] constexpr bool is_recent(instant at, instant now, milliseconds length) noexcept {
+    return !has_come(at + length, now, 2 * length - milliseconds{1});
+}
 
 /// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters. Fractions of a second are truncated, and years outside 0
 /// to 9999 are clamped.
@@ -3538,6 +3553,87 @@ struct activity {
 
 #endif  // TOLLGATE_MODEL_ACTIVITY_HPP
 
+// <tollgate/model/application.hpp>
+#ifndef TOLLGATE_MODEL_APPLICATION_HPP
+#define TOLLGATE_MODEL_APPLICATION_HPP
+
+namespace tollgate::inline v0 {
+
+/// The public identifier of an OAuth client (RFC 6749 section 2.2).
+using client_id_text = inline_text<limits::client_id_bytes_max>;
+
+/// RFC 6749 section 2.1, and the operator's own services.
+enum class client_type : std::uint8_t {
+    confidential,     ///< has a secret
+    public_client,    ///< runs on the devices of its users, so it cannot keep a secret: PKCE instead
+    resource_server,  ///< a service of the operator: introspects every access token, and requests none
+};
+
+/// As stores keep it.
+[[nodiscard]] constexpr std::string_view to_text(client_type type) noexcept {
+    switch (type) {
+        case client_type::confidential: return "confidential";
+        case client_type::public_client: return "public";
+        case client_type::resource_server: return "resource_server";
+    }
+    return "confidential";
+}
+
+/// Why an application is suspended: it has no access tokens and gets none.
+enum class suspension : std::uint8_t {
+    by_operator,
+    owner_disabled,  ///< until its owner is enabled again
+};
+
+/// As stores keep it.
+[[nodiscard]] constexpr std::string_view to_text(suspension reason) noexcept {
+    return reason == suspension::by_operator ? "operator" : "owner_disabled";
+}
+
+/// An OAuth 2.0 client.
+struct application {
+    application_id id;
+    user_id owner;
+    client_id_text client_id;
+    digest secret_digest;  ///< SHA-256 of the client secret; zero for a public client
+    std::string name;
+    std::string website;
+    std::string description;                 ///< may be empty
+    std::vector<std::string> redirect_urls;  ///< as registered; a redirect_uri may also be their normalized form
+    instant created_at;
+    client_type type = client_type::confidential;
+    std::optional<digest> older_secret_digest = {};  ///< of the previous secret, which stays valid until it is removed
+    bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
+    std::int64_t users = 0;       ///< how many have authorized it; only in the list of an owner
+    std::optional<suspension> suspended = {};  ///< empty: it is not
+};
+
+/// What the owner of an application may change.
+struct application_change {
+    std::string name;
+    std::string website;
+    std::string description;
+    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
+    bool acts_for_owner = false;
+};
+
+/// An application to be stored.
+struct new_application {
+    user_id owner;
+    client_id_text client_id;  ///< unique; a duplicate is a conflict
+    digest secret_digest;
+    std::string name;
+    std::string website;
+    std::string description;
+    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
+    instant created_at;
+    client_type type = client_type::confidential;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_APPLICATION_HPP
+
 // <tollgate/base/detail/random_key.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
 #define TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
@@ -3776,220 +3872,6 @@ constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexc
 }  // namespace tollgate
 
 #endif  // TOLLGATE_MODEL_SCOPE_HPP
-
-// <tollgate/model/service_catalog.hpp>
-#ifndef TOLLGATE_MODEL_SERVICE_CATALOG_HPP
-#define TOLLGATE_MODEL_SERVICE_CATALOG_HPP
-
-namespace tollgate::inline v0 {
-
-/// A scope beside the two that each service has, as a program defines it: `{"refund", "Refund parcels"}`.
-struct scope_definition {
-    std::string name;  ///< the part after `{service}:`: `[a-z0-9-]{1,32}`, not `read`
-    std::string text;  ///< what it permits, for people: a visible line of 1 to 200 bytes, plain text
-};
-
-/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own
-/// `{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}}`.
-struct service_definition {
-    std::string_view name;
-    std::vector<std::string> events = {};       ///< that hooks can subscribe to
-    std::vector<scope_definition> scopes = {};  ///< of its own
-};
-
-/// A service's own scope in a catalog.
-struct service_scope {
-    std::string name;  ///< `{service}:refund`
-    std::string text;  ///< as in its definition
-};
-
-/// A product whose accounts the API serves.
-struct service {
-    service_name name;
-    std::string read_scope;                 ///< `{name}:read`
-    std::string write_scope;                ///< `{name}`, which covers reading and the service's own scopes
-    std::vector<std::string> events;        ///< that hooks can subscribe to
-    std::vector<service_scope> own_scopes;  ///< beside the two above
-
-    /// Whether the service has an event of this name.
-    [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
-};
-
-/// All services and their scopes. Built once, then read from any thread.
-///
-///     service_catalog services{{"sitesmaker", {"site.created", "site.published"}}, {"itemplatform", {"item.created"}}};
-class service_catalog {
-public:
-    service_catalog() = default;
-    /// Throws std::invalid_argument with the message of the first service that `add` refuses.
-    TOLLGATE_COLD service_catalog(std::initializer_list<service_definition> services);
-
-    /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
-    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition`
-    /// says, and an event or a scope that is given twice.
-    ///
-    ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
-    TOLLGATE_COLD result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
-
-    /// Null if there is none. The pointer is valid until the next `add`.
-    [[nodiscard]] const service* find(std::string_view name) const noexcept {
-        for (const service& each : services_)
-            if (each.name == name) return &each;
-        return nullptr;
-    }
-
-    /// Whether the scope exists: two per service, those of its own, and `user:balance`.
-    [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
-
-    /// Every scope, in the order in which pages list them.
-    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> scopes() const;
-
-    /// All services in the order in which they were added.
-    [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
-
-private:
-    std::vector<service> services_;
-};
-
-/// The scope of the balance endpoint, which does not belong to a service.
-inline constexpr std::string_view balance_scope = "user:balance";
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_MODEL_SERVICE_CATALOG_HPP
-
-// <tollgate/model/api_settings.hpp>
-#ifndef TOLLGATE_MODEL_API_SETTINGS_HPP
-#define TOLLGATE_MODEL_API_SETTINGS_HPP
-
-namespace tollgate::inline v0 {
-
-/// The license of an API and its description, as OpenAPI states it.
-struct api_license {
-    std::string name = "MIT License";  ///< that of this library: the description contains its texts
-    std::string url = "https://opensource.org/license/mit";
-};
-
-/// The settings of an `account_api`.
-struct api_settings {
-    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`; see `http::url::root`.
-    std::string base_url = {};
-    /// The root of the pages, OAuth and the documentation, without a trailing slash: `https://example.com`.
-    std::string auth_url = {};
-    /// The products with their events; the scopes follow from them.
-    service_catalog services = {};
-
-    quota anonymous_quota = default_anonymous_quota;  ///< of one client address without credentials
-    quota user_quota = default_user_quota;            ///< of one user, unless the directory has another one
-
-    /// Proxies that name their clients; the field is ignored if another peer sends it.
-    std::vector<ip_network> trusted_proxies = {};
-    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
-
-    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; empty: no
-    /// other origin. Pages are never open to other origins.
-    std::vector<std::string> cors_origins = {"*"};
-
-    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
-
-    /// The page that Error objects and OpenAPI link to. If it ends in a slash, the topic of the error is appended:
-    /// `errors/`. For `api_documentation`: `{auth_url}/docs/`. Empty: `{base_url}/openapi.json`.
-    std::string documentation_url = {};
-    /// Whether an `authorization_server` is mounted beside the API: only then OpenAPI names its URLs.
-    bool has_authorization_server = false;
-    api_license license = {};
-};
-
-/// What Error objects link to, see `api_settings::documentation_url`.
-[[nodiscard]] inline std::string documentation_url_of(const api_settings& settings) {
-    if (!settings.documentation_url.empty()) return settings.documentation_url;
-    return settings.base_url + "/openapi.json";
-}
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_MODEL_API_SETTINGS_HPP
-
-// <tollgate/model/application.hpp>
-#ifndef TOLLGATE_MODEL_APPLICATION_HPP
-#define TOLLGATE_MODEL_APPLICATION_HPP
-
-namespace tollgate::inline v0 {
-
-/// The public identifier of an OAuth client (RFC 6749 section 2.2).
-using client_id_text = inline_text<limits::client_id_bytes_max>;
-
-/// RFC 6749 section 2.1, and the operator's own services.
-enum class client_type : std::uint8_t {
-    confidential,     ///< has a secret
-    public_client,    ///< runs on the devices of its users, so it cannot keep a secret: PKCE instead
-    resource_server,  ///< a service of the operator: introspects every access token, and requests none
-};
-
-/// As stores keep it.
-[[nodiscard]] constexpr std::string_view to_text(client_type type) noexcept {
-    switch (type) {
-        case client_type::confidential: return "confidential";
-        case client_type::public_client: return "public";
-        case client_type::resource_server: return "resource_server";
-    }
-    return "confidential";
-}
-
-/// Why an application is suspended: it has no access tokens and gets none.
-enum class suspension : std::uint8_t {
-    by_operator,
-    owner_disabled,  ///< until its owner is enabled again
-};
-
-/// As stores keep it.
-[[nodiscard]] constexpr std::string_view to_text(suspension reason) noexcept {
-    return reason == suspension::by_operator ? "operator" : "owner_disabled";
-}
-
-/// An OAuth 2.0 client.
-struct application {
-    application_id id;
-    user_id owner;
-    client_id_text client_id;
-    digest secret_digest;  ///< SHA-256 of the client secret; zero for a public client
-    std::string name;
-    std::string website;
-    std::string description;                 ///< may be empty
-    std::vector<std::string> redirect_urls;  ///< as registered; a redirect_uri may also be their normalized form
-    instant created_at;
-    client_type type = client_type::confidential;
-    std::optional<digest> older_secret_digest = {};  ///< of the previous secret, which stays valid until it is removed
-    bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
-    std::int64_t users = 0;       ///< how many have authorized it; only in the list of an owner
-    std::optional<suspension> suspended = {};  ///< empty: it is not
-};
-
-/// What the owner of an application may change.
-struct application_change {
-    std::string name;
-    std::string website;
-    std::string description;
-    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
-    bool acts_for_owner = false;
-};
-
-/// An application to be stored.
-struct new_application {
-    user_id owner;
-    client_id_text client_id;  ///< unique; a duplicate is a conflict
-    digest secret_digest;
-    std::string name;
-    std::string website;
-    std::string description;
-    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
-    instant created_at;
-    client_type type = client_type::confidential;
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_MODEL_APPLICATION_HPP
 
 // <tollgate/model/caller.hpp>
 #ifndef TOLLGATE_MODEL_CALLER_HPP
@@ -4263,6 +4145,10 @@ struct due_hook {
     std::string target_url;
 };
 
+/// The latest time at which a delivery that waits at `now` can be due, or its lease can end. One that is later was set by a clock that
+/// was wrong: the delivery is due now, and its lease has ended (`has_come`).
+[[nodiscard]] constexpr instant latest_due(instant now) noexcept { return now + std::chrono::days{limits::delivery_wait_days_max}; }
+
 /// A page of due hooks.
 struct due_hook_page {
     std::vector<due_hook> hooks{};
@@ -4374,7 +4260,8 @@ struct completed_delivery {
 /// outbox. The store itself records the attempt, and decides whether the lease is still open.
 ///
 /// A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does a
-/// failure whose predecessor is earlier than `disable_if_failing_since`. A failure that does not count for the hook changes neither.
+/// failure whose predecessor is earlier than `disable_if_failing_since`. A time of a failure that is later than `now` was set by a clock
+/// that was ahead; it is replaced by the attempt's time. A failure that does not count for the hook changes neither.
 /// Nor does an attempt to another target than the hook has now; a delivery that was `gone` there is due at once. `not_attempted`
 /// only ends the lease. A delivery that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is
 /// disabled. Thread rule: any thread.
@@ -4391,6 +4278,8 @@ struct completed_delivery {
     if (ended.outcome != not_attempted && ended.counts_for_hook && !has_new_target) {
         hook_status& hook = after.hook;
         const auto& bound = ended.disable_if_failing_since;
+        for (auto* each : {&hook.failing_since, &hook.last_failure_at})
+            if (*each && **each > now) *each = ended.attempt.at;
         if (ended.outcome == delivered) hook.failing_since.reset();
         else if (!hook.failing_since || !hook.last_failure_at || (bound && *hook.last_failure_at < *bound))
             hook.failing_since = hook.last_failure_at = ended.attempt.at;
@@ -4454,10 +4343,15 @@ struct new_authorization_code {
     /// Consent was skipped because all scopes were granted before: the code is created only if that still holds.
     bool only_if_granted = false;
 
-    /// The same code is replaced if it expires by then and was not redeemed: too little time is left, or none, to send it again.
+    /// The same code is replaced if it expires by then and was not redeemed: too little time is left, or none, to send it again. The
+    /// same applies if it expires after `latest_end`.
     [[nodiscard]] constexpr instant replaceable_until() const noexcept {
         return created_at + (std::min)((expires_at - created_at) / 2, milliseconds{seconds{limits::code_seconds_left_min}});
     }
+    /// No code that exists now can end later; if it does, its end was set by a clock that was wrong (`has_come`).
+    [[nodiscard]] constexpr instant latest_end() const noexcept { return created_at + std::chrono::hours{limits::code_hours_max}; }
+    /// Whether it replaces the same code with this end, if that was not redeemed.
+    [[nodiscard]] constexpr bool replaces(instant end) const noexcept { return end <= replaceable_until() || end > latest_end(); }
 };
 
 /// The result of storing a code. Submitting a form twice requests the same code twice.
@@ -4466,6 +4360,7 @@ enum class code_result : std::uint8_t {
     waiting,  ///< it exists, has not expired, and was not redeemed yet
     spent,  ///< it exists and was redeemed
     not_granted,  ///< not created: not all of its scopes are granted
+    suspended,  ///< not created: its application is suspended
 };
 
 /// A new pair of tokens, as the store keeps it.
@@ -4516,8 +4411,8 @@ struct stored_code {
 /// thread.
 [[nodiscard]] inline redemption_result judge_redemption(const stored_code& code, const code_redemption& shown) noexcept {
     if (code.redeemed_at)
-        return shown.now < *code.redeemed_at + shown.grace ? redemption_result::repeated : redemption_result::reused;
-    if (code.expires_at <= shown.now) return redemption_result::expired;
+        return is_recent(*code.redeemed_at, shown.now, shown.grace) ? redemption_result::repeated : redemption_result::reused;
+    if (has_come(code.expires_at, shown.now, std::chrono::hours{limits::code_hours_max})) return redemption_result::expired;
     if (shown.redirect_uri && *shown.redirect_uri != code.redirect) return redemption_result::redirect_mismatch;
     if (shown.code_challenge != code.code_challenge) return redemption_result::verifier_mismatch;
     return redemption_result::redeemed;
@@ -4582,7 +4477,7 @@ struct stored_refresh_token {
 [[nodiscard]] inline refresh_result judge_refresh(const stored_refresh_token& token, const token_refresh& shown) noexcept {
     if (!token.is_current) {
         const bool was_just_replaced = token.replaced != nullptr && *token.replaced == shown.refresh_digest && shown.rotation &&
-                                       shown.now < token.replaced_at + shown.rotation->grace;
+                                       is_recent(token.replaced_at, shown.now, shown.rotation->grace);
         if (!was_just_replaced) return refresh_result::reused;
     }
     if (!token.scopes.contains_all(shown.covering)) return refresh_result::too_wide;
@@ -4662,10 +4557,15 @@ struct device_code {
     std::optional<user_id> answered_by = {};  ///< empty while it is pending, and if an earlier release stored the answer
 };
 
+/// Whether the request has expired.
+[[nodiscard]] inline bool has_expired(const device_code& request, instant now) noexcept {
+    return has_come(request.expires_at, now, std::chrono::hours{limits::code_hours_max});
+}
+
 /// Decides what an answer to a known request results in, for the verb `answer_device_code` of a store; empty if the request has
 /// expired. If the result is new, the store keeps the answer, and creates `code_of` if it is an approval. Thread rule: any thread.
 [[nodiscard]] inline std::optional<device_answer> judge_answer(const device_code& request, const device_decision& decision) noexcept {
-    if (request.expires_at <= decision.now) return std::nullopt;
+    if (has_expired(request, decision.now)) return std::nullopt;
     if (request.state == device_code_state::pending) return device_answer{true, decision.answer, decision.user};
     return device_answer{false, request.state, request.answered_by};
 }
@@ -4686,96 +4586,6 @@ struct device_code {
 }  // namespace tollgate
 
 #endif  // TOLLGATE_MODEL_GRANT_HPP
-
-// <tollgate/model/oauth_settings.hpp>
-#ifndef TOLLGATE_MODEL_OAUTH_SETTINGS_HPP
-#define TOLLGATE_MODEL_OAUTH_SETTINGS_HPP
-
-namespace tollgate::inline v0 {
-
-/// Settings of an authorization server.
-struct oauth_settings {
-    /// Without a trailing slash; also the issuer (RFC 8414, RFC 9207): `https://example.com`.
-    std::string auth_url = {};
-    /// The services whose scopes applications can request.
-    service_catalog services = {};
-    /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
-    std::vector<std::string> one_page_services = {};
-    /// What the name of the cookie of those pages begins with, as `session_settings::cookie_name`.
-    std::string cookie_name = {};
-
-    /// The page that errors and the metadata link to, as `api_settings::documentation_url` says. Empty: the metadata itself.
-    std::string documentation_url = {};
-
-    // Each time is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
-    seconds code_lifetime{60};  ///< RFC 6749 recommends at most ten minutes; a redirect takes seconds
-    seconds access_token_lifetime{3600};
-    seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
-    seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
-    /// During this time, a refresh token that was replaced by its use returns its successor again: a response may be lost.
-    seconds rotation_grace{30};
-    /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
-    bool rotates_all_refresh_tokens = false;
-
-    seconds device_code_lifetime{600};  ///< RFC 8628: time to type the code into a browser
-    seconds device_poll_interval{5};    ///< between the polls of a device; below 2, polls count as for 2
-    /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
-    /// codes that may wait for one application (`limits::device_codes_per_application_max`).
-    quota device_requests{60, std::chrono::minutes{10}};
-    quota device_requests_of_site{120, std::chrono::minutes{10}};
-    quota device_requests_of_network{300, std::chrono::minutes{10}};
-    /// Wrong user codes that one user types. A guess is right with a probability of at most 1 in 2.5 million while as many codes
-    /// wait as one application may have.
-    quota user_code_attempts{10, std::chrono::hours{1}};
-
-    /// Requests of one address to the authorization pages: far more than people make.
-    quota page_requests{3000, std::chrono::minutes{10}};
-    /// Refreshes of one user's grant to one application, with all of its refresh tokens together, or tokens of an application for its
-    /// owner: as many access tokens may be valid (`limits::access_tokens_per_grant_max`).
-    quota refreshes{1000, std::chrono::hours{1}};
-    /// The same of one application, for all of its users: enough for a million users who refresh every hour.
-    quota refreshes_of_client{60'000, std::chrono::minutes{3}};
-
-    /// Failed client authentications per address; the same windows as the API's anonymous requests.
-    quota anonymous_quota = default_anonymous_quota;
-    /// Proxies that name their clients; of other peers the field is ignored.
-    std::vector<ip_network> trusted_proxies = {};
-    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
-    /// The origins whose pages may call the token endpoint and its like from a browser, as for the API.
-    std::vector<std::string> cors_origins = {"*"};
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_MODEL_OAUTH_SETTINGS_HPP
-
-// <tollgate/model/page_settings.hpp>
-#ifndef TOLLGATE_MODEL_PAGE_SETTINGS_HPP
-#define TOLLGATE_MODEL_PAGE_SETTINGS_HPP
-
-namespace tollgate::inline v0 {
-
-/// Settings of the account pages.
-struct page_settings {
-    std::string auth_url = {};      ///< without a trailing slash: `https://example.com`
-    service_catalog services = {};  ///< their scopes, accounts and events
-    std::string documentation_url = {};  ///< of the API, which each page links to; empty: none
-
-    /// Proxies that name their clients; the field is ignored if another peer sends it.
-    std::vector<ip_network> trusted_proxies = {};
-    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
-
-    /// Requests of one user, and of one address without a session: far more than a person makes.
-    quota requests{3000, std::chrono::minutes{10}};
-    quota test_events{60, std::chrono::hours{1}};  ///< that one user sends to webhooks
-    std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
-    std::size_t applications_per_user_max = limits::applications_per_user_max;
-    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_MODEL_PAGE_SETTINGS_HPP
 
 // <tollgate/model/personal_token.hpp>
 #ifndef TOLLGATE_MODEL_PERSONAL_TOKEN_HPP
@@ -4845,6 +4655,87 @@ struct token_credential {
 
 #endif  // TOLLGATE_MODEL_PERSONAL_TOKEN_HPP
 
+// <tollgate/model/service_catalog.hpp>
+#ifndef TOLLGATE_MODEL_SERVICE_CATALOG_HPP
+#define TOLLGATE_MODEL_SERVICE_CATALOG_HPP
+
+namespace tollgate::inline v0 {
+
+/// A scope beside the two that each service has, as a program defines it: `{"refund", "Refund parcels"}`.
+struct scope_definition {
+    std::string name;  ///< the part after `{service}:`: `[a-z0-9-]{1,32}`, not `read`
+    std::string text;  ///< what it permits, for people: a visible line of 1 to 200 bytes, plain text
+};
+
+/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own
+/// `{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}}`.
+struct service_definition {
+    std::string_view name;
+    std::vector<std::string> events = {};       ///< that hooks can subscribe to
+    std::vector<scope_definition> scopes = {};  ///< of its own
+};
+
+/// A service's own scope in a catalog.
+struct service_scope {
+    std::string name;  ///< `{service}:refund`
+    std::string text;  ///< as in its definition
+};
+
+/// A product whose accounts the API serves.
+struct service {
+    service_name name;
+    std::string read_scope;                 ///< `{name}:read`
+    std::string write_scope;                ///< `{name}`, which covers reading and the service's own scopes
+    std::vector<std::string> events;        ///< that hooks can subscribe to
+    std::vector<service_scope> own_scopes;  ///< beside the two above
+
+    /// Whether the service has an event of this name.
+    [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
+};
+
+/// All services and their scopes. Built once, then read from any thread.
+///
+///     service_catalog services{{"sitesmaker", {"site.created", "site.published"}}, {"itemplatform", {"item.created"}}};
+class service_catalog {
+public:
+    service_catalog() = default;
+    /// Throws std::invalid_argument with the message of the first service that `add` refuses.
+    TOLLGATE_COLD service_catalog(std::initializer_list<service_definition> services);
+
+    /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
+    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition`
+    /// says, and an event or a scope that is given twice.
+    ///
+    ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
+    TOLLGATE_COLD result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
+
+    /// Null if there is none. The pointer is valid until the next `add`.
+    [[nodiscard]] const service* find(std::string_view name) const noexcept {
+        for (const service& each : services_)
+            if (each.name == name) return &each;
+        return nullptr;
+    }
+
+    /// Whether the scope exists: two per service, those of its own, and `user:balance`.
+    [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
+
+    /// Every scope, in the order in which pages list them.
+    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> scopes() const;
+
+    /// All services in the order in which they were added.
+    [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
+
+private:
+    std::vector<service> services_;
+};
+
+/// The scope of the balance endpoint, which does not belong to a service.
+inline constexpr std::string_view balance_scope = "user:balance";
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_SERVICE_CATALOG_HPP
+
 // <tollgate/model/session.hpp>
 #ifndef TOLLGATE_MODEL_SESSION_HPP
 #define TOLLGATE_MODEL_SESSION_HPP
@@ -4882,6 +4773,129 @@ struct listed_session {
 }  // namespace tollgate
 
 #endif  // TOLLGATE_MODEL_SESSION_HPP
+
+// <tollgate/model/settings.hpp>
+#ifndef TOLLGATE_MODEL_SETTINGS_HPP
+#define TOLLGATE_MODEL_SETTINGS_HPP
+
+namespace tollgate::inline v0 {
+
+/// The license of an API and its description, as OpenAPI states it.
+struct api_license {
+    std::string name = "MIT License";  ///< that of this library: the description contains its texts
+    std::string url = "https://opensource.org/license/mit";
+};
+
+/// Settings of OAuth alone.
+struct oauth_settings {
+    /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
+    std::vector<std::string> one_page_services = {};
+    /// What the name of the cookie of those pages begins with, as `session_settings::cookie_name`.
+    std::string cookie_name = {};
+
+    // Each time is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
+    /// RFC 6749 recommends at most ten minutes; a redirect takes seconds. At most `limits::code_hours_max`.
+    seconds code_lifetime{60};
+    seconds access_token_lifetime{3600};
+    seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
+    seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
+    /// During this time, a refresh token that was replaced by its use returns its successor again: a response may be lost.
+    seconds rotation_grace{30};
+    /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
+    bool rotates_all_refresh_tokens = false;
+
+    /// RFC 8628: time to type the code into a browser. At most `limits::code_hours_max`.
+    seconds device_code_lifetime{600};
+    seconds device_poll_interval{5};    ///< between the polls of a device; below 2, polls count as for 2
+    /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
+    /// codes that may wait for one application (`limits::device_codes_per_application_max`).
+    quota device_requests{60, std::chrono::minutes{10}};
+    quota device_requests_of_site{120, std::chrono::minutes{10}};
+    quota device_requests_of_network{300, std::chrono::minutes{10}};
+    /// Wrong user codes that one user types. A guess is right with a probability of at most 1 in 2.5 million while as many codes
+    /// wait as one application may have.
+    quota user_code_attempts{10, std::chrono::hours{1}};
+
+    /// Requests of one address to the authorization pages: far more than people make.
+    quota page_requests{3000, std::chrono::minutes{10}};
+    /// Refreshes of one user's grant to one application, with all of its refresh tokens together, or tokens of an application for its
+    /// owner: as many access tokens may be valid (`limits::access_tokens_per_grant_max`).
+    quota refreshes{1000, std::chrono::hours{1}};
+    /// The same of one application, for all of its users: enough for a million users who refresh every hour.
+    quota refreshes_of_client{60'000, std::chrono::minutes{3}};
+};
+
+/// Settings of the account pages alone.
+struct page_settings {
+    /// Requests of one user, and of one address without a session: far more than a person makes.
+    quota requests{3000, std::chrono::minutes{10}};
+    quota test_events{60, std::chrono::hours{1}};  ///< that one user sends to webhooks
+    std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
+    std::size_t applications_per_user_max = limits::applications_per_user_max;
+};
+
+namespace detail {
+// Not a braced list as the initializer of a member, for which GCC 12 fails in templates with an internal error.
+[[nodiscard]] inline std::vector<std::string> any_origin() { return {"*"}; }
+}  // namespace detail
+
+/// The settings of an `account_service`, and of `account_api`, `authorization_server` and `account_pages` where they are used alone. Only
+/// `base_url` has no default; OAuth and pages alone do not need it.
+struct account_service_settings {
+    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`; see `http::url::root`.
+    std::string base_url = {};
+    /// The root of the pages, OAuth and the documentation: `https://example.com`. Empty: the origin of `base_url`.
+    std::string auth_url = {};
+    /// The products with their events; the scopes follow from them: `{{"shop", {"order.paid", "order.shipped"}}}`.
+    service_catalog services = {};
+
+    quota anonymous_quota = default_anonymous_quota;  ///< of one client address without credentials
+    quota user_quota = default_user_quota;            ///< of one user, unless the directory has another one
+
+    /// Proxies that name their clients; the field is ignored if another peer sends it.
+    std::vector<ip_network> trusted_proxies = {};
+    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
+    /// The hosts that requests may name; others get 421. Default: any.
+    http::allowed_hosts allowed_hosts = {};
+
+    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; empty: no
+    /// other origin. Pages are never open to other origins.
+    std::vector<std::string> cors_origins = detail::any_origin();
+
+    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
+
+    /// The page that Error objects and OpenAPI link to. If it ends in a slash, the topic of the error is appended:
+    /// `errors/`. Empty: the built-in documentation, `{auth_url}/docs/`, of an `account_service`; otherwise `{base_url}/openapi.json` of an
+    /// `account_api`, the metadata of an `authorization_server`, and none of `account_pages`.
+    std::string documentation_url = {};
+    api_license license = {};  ///< of your API, for OpenAPI
+    /// For an `account_api` alone: whether an `authorization_server` is mounted beside it, so that OpenAPI names its URLs.
+    bool has_authorization_server = false;
+
+    oauth_settings oauth = {};
+    page_settings pages = {};
+};
+
+/// What Error objects of an API link to; see `account_service_settings::documentation_url`.
+[[nodiscard]] inline std::string documentation_url_of(const account_service_settings& settings) {
+    if (!settings.documentation_url.empty()) return settings.documentation_url;
+    return settings.base_url + "/openapi.json";
+}
+
+/// The settings with the `auth_url` in use, without a trailing slash: an empty one becomes the origin of `base_url`, as written.
+[[nodiscard]] inline account_service_settings with_auth_url(account_service_settings settings) {
+    if (settings.auth_url.empty()) {
+        const auto authority = settings.base_url.find("://");
+        const auto end = authority == std::string::npos ? authority : settings.base_url.find('/', authority + 3);
+        settings.auth_url = settings.base_url.substr(0, end);
+    }
+    while (settings.auth_url.ends_with('/')) settings.auth_url.pop_back();
+    return settings;
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_SETTINGS_HPP
 
 // <tollgate/contract/detail/reference.hpp>
 #ifndef TOLLGATE_CONTRACT_DETAIL_REFERENCE_HPP
@@ -5075,8 +5089,9 @@ concept application_store = requires(S& s, const new_application& created, std::
     // application with an older secret.
     { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
     // Suspends an application, changes the reason, or resumes it (empty); returns whether there is such an application. Suspending revokes
-    // all its access tokens. While it is suspended it gets none: `redeem_code` and `refresh_access_token` are `unknown`, and
-    // `create_owner_token` creates nothing, also in calls that overlap. Its grants and refresh tokens stay.
+    // all its access tokens. While it is suspended it gets none, and no codes: `create_code` is `suspended`, `answer_device_code`
+    // approves nothing, `redeem_code` and `refresh_access_token` are `unknown`, and `create_owner_token` creates nothing, also in calls
+    // that overlap. Its grants and refresh tokens stay.
     { s.set_suspension(id, suspended) } -> std::same_as<result<bool>>;
     // Deletes an application; returns whether the owner had it. Its codes, grants, access and refresh tokens are
     // deleted with it.
@@ -5097,10 +5112,10 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
                                instant now, std::size_t rows_max) {
     // The scopes that this user has granted this application; empty if none, or if revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
-    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists, was not redeemed and expires by
-    // `replaceable_until()`, it is replaced. Changes nothing if the digest exists in any other case, or if it is `only_if_granted` and
-    // would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the application does not exist, invalid if
-    // the user's scopes would exceed a scope_set.
+    // Stores the code and adds its scopes to the grant, in one step. If the same code already exists and was not redeemed, it is replaced
+    // if the new one `replaces` its end. Changes nothing if the digest exists in any other case, if the application is suspended, or if
+    // the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the
+    // application does not exist, invalid if the user's scopes would exceed a scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
     // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
     // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
@@ -5133,15 +5148,16 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
     // Answers the request with this digest of the user's code, in one step: of N simultaneous calls, exactly one result `is_new`, and all
     // others are the same answer. A new approval also creates the code that the device redeems (`code_of`), as `create_code` does. Empty,
-    // and nothing is changed, if there is no such request, or it has expired. Errors: as for `create_code`; then nothing is changed.
-    // `judge_answer` decides.
+    // and nothing is changed, if there is no such request, if it has expired, or if that code was not created, as for a suspended
+    // application. Errors: as for `create_code`; then nothing is changed. `judge_answer` decides.
     { s.answer_device_code(decision) } -> std::same_as<result<std::optional<device_answer>>>;
     // The user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
     // Revokes a grant; returns whether there was one. Its codes, access and refresh tokens are deleted with it.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
     // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many. A device code is of
-    // use for `limits::expired_device_code_seconds` after its expiry.
+    // use for `limits::expired_device_code_seconds` after its expiry. Nothing is deleted before its end has passed, however far ahead it
+    // is.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -5386,6 +5402,9 @@ concept event_sink = requires(S& s, const event& reported, const message_seed& s
 /// The verbs only read and write rows. `webhooks::delivery_scheduler` decides which hook is served when, and how many deliveries a host
 /// gets. A store guarantees only what all workers of all processes must agree on: one lease per delivery, and the bound of leases per host
 /// that a request names. A delivery's host is scheme, host and port of its hook's target (`delivery_host`).
+///
+/// A due time or an end of a lease that is later than `latest_due(now)` was set by a clock that was wrong. Such a delivery is due now; its
+/// hook is listed, and its lease does not count.
 ///
 /// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps.
 /// A store keeps at least the newest `limits::ended_deliveries_per_hook_max` delivered and given up deliveries of a
@@ -8021,22 +8040,14 @@ public:
     /// Whether to record a use now. Of parallel calls at most one returns true. When the clock goes back, the next
     /// record is delayed by at most one interval.
     [[nodiscard]] bool is_due(const std::optional<instant>& last_used_at, instant now) noexcept {
-        if (is_recent(last_used_at, now)) [[likely]]
+        if (last_used_at && is_recent(*last_used_at, now, for_one)) [[likely]]
             return false;
         std::int64_t last = last_.load(std::memory_order_relaxed);
-        if (!has_passed(last, now)) return false;
+        if (is_recent(from_unix_milliseconds(last), now, over_all)) return false;
         return last_.compare_exchange_strong(last, to_unix_milliseconds(now), std::memory_order_relaxed);
     }
 
 private:
-    [[nodiscard]] static bool is_recent(const std::optional<instant>& last_used_at, instant now) noexcept {
-        return last_used_at && now < *last_used_at + for_one && *last_used_at < now + for_one;
-    }
-    [[nodiscard]] static bool has_passed(std::int64_t last, instant now) noexcept {
-        const instant recorded = from_unix_milliseconds(last);
-        return now >= recorded + over_all || recorded >= now + over_all;
-    }
-
     std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970
 };
 
@@ -8845,7 +8856,7 @@ struct api_context {
     target_rule_ref targets;
     random_source_ref random;
     observer_ref observer;
-    const api_settings& settings;
+    const account_service_settings& settings;
     const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
 };
 
@@ -8863,7 +8874,7 @@ public:
     [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }
     [[nodiscard]] const target_rule_ref& target_rule() const noexcept { return context_.targets; }
     [[nodiscard]] const random_source_ref& random() const noexcept { return context_.random; }
-    [[nodiscard]] const api_settings& settings() const noexcept { return context_.settings; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return context_.settings; }
     [[nodiscard]] const std::string& openapi() const noexcept { return context_.openapi; }
 
     /// The request, and the time at which it was checked.
@@ -9353,7 +9364,7 @@ struct route_notes {
 /// The bound of a route that sets none: only the server's bound applies.
 inline constexpr std::size_t no_body_bound = static_cast<std::size_t>(-1);
 
-struct api_settings;
+struct account_service_settings;
 class route_table;
 
 /// One row of a route table, returned by `on_get` and the others.
@@ -9402,7 +9413,7 @@ struct route {
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
     bool needs_hooks = false;                  ///< the endpoint calls `api_call::hooks`
     /// Makes the text of `api_call::openapi`; null for a route that does not serve it.
-    std::string (*describe)(const api_settings& settings, const route_table& routes) = nullptr;
+    std::string (*describe)(const account_service_settings& settings, const route_table& routes) = nullptr;
 
     /// The HTTP method.
     http::method method = http::method::get;
@@ -9644,9 +9655,9 @@ namespace tollgate::inline v0::pipeline {
 /// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
 struct api_definition {
     /// Throws std::invalid_argument, as the constructor of `account_api` does.
-    TOLLGATE_COLD api_definition(api_settings&& configured, route_table&& table, bool has_hook_store);
+    TOLLGATE_COLD api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store);
 
-    api_settings settings;
+    account_service_settings settings;
     route_table routes;
     std::vector<route_pattern> patterns;  ///< of the routes; views of them
     std::string root;                     ///< the path of the base URL
@@ -10202,7 +10213,7 @@ made_by(Make) -> made_by<Make>;
 }
 
 /// The quota of `limit_key_of`.
-[[nodiscard]] inline const quota& quota_of(const api_settings& settings, const judgement& state) noexcept {
+[[nodiscard]] inline const quota& quota_of(const account_service_settings& settings, const judgement& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return settings.anonymous_quota;
     return state.own_quota ? *state.own_quota : settings.user_quota;
 }
@@ -10226,7 +10237,8 @@ made_by(Make) -> made_by<Make>;
 
 /// Counts the request against its caller or its client's address, or in every window that the limiter names: in none if one of them is used
 /// up. `route` is the pattern of its route. False, and nothing counted, if that needs a worker.
-[[nodiscard]] TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const api_settings& settings, std::string_view route,
+[[nodiscard]] TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_service_settings& settings,
+                                               std::string_view route,
                                                const http::request& request, http::thread_kind thread, judgement& state);
 
 /// 429 for a request beyond its quota, after `stage::limit`.
@@ -11229,10 +11241,8 @@ private:
     // More than one sign-in adds, so that the store does not grow with expired sessions.
     static constexpr std::size_t sweep_rows_max = 4;
 
-    /// Also if the last use lies as far in the future: the clock was set back since, and the session would live that much longer.
     [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
-        return now - found.created_at >= settings_.lifetime || now - found.last_seen_at >= settings_.idle_lifetime ||
-               found.last_seen_at - now >= settings_.idle_lifetime;
+        return !is_recent(found.created_at, now, settings_.lifetime) || !is_recent(found.last_seen_at, now, settings_.idle_lifetime);
     }
 
     [[nodiscard]] result<void> end_session_of(const http::request& request) {
@@ -12717,7 +12727,8 @@ namespace tollgate::inline v0 {
 
 /// When a delivery that failed is retried, and when it is given up.
 struct retry_schedule {
-    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once.
+    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once. Each is at most
+    /// `limits::delivery_wait_days_max`.
     std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
                                     std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
                                     std::chrono::hours{10}};
@@ -12726,7 +12737,7 @@ struct retry_schedule {
     unsigned jitter_percent = 20;
     /// A hook with failures and no success for this long is disabled. 0: by its first failure.
     milliseconds disable_after = default_disable_after;
-    /// The longest wait that a receiver can ask for with `Retry-After`. 0: it has no effect.
+    /// The longest wait that a receiver can ask for with `Retry-After`, at most `limits::delivery_wait_days_max`. 0: it has no effect.
     milliseconds retry_after_max = std::chrono::hours{24};
 };
 
@@ -12939,7 +12950,7 @@ public:
     /// `store` is any `oauth_store`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws std::invalid_argument for an
     /// auth_url that `http::url::root` refuses, for a time outside its bounds, for a quota without a window, and for a cookie_name that is
     /// not valid.
-    TOLLGATE_COLD authorization_server(oauth_settings settings, oauth_store_ref store, session_source_ref sessions,
+    TOLLGATE_COLD authorization_server(account_service_settings settings, oauth_store_ref store, session_source_ref sessions,
                                        policies policies = default_policies(), any_page_theme theme = {});
     TOLLGATE_COLD ~authorization_server();
 
@@ -12968,7 +12979,7 @@ public:
     /// The paths for `http::site`.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> mounts() const;
     /// The settings that it was constructed with.
-    [[nodiscard]] TOLLGATE_DECL const oauth_settings& settings() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
 
 private:
     std::unique_ptr<oauth::oauth_handler> handler_;
@@ -13001,7 +13012,8 @@ class account_pages {
 public:
     /// `users` is any `user_directory`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws std::invalid_argument for an
     /// auth_url that `http::url::root` refuses, and for a quota with requests but no window.
-    TOLLGATE_COLD account_pages(page_settings settings, user_directory_ref users, account_store_ref store, session_source_ref sessions,
+    TOLLGATE_COLD account_pages(account_service_settings settings, user_directory_ref users, account_store_ref store,
+                                session_source_ref sessions,
                                 policies policies = default_policies(), any_page_theme theme = {});
     TOLLGATE_COLD ~account_pages();
 
@@ -13032,7 +13044,7 @@ public:
     /// What all pages of a language are below: `/en`, `/de`.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> language_roots() const;
     /// The settings that it was constructed with.
-    [[nodiscard]] TOLLGATE_DECL const page_settings& settings() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
 
 private:
     std::unique_ptr<pages::page_handler> handler_;
@@ -13053,19 +13065,15 @@ namespace tollgate::inline v0 {
 ///     api_documentation documentation{api.settings(), api.table()};
 ///     http::site site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
 ///
-/// With an authorization server, it also has a page on OAuth, to which OAuth errors link:
-///
-///     api_documentation documentation{api.settings(), api.table(), oauth.settings()};
+/// With an authorization server (`account_service_settings::has_authorization_server`), it also has a page on OAuth, to which OAuth errors
+/// link.
 ///
 /// Services, scopes, limits and routes come from the API's settings and route table. All pages are rendered by the
 /// constructor, and nothing changes afterwards, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
-    /// Renders all pages from the settings and the routes; `oauth` adds those about OAuth. Throws std::invalid_argument for an
-    /// auth_url that `http::url::root` refuses.
-    TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes, const oauth_settings* oauth = nullptr);
-    api_documentation(const api_settings& settings, const route_table& routes, const oauth_settings& oauth)
-        : api_documentation{settings, routes, &oauth} {}
+    /// Renders all pages from the settings and the routes. Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
+    TOLLGATE_DECL api_documentation(const account_service_settings& settings, const route_table& routes);
 
     static constexpr bool blocking = false;
     /// No page takes a body.
@@ -13159,10 +13167,10 @@ public:
     /// `users` is any `user_directory`, and `store` any `credential_source`. Throws std::invalid_argument for a base_url or auth_url that
     /// `http::url::root` refuses, for a quota without a window, for two routes with the same method and path, and for a route that needs a
     /// scope that no service declares, or webhooks if the store has none.
-    TOLLGATE_COLD account_api(api_settings settings, user_directory_ref users, api_store_ref store, tollgate::policies policies,
+    TOLLGATE_COLD account_api(account_service_settings settings, user_directory_ref users, api_store_ref store, tollgate::policies policies,
                               route_table table);
     /// With the default policies.
-    account_api(api_settings settings, user_directory_ref users, api_store_ref store, route_table table)
+    account_api(account_service_settings settings, user_directory_ref users, api_store_ref store, route_table table)
         : account_api{std::move(settings), users, store, default_policies(), std::move(table)} {}
 
     // Routes and endpoints point into it.
@@ -13194,7 +13202,7 @@ public:
 
     /// What it was constructed with. Other handlers may share the policies: give them a copy.
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
-    [[nodiscard]] const api_settings& settings() const noexcept { return definition_.settings; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return definition_.settings; }
     [[nodiscard]] const route_table& table() const noexcept { return definition_.routes; }
     /// The path of the base URL.
     [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }
@@ -13215,50 +13223,6 @@ private:
 }  // namespace tollgate
 
 #endif  // TOLLGATE_API_ACCOUNT_API_HPP
-
-// <tollgate/api/account_service_settings.hpp>
-#ifndef TOLLGATE_API_ACCOUNT_SERVICE_SETTINGS_HPP
-#define TOLLGATE_API_ACCOUNT_SERVICE_SETTINGS_HPP
-
-namespace tollgate::inline v0 {
-
-/// The settings of an `account_service`. Only `base_url` has no default.
-struct account_service_settings {
-    /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`; see `http::url::root`.
-    std::string base_url;
-    /// The root of the pages, OAuth and the documentation: `https://example.com`. Empty: the origin of `base_url`.
-    std::string auth_url = {};
-    /// The products with their events; the scopes follow from them: `{{"shop", {"order.paid", "order.shipped"}}}`.
-    service_catalog services = {};
-
-    quota anonymous_quota = default_anonymous_quota;  ///< of one client address without credentials
-    quota user_quota = default_user_quota;            ///< of one user, unless the directory has another one
-
-    /// Proxies that name their clients; the field is ignored if another peer sends it.
-    std::vector<ip_network> trusted_proxies = {};
-    forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
-    /// The hosts that requests may name; others get 421. Default: any.
-    http::allowed_hosts allowed_hosts = {};
-
-    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; empty: no
-    /// other origin. Pages are never open to other origins.
-    std::vector<std::string> cors_origins = {"*"};
-
-    std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
-
-    /// The page that Error objects and OpenAPI link to. If it ends in a slash, the topic of the error is appended:
-    /// `errors/`. Empty: the built-in documentation, `{auth_url}/docs/`.
-    std::string documentation_url = {};
-    api_license license = {};  ///< of your API, for OpenAPI
-
-    /// Settings of OAuth and the pages alone. Fields that also exist above take their values from there.
-    oauth_settings oauth = {};
-    page_settings pages = {};
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_API_ACCOUNT_SERVICE_SETTINGS_HPP
 
 // <tollgate/api/routes.hpp>
 #ifndef TOLLGATE_API_ROUTES_HPP
@@ -13384,14 +13348,14 @@ public:
     }
 
     /// The settings of the API, with the `auth_url` in use.
-    [[nodiscard]] const api_settings& settings() const noexcept { return api_.settings(); }
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return api_.settings(); }
     /// The services with their events: for `publish`.
     [[nodiscard]] const service_catalog& services() const noexcept { return api_.settings().services; }
     /// The policies. A copy shares them with other handlers.
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return api_.policies(); }
 
 private:
-    using mount_function = void (*)(account_service&, const account_service_settings&, const service_detail::session_parts&);
+    using mount_function = void (*)(account_service&, const service_detail::session_parts&);
 
     /// With `mount`, the parts of a service with sessions.
     TOLLGATE_COLD account_service(const account_service_settings& settings, user_directory_ref users, api_store_ref store,
@@ -13418,7 +13382,7 @@ private:
     [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept;
     [[nodiscard]] bool is_for_api(const http::request& request, http::handler_state& state) const noexcept;
     void refuse_host(const http::request& request, http::response& response) noexcept;
-    TOLLGATE_COLD void mount_documentation(const oauth_settings* oauth);
+    TOLLGATE_COLD void mount_documentation();
 
     http::allowed_hosts hosts_;
     account_api api_;
@@ -13439,12 +13403,8 @@ private:
 /// OAuth and the pages of an `account_service`: a service with sessions needs this header.
 namespace tollgate::inline v0::service_detail {
 
-/// The settings of a part, with what all parts have in common.
-[[nodiscard]] TOLLGATE_COLD oauth_settings to_oauth_settings(oauth_settings settings, const api_settings& api);
-[[nodiscard]] TOLLGATE_COLD page_settings to_page_settings(page_settings settings, const api_settings& api);
-
 struct part_mounter {
-    TOLLGATE_COLD static void mount(account_service& service, const account_service_settings& settings, const session_parts& parts);
+    TOLLGATE_COLD static void mount(account_service& service, const session_parts& parts);
 };
 
 template <class Sessions>
@@ -15394,10 +15354,10 @@ struct bounded_time {
     constexpr bounded_time(const char* setting, milliseconds time, milliseconds least_time = milliseconds{1},
                            milliseconds most_time = longest) noexcept
         : name{setting}, value{time}, least{least_time}, most{most_time} {}
-    constexpr bounded_time(const char* setting, seconds time, seconds least_time = seconds{1}) noexcept
+    constexpr bounded_time(const char* setting, seconds time, seconds least_time = seconds{1}, milliseconds most_time = longest) noexcept
         // Clamped beyond the bounds, because the conversion could overflow.
         : bounded_time{setting, milliseconds{(std::clamp)(time, seconds{-1}, seconds{std::chrono::days{36'501}})},
-                       milliseconds{least_time}} {}
+                       milliseconds{least_time}, most_time} {}
 
     const char* name;
     milliseconds value;
@@ -15856,7 +15816,10 @@ void leave_undestroyed(std::unique_ptr<T>& one) noexcept {
     };
     static std::atomic<node*> last = nullptr;
     T* const left = one.release();
-    if (auto* const added = new (std::nothrow) node{left, last}) last = added;
+    auto* const added = new (std::nothrow) node{left, last};
+    if (added == nullptr) return;
+    while (!last.compare_exchange_weak(added->next, added)) {
+    }
 }
 
 /// Calls a function before OPENSSL_cleanup frees OpenSSL's state. At the end of a process, this often happens before static objects are
@@ -15869,12 +15832,14 @@ public:
     /// The function is not called any more when this returns.
     ~before_openssl_end() { cancel(); }
 
-    /// Calls `function(owner)` once, on the thread that ends OpenSSL. It must not throw.
+    /// Calls `function(owner)` once, on the thread that ends OpenSSL. It must not throw. Replaces an earlier function.
     void call(void (*function)(void*) noexcept, void* owner) {
         registry& all = registry::instance();
         const std::lock_guard hold{all.mutex};
         function_ = function;
         owner_ = owner;
+        for (const before_openssl_end* each = all.first; each != nullptr; each = each->next_)
+            if (each == this) return;
         next_ = all.first;
         all.first = this;
     }
@@ -21858,7 +21823,8 @@ struct metrics::impl {
     [[gnu::noinline, gnu::cold]] void add_affected(http::status status, const request_context& context, const caller* caller) noexcept {
         if (const auto effect = monitoring::effect_of(status, context.duration))
             affected.add(*effect,
-                         caller != nullptr ? monitoring::affected_caller::of(caller->user) : monitoring::affected_caller::of(context.client),
+                         caller != nullptr ? monitoring::affected_caller::of(caller->user)
+                                           : monitoring::affected_caller::of(context.client),
                          std::chrono::steady_clock::now());
     }
 
@@ -22438,11 +22404,11 @@ namespace tollgate::inline v0::pipeline {
     return patterns;
 }
 
-TOLLGATE_COLD api_definition::api_definition(api_settings&& configured, route_table&& table, bool has_hook_store)
-    : settings{std::move(configured)}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services, has_hook_store)} {
+TOLLGATE_COLD api_definition::api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store)
+    : settings{with_auth_url(std::move(configured))}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services,
+                             has_hook_store)} {
     // Paths are appended to them.
     remove_final_slashes(settings.base_url);
-    remove_final_slashes(settings.auth_url);
     root = http::url::root(settings.base_url, "base_url").path;
     static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
     detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
@@ -22781,7 +22747,7 @@ TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& che
     return true;
 }
 
-TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const api_settings& settings, std::string_view route,
+TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_service_settings& settings, std::string_view route,
                                  const http::request& request, http::thread_kind thread, judgement& state) {
     const limit_key key = limit_key_of(state);
     const quota& allowed = quota_of(settings, state);
@@ -24892,7 +24858,7 @@ TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const
         }
     }
     result.outcome = delivery_outcome::retry;
-    result.retry_at = now + wait;
+    result.retry_at = (std::min)(now + wait, latest_due(now));  // jitter may add to the longest wait
     return result;
 }
 
@@ -25630,7 +25596,7 @@ enum class endpoint : std::uint8_t {
 class paths {
 public:
     /// `root` is the path of {auth_url}, without a trailing slash.
-    TOLLGATE_DECL paths(const oauth_settings& settings, std::string_view root,
+    TOLLGATE_DECL paths(const account_service_settings& settings, std::string_view root,
                         const std::vector<web::page_language>& languages);
 
     [[nodiscard]] TOLLGATE_DECL endpoint find(std::string_view path) const noexcept;
@@ -26111,7 +26077,7 @@ using judged_exchange = std::variant<token_response, failure, reused_secret>;
 /// What an exchange is checked with.
 struct exchange_context {
     const application& client;  ///< authenticated
-    const oauth_settings& settings;
+    const account_service_settings& settings;
     instant now;
     const scope_set* granted = nullptr;  ///< of a refresh: the scopes of the refresh token, if it is known
 };
@@ -26150,15 +26116,15 @@ struct exchange_context {
         .code_challenge = exchange.code_challenge,
         .now = context.now,
         .tokens = {.access_digest = digest_of(*access),
-                   .access_expires_at = context.now + lifetimes.access_token_lifetime,
+                   .access_expires_at = context.now + lifetimes.oauth.access_token_lifetime,
                    .refresh_digest = digest_of(*refresh),
-                   .refresh_expires_at = context.now + lifetimes.refresh_token_lifetime,
-                   .refresh_ends_at = context.now + lifetimes.refresh_token_end},
+                   .refresh_expires_at = context.now + lifetimes.oauth.refresh_token_lifetime,
+                   .refresh_ends_at = context.now + lifetimes.oauth.refresh_token_end},
         .grace = exchange.grace,
     });
     if (!redeemed) return redeemed.error();
     if (redeemed->result != redemption_result::redeemed) return *redeemed;
-    return token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
+    return token_response{*access, lifetimes.oauth.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
 }
 
 [[nodiscard]] inline result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
@@ -26181,13 +26147,13 @@ struct exchange_context {
     auto redeemed = redeem({.code_digest = exchange.device_digest,
                             .redirect_uri = {},
                             .code_challenge = {},
-                            .grace = context.settings.rotation_grace},
+                            .grace = context.settings.oauth.rotation_grace},
                            context, grants, random);
     if (!redeemed) return std::move(redeemed).error();
     const auto* refused = std::get_if<redeemed_code>(&*redeemed);
     if (refused == nullptr) return std::get<token_response>(*std::move(redeemed));
     // An expired code may have been deleted.
-    const bool is_over = refused->result == redemption_result::unknown && context.now >= (*found)->expires_at;
+    const bool is_over = refused->result == redemption_result::unknown && has_expired(**found, context.now);
     if (refused->result == redemption_result::expired || is_over) return expired_device_code();
     return refuse_code(*refused);
 }
@@ -26199,7 +26165,7 @@ struct exchange_context {
         return unknown_scope();
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
-    const auto lifetime = context.settings.access_token_lifetime;
+    const auto lifetime = context.settings.oauth.access_token_lifetime;
     const auto created = grants.create_owner_token({.user = context.client.owner,
                                                     .application = context.client.id,
                                                     .token_digest = digest_of(*access),
@@ -26215,7 +26181,7 @@ struct exchange_context {
 
 /// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
 /// fails.
-[[nodiscard]] inline std::optional<token_rotation> new_rotation(std::string_view refresh_token, const oauth_settings& settings,
+[[nodiscard]] inline std::optional<token_rotation> new_rotation(std::string_view refresh_token, const account_service_settings& settings,
                                                          const random_source_ref& random) {
     std::array<std::byte, 32> bytes;
     if (!random.fill(bytes)) return std::nullopt;
@@ -26223,7 +26189,7 @@ struct exchange_context {
     return token_rotation{.family_digest = digest_of(family_of(refresh_token)),
                           .successor_digest = digest_of(make_successor(refresh_token, seed)),
                           .successor_seed = seed,
-                          .grace = settings.rotation_grace};
+                          .grace = settings.oauth.rotation_grace};
 }
 
 /// A new access token for a refresh token, which stays valid or is replaced.
@@ -26234,7 +26200,7 @@ struct exchange_context {
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
     std::optional<token_rotation> rotation;
-    if (context.client.type == client_type::public_client || lifetimes.rotates_all_refresh_tokens) {
+    if (context.client.type == client_type::public_client || lifetimes.oauth.rotates_all_refresh_tokens) {
         rotation = new_rotation(exchange.refresh_token, lifetimes, random);
         if (!rotation) return random_source_error();
     }
@@ -26245,8 +26211,8 @@ struct exchange_context {
         .covering = exchange.narrowed ? covering_scopes(*exchange.narrowed, context, checker) : scope_set{},
         .now = context.now,
         .access_digest = digest_of(*access),
-        .access_expires_at = context.now + lifetimes.access_token_lifetime,
-        .refresh_lifetime = lifetimes.refresh_token_lifetime,
+        .access_expires_at = context.now + lifetimes.oauth.access_token_lifetime,
+        .refresh_lifetime = lifetimes.oauth.refresh_token_lifetime,
         .rotation = rotation,
     });
     if (!refreshed) return refreshed.error();
@@ -26261,7 +26227,7 @@ struct exchange_context {
                                   "user's authorization has been revoked."},
                                  refreshed->revoked_user};
     }
-    token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
+    token_response issued{*access, lifetimes.oauth.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
     if (refreshed->successor_seed)
         issued.refresh_token = make_successor(exchange.refresh_token, *refreshed->successor_seed);
     return issued;
@@ -26345,7 +26311,7 @@ namespace tollgate::inline v0::oauth {
 /// If the redirect URL cannot be trusted, the response is a 400 page. All other errors, server errors included, are
 /// redirected to the application, but only after sign-in, and unless the user can resolve them by trying again.
 struct authorization_page {
-    const oauth_settings& settings;
+    const account_service_settings& settings;
     const session_source_ref& sessions;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
@@ -26663,7 +26629,7 @@ private:
                 .redirect = call.authorization.redirect,
                 .code_challenge = call.authorization.code_challenge,
                 .created_at = call.context.now(),
-                .expires_at = call.context.now() + settings.code_lifetime};
+                .expires_at = call.context.now() + settings.oauth.code_lifetime};
     }
 
     void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
@@ -26679,6 +26645,10 @@ private:
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
         if (!stored) return respond_store_failure(call, stored.error());
+        if (*stored == code_result::suspended) {  // in the meantime
+            call.context.error = error_code::unauthorized_client;
+            return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client);
+        }
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url(target_of(call), code), call.response);
@@ -26763,7 +26733,7 @@ inline constexpr std::size_t user_code_typed_bytes_max = 64;  // with blanks and
 struct device_response {
     std::string_view device_code;
     std::string_view user_code;
-    const oauth_settings& settings;
+    const account_service_settings& settings;
 };
 TOLLGATE_DECL void write_device_response(http::response& response, const device_response& issued);
 
@@ -26903,7 +26873,7 @@ TOLLGATE_DECL void write_introspection(http::response& response, const oauth_tok
 /// The endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC 7662) and
 /// device authorization (RFC 8628). Refers to members of an authorization server, for the duration of a call.
 struct client_endpoints {
-    const oauth_settings& settings;
+    const account_service_settings& settings;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
     window_limiter& grant_limiter;  ///< of refreshes and of polls
@@ -27020,7 +26990,7 @@ struct client_endpoints {
                                                            .scopes = std::get<scope_set>(requested),
                                                            .requested_from = context.client.to_text(),
                                                            .created_at = context.now(),
-                                                           .expires_at = context.now() + settings.device_code_lifetime});
+                                                           .expires_at = context.now() + settings.oauth.device_code_lifetime});
             if (!created && created.error().kind == error_kind::conflict && draws < draws_max) continue;
             if (!created) return respond_error(created.error(), response);
             write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
@@ -27045,13 +27015,13 @@ private:
     }
 
     [[nodiscard]] limit_decision take_device_request(const ip_address& client, instant now) const {
-        auto window = device_limiter.take(limit_key::of(client), settings.device_requests, now);
+        auto window = device_limiter.take(limit_key::of(client), settings.oauth.device_requests, now);
         if (client.is_v4() || !window.admitted) return window;
         const auto site = limit_key::of(tollgate::detail::first_of_network(client, 7)).in("/56");
-        window = device_limiter.take(site, settings.device_requests_of_site, now);
+        window = device_limiter.take(site, settings.oauth.device_requests_of_site, now);
         if (!window.admitted) return window;
         const auto network = limit_key::of(tollgate::detail::first_of_network(client, 6)).in("/48");
-        return device_limiter.take(network, settings.device_requests_of_network, now);
+        return device_limiter.take(network, settings.oauth.device_requests_of_network, now);
     }
 
     struct authenticated {
@@ -27086,7 +27056,7 @@ private:
     [[nodiscard]] bool admit_token(const authenticated& request, user_id user, const request_state& context,
                                    http::response& response) const {
         const auto key = limit_key::of(user).in("tokens of application " + std::to_string(request.client.id.value()));
-        return admit(key, settings.refreshes, "Too many requests for access tokens of this user. Use the tokens until they expire.",
+        return admit(key, settings.oauth.refreshes, "Too many requests for access tokens of this user. Use the tokens until they expire.",
                      context, response);
     }
 
@@ -27094,7 +27064,8 @@ private:
     /// client_id of a public client.
     [[nodiscard]] bool admit_client(const authenticated& request, const request_state& context, http::response& response) const {
         const auto key = limit_key::of(request.client.owner).in("application " + std::to_string(request.client.id.value()));
-        return admit(key, settings.refreshes_of_client, "Too many requests for access tokens by this application.", context, response);
+        return admit(key, settings.oauth.refreshes_of_client, "Too many requests for access tokens by this application.", context,
+                     response);
     }
 
     [[nodiscard]] bool admit(const limit_key& key, const quota& limit, std::string_view description, const request_state& context,
@@ -27110,7 +27081,7 @@ private:
         const auto code = poll.sent.find("device_code");
         if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
         const auto key = limit_key::of(poll.client.owner).in(std::string{*code}.append(poll.client.client_id.view()));
-        return !grant_limiter.take(key, {1, (std::max)(settings.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
+        return !grant_limiter.take(key, {1, (std::max)(settings.oauth.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
     }
 
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
@@ -27311,7 +27282,7 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
 /// The user has to be signed in, and wrong codes are counted per user. A code in the URL is put into the form, no more: the
 /// person compares it with the device (section 5.4).
 struct device_page {
-    const oauth_settings& settings;
+    const account_service_settings& settings;
     const session_source_ref& sessions;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
@@ -27375,15 +27346,15 @@ private:
         const auto key = limit_key::of(call.signed_in.user);
         // The form token of a decision is bound to the code, so that it is not a guess.
         const bool may_be_guess = !decides || !is_valid;
-        const auto window = limiter.peek(key, settings.user_code_attempts, call.context.now());
+        const auto window = limiter.peek(key, settings.oauth.user_code_attempts, call.context.now());
         if (window.remaining == 0 && may_be_guess) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return respond_error(found.error(), call.response);
         if (*found && !may_be_guess) return answer(call, **found, decided);
         const bool is_pending =
-            *found && (*found)->state == device_code_state::pending && call.context.now() < (*found)->expires_at;
+            *found && (*found)->state == device_code_state::pending && !has_expired(**found, call.context.now());
         if (is_pending) return show_request(call, *code, **found, notice);
-        if (may_be_guess) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
+        if (may_be_guess) static_cast<void>(limiter.take(key, settings.oauth.user_code_attempts, call.context.now()));
         show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
     }
 
@@ -27415,21 +27386,30 @@ private:
         pages.respond(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
     }
 
-    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice) const {
-        const auto client = store.find_application(request.client_id.view());
-        if (!client) return respond_error(client.error(), call.response);
-        if (!*client) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+    /// The application of a request. Empty if the page has been answered: it does not exist any more, or gets no codes.
+    [[nodiscard]] std::optional<application> find_client(const device_call& call, const device_code& request) const {
+        auto client = store.find_application(request.client_id.view());
+        if (!client) respond_error(client.error(), call.response);
+        else if (!*client) show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        if (!client || !*client) return std::nullopt;
         const auto stopped = is_stopped(**client, [&](user_id user) { return is_active(sessions, user); });
-        if (!stopped) return respond_error(stopped.error(), call.response);
-        if (*stopped)
-            return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
+        if (!stopped) respond_error(stopped.error(), call.response);
+        else if (*stopped)
+            pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
+        if (!stopped || *stopped) return std::nullopt;
+        return *std::move(client);
+    }
+
+    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice) const {
+        const auto client = find_client(call, request);
+        if (!client) return;
         const auto token = new_form_token(call, device_decision_purpose, code);
         if (!token) return respond_error(token.error(), call.response);
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(),       call.url,     *token, code,
-                                       **client,      request,               call.signed_in.login, sessions.signs_in(), notice};
+                                       *client,       request,               call.signed_in.login, sessions.signs_in(), notice};
         if (!notice.empty()) call.response.set_status(http::status::forbidden);
         const auto path = pages.path_of(with_code(call.url, code));
-        const auto title = fill_in(pages.texts().consent.title, (*client)->name);
+        const auto title = fill_in(pages.texts().consent.title, client->name);
         auto frame = make_frame(call);
         frame.title = title;
         frame.path = path;
@@ -27450,6 +27430,11 @@ private:
 
     /// Redirects to a page with the result, so that reloading does not repeat the decision. The same user gets the same result again.
     void answer(const device_call& call, const device_code& request, decision decided) const {
+        std::optional<application> client;
+        if (decided == decision::allow && request.state == device_code_state::pending) {
+            client = find_client(call, request);
+            if (!client) return;
+        }
         const device_decision decision{.user_digest = digest_of_user_code(*parse_user_code(call.typed())),
                                        .user = call.signed_in.user,
                                        .answer = decided == decision::allow ? device_code_state::approved : device_code_state::denied,
@@ -27459,7 +27444,7 @@ private:
         const bool is_gone = answered ? !*answered : answered.error().kind == error_kind::not_found;  // expired or deleted in the meantime
         if (is_gone) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         if (!answered) return respond_error(answered.error(), call.response);
-        if ((*answered)->is_new && (*answered)->state == device_code_state::approved) report_granted(call, request);
+        if (client && (*answered)->is_new) report_granted(call, client->name);
         redirect_to_result(call, device_result_of(**answered, decision));
         remove_expired(store, policies.observer(), call.context.now(), 1);
     }
@@ -27484,11 +27469,9 @@ private:
         pages.respond_message(call.response, http::status::ok, {texts->heading, explanation}, make_frame(call));
     }
 
-    void report_granted(const device_call& call, const device_code& request) const {
-        const auto client = store.find_application(request.client_id.view());
-        policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user,
-                          client && *client ? (*client)->name : std::string{},
-                         call.context.client, call.context.now()});
+    void report_granted(const device_call& call, std::string client_name) const {
+        policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user, std::move(client_name), call.context.client,
+                                         call.context.now()});
     }
 
     [[nodiscard]] page_frame make_frame(const device_call& call) const {
@@ -27519,7 +27502,7 @@ private:
 namespace tollgate::inline v0::oauth {
 
 /// Authorization server metadata (RFC 8414): a JSON object. `languages` are those of the pages.
-[[nodiscard]] TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings,
+[[nodiscard]] TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings,
                                                       std::span<const std::string_view> languages);
 
 /// GET and HEAD with the metadata, OPTIONS with 204, anything else with 405.
@@ -27539,32 +27522,33 @@ namespace tollgate::inline v0::oauth {
 /// What `authorization_server` is made of: how each request is answered.
 class oauth_handler {
 public:
-    oauth_handler(oauth_settings settings, const oauth_store_ref& store, const session_source_ref& sessions, tollgate::policies policies,
+    oauth_handler(account_service_settings settings, const oauth_store_ref& store, const session_source_ref& sessions,
+                  tollgate::policies policies,
                   any_page_theme theme)
-        : settings_{std::move(settings)},
+        : settings_{with_auth_url(std::move(settings))},
           sessions_{sessions},
           store_{store},
           policies_{std::move(policies)},
           pages_{settings_.auth_url, settings_.services, std::move(theme),
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
-        tollgate::detail::require_bounds("OAuth", {{"code_lifetime", settings_.code_lifetime},
-                                         {"access_token_lifetime", settings_.access_token_lifetime},
-                                         {"refresh_token_lifetime", settings_.refresh_token_lifetime},
-                                         {"refresh_token_end", settings_.refresh_token_end},
-                                         {"rotation_grace", settings_.rotation_grace, seconds{0}},
-                                         {"device_code_lifetime", settings_.device_code_lifetime},
-                                         {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
-        tollgate::detail::require_windows("OAuth", {{"device_requests", settings_.device_requests},
-                                          {"device_requests_of_site", settings_.device_requests_of_site},
-                                          {"device_requests_of_network", settings_.device_requests_of_network},
-                                          {"user_code_attempts", settings_.user_code_attempts},
-                                          {"page_requests", settings_.page_requests},
-                                          {"refreshes", settings_.refreshes},
-                                          {"refreshes_of_client", settings_.refreshes_of_client},
+        constexpr milliseconds code_lifetime_max = std::chrono::hours{limits::code_hours_max};
+        tollgate::detail::require_bounds("OAuth", {{"code_lifetime", settings_.oauth.code_lifetime, seconds{1}, code_lifetime_max},
+                                         {"access_token_lifetime", settings_.oauth.access_token_lifetime},
+                                         {"refresh_token_lifetime", settings_.oauth.refresh_token_lifetime},
+                                         {"refresh_token_end", settings_.oauth.refresh_token_end},
+                                         {"rotation_grace", settings_.oauth.rotation_grace, seconds{0}},
+                                         {"device_code_lifetime", settings_.oauth.device_code_lifetime, seconds{1}, code_lifetime_max},
+                                         {"device_poll_interval", settings_.oauth.device_poll_interval, seconds{0}}});
+        tollgate::detail::require_windows("OAuth", {{"device_requests", settings_.oauth.device_requests},
+                                          {"device_requests_of_site", settings_.oauth.device_requests_of_site},
+                                          {"device_requests_of_network", settings_.oauth.device_requests_of_network},
+                                          {"user_code_attempts", settings_.oauth.user_code_attempts},
+                                          {"page_requests", settings_.oauth.page_requests},
+                                          {"refreshes", settings_.oauth.refreshes},
+                                          {"refreshes_of_client", settings_.oauth.refreshes_of_client},
                                           {"anonymous_quota", settings_.anonymous_quota}});
-        form_cookie_ = cookie_name_of(settings_.auth_url, settings_.cookie_name, "form");
-        remove_final_slashes(settings_.auth_url);
+        form_cookie_ = cookie_name_of(settings_.auth_url, settings_.oauth.cookie_name, "form");
         documentation_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{metadata_path}
                                                                  : settings_.documentation_url;
         metadata_ = make_metadata(settings_, pages_.language_tags());
@@ -27612,7 +27596,7 @@ public:
     }
 
     /// The settings that it was constructed with.
-    [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return settings_; }
 
 private:
     [[nodiscard]] bool may_block(const http::request& request, endpoint endpoint) const noexcept {
@@ -27688,7 +27672,7 @@ private:
         const auto page = pages_.find(request.target.path);
         if (!page || page->language == nullptr) return true;
         if (web::check_form_head(request, pages_.site())) return true;
-        return page_limiter_.peek(limit_key::of(context.client), settings_.page_requests, context.now()).remaining == 0;
+        return page_limiter_.peek(limit_key::of(context.client), settings_.oauth.page_requests, context.now()).remaining == 0;
     }
 
     [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {
@@ -27702,7 +27686,7 @@ private:
                 (paths_.is_page_path(request.target.path) || pages_.site().find_asset(request.target.path) != nullptr));
     }
 
-    oauth_settings settings_;
+    account_service_settings settings_;
     session_source_ref sessions_;
     oauth_store_ref store_;
     tollgate::policies policies_;
@@ -27755,7 +27739,7 @@ inline void oauth_handler::respond_page(const http::request& request,
                                                                           request_state& context,
                                                                           http::response& response) {
     const auto pages = pages_.in(language_of(request));
-    const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now());
+    const auto window = page_limiter_.take(limit_key::of(context.client), settings_.oauth.page_requests, context.now());
     if (!window.admitted) {
         http::add_retry_after(response, window.resets_at - context.now());
         return pages.respond_status(response, http::status::too_many_requests);
@@ -27880,7 +27864,8 @@ inline void oauth_handler::handle(const http::refusal& refused,
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_COLD authorization_server::authorization_server(oauth_settings settings, oauth_store_ref store, session_source_ref sessions,
+TOLLGATE_COLD authorization_server::authorization_server(account_service_settings settings, oauth_store_ref store,
+                                                         session_source_ref sessions,
                                                          tollgate::policies policies, any_page_theme theme)
     : handler_{std::make_unique<oauth::oauth_handler>(std::move(settings), store, sessions, std::move(policies), std::move(theme))} {}
 
@@ -27903,7 +27888,7 @@ TOLLGATE_DECL http::handle_step authorization_server::advance(const http::reques
 
 TOLLGATE_COLD std::vector<std::string> authorization_server::mounts() const { return handler_->mounts(); }
 
-TOLLGATE_DECL const oauth_settings& authorization_server::settings() const noexcept { return handler_->settings(); }
+TOLLGATE_DECL const account_service_settings& authorization_server::settings() const noexcept { return handler_->settings(); }
 
 }  // namespace tollgate
 
@@ -28163,7 +28148,7 @@ inline void write_notice(html_writer& html, std::string_view text) {
 
 /// What all calls share: the parts of `account_pages`.
 struct page_environment {
-    page_settings settings;
+    account_service_settings settings;
     user_directory_ref users;
     session_source_ref sessions;
     account_store_ref store;
@@ -28641,7 +28626,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
     };
     const auto registered = tollgate::detail::register_application_as(
         call.store(), std::move(request), call.now, client_id, is_public ? secret_text{} : submission.new_secret(make),
-        call.settings().applications_per_user_max);
+        call.settings().pages.applications_per_user_max);
     if (registered) {
         call.report(activity_kind::application_registered, typed.name);
         return redirect_to_registered(registered->client_secret);
@@ -29151,7 +29136,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     const token_texts& texts = call.texts().tokens;
     const auto issued = tollgate::detail::issue_personal_token_as(
         call.store(), {call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)}, call.now, username,
-        submission.new_secret(make), call.settings().tokens_per_user_max);
+        submission.new_secret(make), call.settings().pages.tokens_per_user_max);
     if (issued) {
         call.report(activity_kind::token_created, typed.description);
         return redirect_to_token(call, texts.made_title, username, issued->secret);
@@ -29397,7 +29382,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
 
 /// Sends an event to one of the user's hooks, so that its owner sees what arrives.
 [[nodiscard]] inline result<void> send_test(page_call& call, const named_hook& named) {
-    if (!call.admit("test events", call.settings().test_events)) return {};
+    if (!call.admit("test events", call.settings().pages.test_events)) return {};
     message_seed seed;
     if (!call.random().fill(seed)) return random_source_error();
     const auto hook = std::to_string(named.hook.value());
@@ -29791,7 +29776,7 @@ namespace tollgate::inline v0::pages {
 /// What `account_pages` is made of: how each request is answered.
 class page_handler {
 public:
-    page_handler(page_settings settings, const user_directory_ref& users, const account_store_ref& store,
+    page_handler(account_service_settings settings, const user_directory_ref& users, const account_store_ref& store,
                  const session_source_ref& sessions,
                  tollgate::policies policies, any_page_theme theme);
 
@@ -29838,7 +29823,7 @@ public:
     }
 
     /// The settings that it was constructed with.
-    [[nodiscard]] const page_settings& settings() const noexcept { return parts_.settings; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return parts_.settings; }
 
 private:
     /// Whether a form of this page may compute a slow password hash.
@@ -29893,17 +29878,19 @@ private:
     page_environment parts_;
 };
 
-inline page_handler::page_handler(page_settings settings, const user_directory_ref& users, const account_store_ref& store,
+inline page_handler::page_handler(account_service_settings configured, const user_directory_ref& users, const account_store_ref& store,
                                   const session_source_ref& sessions, tollgate::policies policies, any_page_theme theme)
     // If sign-in is elsewhere, a form of an expired session is redirected there.
-    : parts_{.settings = settings,
+    : parts_{.settings = with_auth_url(std::move(configured)),
              .users = users,
              .sessions = sessions,
              .store = store,
              .policies = std::move(policies),
-             .renderer = {settings.auth_url, settings.services, std::move(theme),
-                          sessions.signs_in() ? web::page_reach::this_site : web::page_reach::other_sites, settings.documentation_url}} {
-    tollgate::detail::require_windows("page", {{"requests", parts_.settings.requests}, {"test_events", parts_.settings.test_events}});
+             .renderer = {parts_.settings.auth_url, parts_.settings.services, std::move(theme),
+                          sessions.signs_in() ? web::page_reach::this_site : web::page_reach::other_sites,
+                                            parts_.settings.documentation_url}} {
+    tollgate::detail::require_windows("page", {{"requests", parts_.settings.pages.requests}, {"test_events",
+                                      parts_.settings.pages.test_events}});
 }
 
 inline bool page_handler::may_block(const http::request& request) const noexcept {
@@ -30105,7 +30092,7 @@ inline result<void> page_handler::admit(page which, const http::request& request
     }
     if (!was_counted) {
         const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
-        const auto window = parts_.limiter.take(key, parts_.settings.requests, now);
+        const auto window = parts_.limiter.take(key, parts_.settings.pages.requests, now);
         if (!window.admitted) {
             http::add_retry_after(response, window.resets_at - now);
             pages_for(state).respond_status(response, http::status::too_many_requests);
@@ -30134,7 +30121,7 @@ inline result<void> page_handler::admit(page which, const http::request& request
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_COLD account_pages::account_pages(page_settings settings, user_directory_ref users, account_store_ref store,
+TOLLGATE_COLD account_pages::account_pages(account_service_settings settings, user_directory_ref users, account_store_ref store,
                                            session_source_ref sessions, tollgate::policies policies, any_page_theme theme)
     : handler_{std::make_unique<pages::page_handler>(std::move(settings), users, store, sessions, std::move(policies), std::move(theme))} {}
 
@@ -30159,7 +30146,7 @@ TOLLGATE_COLD std::vector<std::string> account_pages::mounts() const { return ha
 
 TOLLGATE_COLD std::vector<std::string> account_pages::language_roots() const { return handler_->language_roots(); }
 
-TOLLGATE_DECL const page_settings& account_pages::settings() const noexcept { return handler_->settings(); }
+TOLLGATE_DECL const account_service_settings& account_pages::settings() const noexcept { return handler_->settings(); }
 
 }  // namespace tollgate
 
@@ -30233,9 +30220,8 @@ public:
         std::string html;
     };
 
-    /// Reads all arguments and keeps none; `oauth` is null without an authorization server. `root` is the path of the documentation.
-    TOLLGATE_COLD page_writer(const api_settings& settings, const route_table& routes, const oauth_settings* oauth,
-                              std::string_view root);
+    /// Reads all arguments and keeps none. `root` is the path of the documentation.
+    TOLLGATE_COLD page_writer(const account_service_settings& settings, const route_table& routes, std::string_view root);
 
     /// All pages, in the order of the navigation.
     [[nodiscard]] TOLLGATE_COLD std::vector<page> write_all() const;
@@ -30397,10 +30383,9 @@ inline constexpr std::string_view refusal_field_lines =
 
 }  // namespace manual
 
-TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
-                                                   const oauth_settings* oauth)
+TOLLGATE_DECL api_documentation::api_documentation(const account_service_settings& settings, const route_table& routes)
     : auth_url_{settings.auth_url}, root_{http::url::root(settings.auth_url, "auth_url").path + "/docs"} {
-    const manual::page_writer writer{settings, routes, oauth, root_};
+    const manual::page_writer writer{settings, routes, root_};
     for (auto& each : writer.write_all())
         pages_.push_back({std::string{root_}.append("/").append(each.path), manual::page_field_lines, std::move(each.html)});
     pages_.push_back({root_ + "/style.css", manual::style_field_lines, std::string{manual::style_sheet}});
@@ -30617,7 +30602,8 @@ TOLLGATE_COLD route_table account_list_routes() {
     };
 }
 
-TOLLGATE_COLD account_api::account_api(api_settings settings, user_directory_ref users, api_store_ref store, tollgate::policies policies,
+TOLLGATE_COLD account_api::account_api(account_service_settings settings, user_directory_ref users, api_store_ref store,
+                                       tollgate::policies policies,
                                        route_table table)
     : definition_{std::move(settings), std::move(table), static_cast<bool>(store.hooks())},
       users_{users},
@@ -30675,7 +30661,7 @@ namespace tollgate::inline v0 {
 
 /// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
 /// fields and refusals. Generated from the table, so that it always matches what is served.
-[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes);
+[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings, const route_table& routes);
 
 }  // namespace tollgate
 
@@ -30880,29 +30866,12 @@ namespace tollgate::inline v0 {
 
 namespace service_detail {
 
-/// `https://api.example.com` of `https://api.example.com/v1`, as written.
-[[nodiscard]] inline std::string origin_of(std::string_view url) {
-    const auto authority = url.find("://");
-    if (authority == std::string_view::npos) return std::string{url};
-    return std::string{url.substr(0, url.find('/', authority + 3))};
-}
-
-[[nodiscard]] inline api_settings to_api_settings(account_service_settings settings, bool has_authorization_server) {
-    if (settings.auth_url.empty()) settings.auth_url = origin_of(settings.base_url);
-    if (settings.documentation_url.empty())
-        settings.documentation_url = std::string{without_final_slashes(settings.auth_url)}.append("/docs/");
-    return {.base_url = std::move(settings.base_url),
-            .auth_url = std::move(settings.auth_url),
-            .services = std::move(settings.services),
-            .anonymous_quota = settings.anonymous_quota,
-            .user_quota = settings.user_quota,
-            .trusted_proxies = std::move(settings.trusted_proxies),
-            .client_named_by = settings.client_named_by,
-            .cors_origins = std::move(settings.cors_origins),
-            .hooks_per_event_max = settings.hooks_per_event_max,
-            .documentation_url = std::move(settings.documentation_url),
-            .has_authorization_server = has_authorization_server,
-            .license = std::move(settings.license)};
+/// What all parts use.
+[[nodiscard]] inline account_service_settings complete(account_service_settings settings, bool has_authorization_server) {
+    settings = with_auth_url(std::move(settings));
+    if (settings.documentation_url.empty()) settings.documentation_url = settings.auth_url + "/docs/";
+    settings.has_authorization_server = has_authorization_server;
+    return settings;
 }
 
 /// The documentation. Its requests are reported to the observer like all others.
@@ -30911,8 +30880,7 @@ public:
     static constexpr bool blocking = false;
     static constexpr bool reads_body = false;
 
-    /// Its pages also cover OAuth if there are settings for it.
-    observed_documentation(const account_api& api, const oauth_settings* oauth) : api_{api}, pages_{api.settings(), api.table(), oauth} {}
+    explicit observed_documentation(const account_api& api) : api_{api}, pages_{api.settings(), api.table()} {}
 
     void handle(const http::request& request, http::response& response) const noexcept {
         const auto& settings = api_.settings();
@@ -30940,8 +30908,8 @@ private:
 TOLLGATE_COLD account_service::account_service(account_service_settings settings, user_directory_ref users, api_store_ref store,
                                                tollgate::policies policies, route_table table)
     : hosts_{settings.allowed_hosts},
-      api_{service_detail::to_api_settings(std::move(settings), false), users, store, std::move(policies), std::move(table)} {
-    mount_documentation(nullptr);
+      api_{service_detail::complete(std::move(settings), false), users, store, std::move(policies), std::move(table)} {
+    mount_documentation();
     mounts_.push_back(http::mounted("", api_));
     site_.emplace(std::move(mounts_));
 }
@@ -30950,8 +30918,8 @@ TOLLGATE_COLD account_service::account_service(const account_service_settings& s
                                                tollgate::policies policies, route_table table, mount_function mount,
                                                const service_detail::session_parts& parts)
     : hosts_{settings.allowed_hosts},
-      api_{service_detail::to_api_settings(settings, true), users, store, std::move(policies), std::move(table)} {
-    mount(*this, settings, parts);
+      api_{service_detail::complete(settings, true), users, store, std::move(policies), std::move(table)} {
+    mount(*this, parts);
     mounts_.push_back(http::mounted("", api_));
     site_.emplace(std::move(mounts_));
 }
@@ -30961,8 +30929,8 @@ TOLLGATE_COLD account_service::~account_service() {
     while (!parts_.empty()) parts_.pop_back();
 }
 
-TOLLGATE_COLD void account_service::mount_documentation(const oauth_settings* oauth) {
-    const auto documentation = std::make_shared<service_detail::observed_documentation>(api_, oauth);
+TOLLGATE_COLD void account_service::mount_documentation() {
+    const auto documentation = std::make_shared<service_detail::observed_documentation>(api_);
     parts_.push_back(documentation);
     mounts_.push_back(http::mounted(documentation->root(), *documentation));
     paths_.emplace_back(api_.root());
@@ -31025,37 +30993,14 @@ inline void account_service::refuse_host(const http::request& request, http::res
 
 namespace tollgate::inline v0::service_detail {
 
-/// The fields that all parts have in common.
-template <class Settings>
-void copy_common_fields(const api_settings& api, Settings& settings) {
-    settings.auth_url = api.auth_url;
-    settings.services = api.services;
-    settings.trusted_proxies = api.trusted_proxies;
-    settings.client_named_by = api.client_named_by;
-    settings.documentation_url = api.documentation_url;
-}
-
-TOLLGATE_COLD oauth_settings to_oauth_settings(oauth_settings settings, const api_settings& api) {
-    copy_common_fields(api, settings);
-    settings.anonymous_quota = api.anonymous_quota;
-    settings.cors_origins = api.cors_origins;
-    return settings;
-}
-
-TOLLGATE_COLD page_settings to_page_settings(page_settings settings, const api_settings& api) {
-    copy_common_fields(api, settings);
-    settings.hooks_per_event_max = api.hooks_per_event_max;
-    return settings;
-}
-
-TOLLGATE_COLD void part_mounter::mount(account_service& service, const account_service_settings& settings, const session_parts& parts) {
+TOLLGATE_COLD void part_mounter::mount(account_service& service, const session_parts& parts) {
     const account_api& api = service.api_;
     const any_page_theme theme = parts.theme != nullptr ? *parts.theme : any_page_theme{};
-    const auto oauth = std::make_shared<authorization_server>(to_oauth_settings(settings.oauth, api.settings()), parts.store,
+    const auto oauth = std::make_shared<authorization_server>(api.settings(), parts.store,
                                                               parts.sessions, api.policies(), theme);
-    const auto pages = std::make_shared<account_pages>(to_page_settings(settings.pages, api.settings()), parts.users, parts.store,
+    const auto pages = std::make_shared<account_pages>(api.settings(), parts.users, parts.store,
                                                        parts.sessions, api.policies(), theme);
-    service.mount_documentation(&oauth->settings());
+    service.mount_documentation();
     service.parts_.push_back(oauth);
     service.parts_.push_back(pages);
     const auto mount = [&](http::handler_ref part, std::vector<std::string> paths) {
@@ -31294,12 +31239,14 @@ TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& part
 }
 
 TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
+    const application* const client = applications_.find(code.application);
+    if (client != nullptr && client->suspended) return code_result::suspended;
     if (const auto existing = codes_.find(code.code_digest); existing != codes_.end()) {
         if (existing->second.refresh_token) return code_result::spent;
-        if (code.replaceable_until() < existing->second.expires_at) return code_result::waiting;
+        if (!code.replaces(existing->second.expires_at)) return code_result::waiting;
         forget_code(code.code_digest);
     }
-    if (applications_.find(code.application) == nullptr) return not_found();
+    if (client == nullptr) return not_found();
 
     const grant_parties parties{code.application, code.user};
     auto found = rows_.find(parties);
@@ -31867,7 +31814,7 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     const stored_hook* const to = hooks_.find(account, which.hook);
     if (to == nullptr) return false;
     if (to->status.disabled) return hook_is_disabled();
-    const bool being_sent = which.kept_in == &which.to->leased && which.at > now;
+    const bool being_sent = which.kept_in == &which.to->leased && which.at > now && which.at <= latest_due(now);
     if (being_sent) {
         which.resend_requested = true;
         which.attempts_made = 0;
@@ -31909,7 +31856,8 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
     for (const delivery_id each : history->second.deliveries) {
         row& one = rows_.find(each)->second;
         // Deliveries whose worker died are held, too, although no lease has noticed yet.
-        const bool lease_over = was_disabled && one.kept_in == &one.to->leased && one.at <= now;
+        const bool lease_over =
+            was_disabled && one.kept_in == &one.to->leased && (one.at <= now || one.at > latest_due(now));
         if (one.state == delivery_state::held || lease_over) make_due(one, now);
     }
     return true;
@@ -31949,6 +31897,11 @@ TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
         row& one = rows_.find(over.id)->second;
         move(one, hook_rows_.find(one.hook)->second.waiting, over.at);
     }
+    while (!which.leased.empty() && which.leased.rbegin()->at > latest_due(now)) {
+        row& one = rows_.find(which.leased.rbegin()->id)->second;
+        move(one, hook_rows_.find(one.hook)->second.waiting, now);
+        queue_no_later_than(hook_rows_.find(one.hook)->second, now);
+    }
 }
 
 TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_time& time,
@@ -31959,6 +31912,8 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     hook_rows& hook_entry = known->second;
     host& target_host = *hook_entry.to;
     end_leases(target_host, time.now);
+    while (!hook_entry.waiting.empty() && hook_entry.waiting.rbegin()->at > latest_due(time.now))
+        move(rows_.find(hook_entry.waiting.rbegin()->id)->second, hook_entry.waiting, time.now);
     const auto next_due = [&]() noexcept -> row* {
         if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return nullptr;
         return &rows_.find(hook_entry.waiting.begin()->id)->second;
@@ -32278,12 +32233,21 @@ TOLLGATE_DECL void outbox::queue_no_later_than(hook_rows& hook_entry, instant re
 
 TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows_max) const {
     due_hook_page page;
-    auto next = ready_.begin();
-    for (; next != ready_.end() && next->ready_at <= now && page.hooks.size() < rows_max; ++next) {
-        const new_hook& hook = hooks_.find(next->hook)->hook;
-        page.hooks.push_back({next->hook, hook.account, hook.target_url});
+    const auto list = [&](hook_queue::const_iterator next, hook_queue::const_iterator end) {
+        for (; next != end && page.hooks.size() < rows_max; ++next) {
+            const new_hook& hook = hooks_.find(next->hook)->hook;
+            page.hooks.push_back({next->hook, hook.account, hook.target_url});
+        }
+        return next;
+    };
+    const auto first_after = [&](instant at) { return ready_.lower_bound({at + milliseconds{1}, 0, hook_id{1}}); };
+    // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
+    const auto too_late = first_after(latest_due(now));
+    if (list(too_late, ready_.end()) != ready_.end()) {
+        page.next_at = now;
+        return page;
     }
-    if (next != ready_.end()) page.next_at = next->ready_at;
+    if (const auto next = list(ready_.begin(), first_after(now)); next != too_late) page.next_at = next->ready_at;
     return page;
 }
 
@@ -35458,7 +35422,7 @@ TOLLGATE_COLD void listener::accept_last() noexcept {
     const int count_max = loop_.context().settings.backlog;  // the kernel has no more, except for handshakes that end meanwhile
     for (int i = 0; i < count_max; ++i) {
         const accept_result accepted = accept_one(socket_);
-        if (accepted.state == accept_state::none || accepted.state == accept_state::exhausted) return;
+        if (accepted.state == accept_state::none || (accepted.state == accept_state::exhausted && !refuse_one())) return;
         if (accepted.state == accept_state::accepted) distribute(accepted);
     }
 }
@@ -36428,7 +36392,7 @@ TOLLGATE_COLD void page_renderer::add_languages(const service_catalog& services)
 
 namespace tollgate::inline v0::oauth {
 
-TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root,
+TOLLGATE_DECL paths::paths(const account_service_settings& settings, std::string_view root,
                            const std::vector<web::page_language>& languages) {
     const auto add = [&](std::string path, endpoint target) {
         if (path.ends_with('/')) path.pop_back();
@@ -36442,7 +36406,7 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
     const auto add_pages = [&](const std::string& language_root) {
         add(language_root + "/user/oauth", endpoint::authorization);
         add(language_root + "/user/device", endpoint::device_page);
-        for (const auto& service : settings.one_page_services)
+        for (const auto& service : settings.oauth.one_page_services)
             add(std::string{language_root}.append("/").append(service).append("/oauth"), endpoint::one_page);
     };
     bool has_published = false;
@@ -37042,7 +37006,7 @@ TOLLGATE_DECL failure expired_device_code() {
 
 TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now) {
     if (waiting.state == device_code_state::denied) return {error_code::access_denied, "The user denied the request."};
-    if (now >= waiting.expires_at) return expired_device_code();
+    if (has_expired(waiting, now)) return expired_device_code();
     return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then poll again."};
 }
 
@@ -37106,8 +37070,8 @@ TOLLGATE_DECL void write_device_response(http::response& response, const device_
     body.member("user_code").string(issued.user_code);
     body.member("verification_uri").string(page);
     body.member("verification_uri_complete").string(page + "?user_code=" + std::string{issued.user_code});
-    body.member("expires_in").integer(issued.settings.device_code_lifetime.count());
-    body.member("interval").integer(issued.settings.device_poll_interval.count());
+    body.member("expires_in").integer(issued.settings.oauth.device_code_lifetime.count());
+    body.member("interval").integer(issued.settings.oauth.device_poll_interval.count());
     body.end_object();
 }
 
@@ -37477,7 +37441,7 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
 
 namespace tollgate::inline v0::oauth {
 
-TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::span<const std::string_view> languages) {
+TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings, std::span<const std::string_view> languages) {
     std::string text;
     http::json_writer json{text};
     const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };
@@ -39938,7 +39902,7 @@ template <class Matches>
 
 [[nodiscard]] inline bool is_openapi(const route& route) noexcept { return route.path == "/openapi.json"; }
 
-inline void set_routes(template_values& values, const api_settings& settings, const route_table& routes) {
+inline void set_routes(template_values& values, const account_service_settings& settings, const route_table& routes) {
     const auto select = [&](std::size_t count_max, auto matches) { return values_of(routes, settings.services, count_max, matches); };
     const auto all = static_cast<std::size_t>(-1);
     values.set_list("routes", select(all, [](const route&) { return true; }));
@@ -39972,9 +39936,8 @@ inline void set_oauth(template_values& values, const oauth_settings& oauth) {
 
 }  // namespace detail
 
-TOLLGATE_COLD page_writer::page_writer(const api_settings& settings, const route_table& routes, const oauth_settings* oauth,
-                                       std::string_view root)
-    : has_oauth_{oauth != nullptr} {
+TOLLGATE_COLD page_writer::page_writer(const account_service_settings& settings, const route_table& routes, std::string_view root)
+    : has_oauth_{settings.has_authorization_server} {
     const auto in_seconds = [](auto duration) { return describe_duration(std::chrono::floor<seconds>(duration)); };
     site_.set("root", root)
         .set("base_url", settings.base_url)
@@ -39997,7 +39960,7 @@ TOLLGATE_COLD page_writer::page_writer(const api_settings& settings, const route
         .set_template("route_example", route_example)
         .set_template("parameter_value", parameter_value);
     detail::set_routes(site_, settings, routes);
-    if (oauth != nullptr) detail::set_oauth(site_, *oauth);
+    if (has_oauth_) detail::set_oauth(site_, settings.oauth);
 }
 
 TOLLGATE_COLD std::vector<page_writer::page> page_writer::write_all() const {
@@ -40124,7 +40087,7 @@ inline constexpr std::array other_fields = {
 /// Writes one document. Each function writes a part, after the part that contains it.
 class document {
 public:
-    document(const api_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
+    document(const account_service_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
 
     void write(const route_table& routes) {
         json_.begin_object();
@@ -40381,13 +40344,13 @@ private:
         json_.member("$ref").string(std::string{"#/components/"}.append(kind).append("/").append(name));
     }
 
-    const api_settings& settings_;
+    const account_service_settings& settings_;
     http::json_writer json_;
 };
 
 }  // namespace openapi
 
-TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes) {
+TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings, const route_table& routes) {
     std::string text;
     openapi::document{settings, text}.write(routes);
     return text;
@@ -41020,6 +40983,7 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
 
 private:
     class impl;
@@ -41086,6 +41050,11 @@ public:
 
     /// Checks for due deliveries at once.
     void wake() noexcept { worker_.wake(); }
+
+    /// Reads the certificate authorities again: those of the system, or of `hook_client_settings::authorities_file`. They apply to
+    /// connections that are made from now on; those that are in use remain, at most for `connection_age_max`. Before `start` and after
+    /// `stop`, does nothing. Error (invalid), and nothing changes: the authorities cannot be used.
+    [[nodiscard]] result<void> reload_authorities() noexcept { return worker_.reload_authorities(); }
 
     /// Appends to the store and wakes the dispatcher, so that the event is sent at once.
     result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) {
@@ -41678,8 +41647,8 @@ class attempt_run;
 /// others. Connections are reused. Redirects are treated as final responses, and proxies from the environment are
 /// ignored: both could lead requests into private networks.
 ///
-/// All state belongs to a strand of the executor, so any number of threads may run it. `send` and `abort` may be called
-/// from any thread.
+/// All state belongs to a strand of the executor, so any number of threads may run it. `send`, `reload_authorities` and `abort` may be
+/// called from any thread.
 class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
     /// Error if the certificate authorities or the user agent are invalid.
@@ -41694,6 +41663,10 @@ public:
     /// Starts one attempt per request; `client_owner::on_ended` receives the results. The caller bounds how many run at
     /// once.
     TOLLGATE_DECL void send(std::vector<outgoing_request> requests);
+
+    /// Reads the certificate authorities again, for connections that are made from now on, and closes idle connections. Error, and nothing
+    /// changes: they cannot be used.
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
 
     /// Cuts off attempts in progress (not attempted if their request has not been sent) and closes all connections.
     TOLLGATE_DECL void abort();
@@ -41720,7 +41693,7 @@ private:
     const client_executor strand_;
     const hook_client_settings settings_;
     const std::shared_ptr<client_owner> owner_;
-    const std::shared_ptr<asio::ssl::context> tls_;
+    std::shared_ptr<asio::ssl::context> tls_;
     lookup_pool names_;
     connection_pool idle_;
     address_order addresses_;
@@ -41762,7 +41735,7 @@ inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexce
 }
 
 inline result<void> check_settings(const hook_dispatch_settings& settings) {
-    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24};
+    constexpr milliseconds none{0}, some{1}, day = std::chrono::hours{24}, longest_wait = std::chrono::days{limits::delivery_wait_days_max};
     constexpr const char* whose = "dispatcher";
     const hook_client_settings& client = settings.client;
     if (auto checked = tollgate::detail::check_bounds(
@@ -41778,11 +41751,11 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
                     {"claim_interval", settings.claim_interval, some, day},
                     {"history", settings.history, none},
                     {"retry.disable_after", settings.retry.disable_after, none},
-                    {"retry.retry_after_max", settings.retry.retry_after_max, none}});
+                    {"retry.retry_after_max", settings.retry.retry_after_max, none, longest_wait}});
         !checked)
         return checked;
     for (const milliseconds each : settings.retry.waits)
-        if (auto checked = tollgate::detail::check_bounds(whose, {{"retry.waits", each, none}}); !checked) return checked;
+        if (auto checked = tollgate::detail::check_bounds(whose, {{"retry.waits", each, none, longest_wait}}); !checked) return checked;
     const auto refuse = [](const char* name, std::size_t least, std::size_t most) {
         return tollgate::detail::setting_error(whose, name, std::to_string(least), std::to_string(most));
     };
@@ -41823,6 +41796,7 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
     /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
     [[nodiscard]] TOLLGATE_DECL bool must_remain() noexcept;
 
@@ -42184,6 +42158,17 @@ TOLLGATE_DECL void delivery_worker::impl::finish() noexcept {
     client_.reset();
 }
 
+TOLLGATE_DECL result<void> delivery_worker::impl::reload_authorities() noexcept {
+    if (process_.is_parent()) return unavailable("The parent process has started this dispatcher.");
+    std::shared_ptr<hook_client> client;
+    {
+        const std::lock_guard hold{mutex_};
+        if (state_ != state::running) return {};
+        client = client_;
+    }
+    return client->reload_authorities();
+}
+
 TOLLGATE_DECL delivery_worker::delivery_worker(worker_environment& environment, hook_dispatch_settings settings,
                                                const asio::any_io_executor* executor)
     : impl_{std::make_unique<impl>(environment, std::move(settings), executor)} {}
@@ -42195,6 +42180,7 @@ TOLLGATE_DECL delivery_worker::~delivery_worker() {
 TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
 TOLLGATE_DECL void delivery_worker::stop(std::optional<milliseconds> deadline) { impl_->stop(deadline); }
 TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
+TOLLGATE_DECL result<void> delivery_worker::reload_authorities() noexcept { return impl_->reload_authorities(); }
 
 }  // namespace tollgate::webhooks
 
@@ -43026,6 +43012,20 @@ TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts b
     } catch (const std::exception&) {
         blank.front().shortage = true;
         end(std::move(blank));
+    }
+}
+
+TOLLGATE_DECL result<void> hook_client::reload_authorities() noexcept {
+    try {
+        auto tls = make_client_tls(settings_.authorities_file);
+        if (!tls) return std::move(tls).error();
+        asio::post(strand_, [self = shared_from_this(), read = *std::move(tls)] {
+            self->tls_ = read;
+            self->idle_.close();  // their peers were verified with the former ones
+        });
+        return {};
+    } catch (const std::exception& failed) {
+        return exception_error("the certificate authorities were not read again", failed.what());
     }
 }
 
@@ -44736,10 +44736,10 @@ TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(co
 TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         auto row = on.prepare(
-                         "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2, 0), hook "
+                         "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2 AND leased_until <= ?5, 0), hook "
                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
                          "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
-                         id, now, account.service, account.account)
+                         id, now, account.service, account.account, latest_due(now))
                        .next<bool, bool, hook_id>();
         if (!row) return std::move(row).error();
         if (!*row) return false;
@@ -44825,9 +44825,10 @@ private:
             on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?5, leased_until = NULL, ended_at = NULL, "
                        "lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
                        "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 AND id > ?3 "
-                       "AND (state = 'held' OR leased_until <= ?2 OR due_at <> ?5 OR (due_at IS NOT NULL AND attempts_made > 0)) "
+                       "AND (state = 'held' OR leased_until <= ?2 OR leased_until > ?6 "
+                       "OR due_at <> ?5 OR (due_at IS NOT NULL AND attempts_made > 0)) "
                        "ORDER BY id LIMIT ?4) RETURNING id",
-                       hook_, now_, last_released_, changed_rows_max, *due_at),
+                       hook_, now_, last_released_, changed_rows_max, *due_at, latest_due(now_)),
             [](sql::row_number id) { return id; });
         if (!released) return released.error();
         const bool started_at_first = last_released_ == 0;
@@ -45001,18 +45002,20 @@ TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user
 namespace sqlite {
 
 TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code) {
-    if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL AND expires_at <= ?",
-                           code.code_digest, code.replaceable_until());
+    const auto is_suspended = sql::read_value<bool>(
+        on.prepare("SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = ?", code.application));
+    if (!is_suspended) return is_suspended.error();
+    if (is_suspended->value_or(false)) return code_result::suspended;
+    if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL "
+                           "AND (expires_at <= ? OR expires_at > ?)",
+                           code.code_digest, code.replaceable_until(), code.latest_end());
         !done)
         return std::move(done).error();
     const auto is_spent = sql::read_value<bool>(
         on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
-    const auto known =
-        sql::read_value<application_id>(on.prepare("SELECT id FROM tollgate_applications WHERE id = ?", code.application));
-    if (!known) return known.error();
-    if (!*known) return not_found();
+    if (!*is_suspended) return not_found();
 
     const auto widened = detail::widen_grant(on, code);
     if (!widened) return widened.error();
@@ -45334,6 +45337,7 @@ public:
         auto hook = read_hook(request.hook);
         if (!hook) return std::move(hook).error();
         if (!*hook) return {};
+        if (auto done = correct_times(request.hook); !done) return done;
         const std::string host = delivery_host((*hook)->target_url);
         auto in_force = leases_in_force(host);
         if (!in_force) return std::move(in_force).error();
@@ -45370,11 +45374,21 @@ private:
             });
     }
 
+    /// Makes deliveries due whose time was set by a wrong clock (`latest_due`). At most `changed_rows_max`: the hook stays due.
+    result<void> correct_times(hook_id hook) {
+        return on_.run(
+            "UPDATE tollgate_deliveries SET due_at = ?2, leased_until = NULL WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
+            "AND ended_at IS NULL AND coalesce(due_at, leased_until) > ?3 LIMIT ?4)",
+            hook, time_.now, latest_due(time_.now), changed_rows_max);
+    }
+
     /// The number of leases of one host that have not expired.
     result<std::size_t*> leases_in_force(const std::string& host) {
         if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
         auto count = sql::read_value<std::int64_t>(
-            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND leased_until > ?", host, time_.now));
+            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND leased_until > ? AND leased_until <= ?", host,
+                        time_.now, latest_due(time_.now)));
         if (!count) return std::move(count).error();
         return &in_force_.emplace(host, static_cast<std::size_t>(count->value_or(0))).first->second;
     }
@@ -45539,12 +45553,20 @@ TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::s
 
 TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
+        // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
+        auto listed = sql::read_all(
+            on.prepare("SELECT id, service, account, target_url FROM tollgate_hooks WHERE ready_at > ? ORDER BY ready_at, id LIMIT ?",
+                       latest_due(now), rows_max),
+            [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
+                return due_hook{id, {service, account}, std::move(target_url)};
+            });
+        if (!listed) return std::move(listed).error();
+        due_hook_page page{.hooks = *std::move(listed)};
         // One more row shows when the next hook is due.
         auto rows = on.prepare(
             "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
-            "WHERE ready_at IS NOT NULL ORDER BY ready_at, id LIMIT ?",
-            (std::max)(rows_max, rows_max + 1));  // of the largest number, the sum would be 0
-        due_hook_page page;
+            "WHERE ready_at <= ? ORDER BY ready_at, id LIMIT ?",
+            latest_due(now), (std::max)(rows_max, rows_max + 1));  // of the largest number, the sum would be 0
         for (;;) {
             auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
             if (!row) return std::move(row).error();
@@ -48606,6 +48628,9 @@ TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& to
 /// index of the statement.
 TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const new_access_token& newest);
 
+/// Makes the transaction wait for others that create access tokens of the user and the application, and these wait for it.
+TOLLGATE_DECL void lock_access_tokens(batch& in, user_id user, application_id application);
+
 /// The time at which fewer access tokens than the bound remain, of those that a user and an application have, if there are so many.
 /// Returns the index of the statement.
 TOLLGATE_DECL std::size_t add_room_query(batch& to, user_id user, application_id application);
@@ -48643,6 +48668,13 @@ TOLLGATE_DECL std::size_t postgres::trim_access_tokens(batch& to, const new_acce
         newest.token_digest, limits::access_tokens_per_grant_max - 1, newest.created_at);
 }
 
+/// Makes this transaction the only one that creates access tokens of the user and the application, so that the bound is exact. Those
+/// that redeem a code or use a refresh token have locked the grant.
+TOLLGATE_DECL void postgres::lock_access_tokens(batch& in, user_id user, application_id application) {
+    lock_until_commit(in, "access tokens " + std::to_string(application.value()) + ' ' + std::to_string(user.value()));
+    in.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", user, application);
+}
+
 TOLLGATE_DECL std::size_t postgres::add_room_query(batch& to, user_id user, application_id application) {
     return to.add(
         "SELECT expires_at FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2 "
@@ -48675,6 +48707,7 @@ TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_
         return impl_->database.transact([&](postgres::transaction& on) -> result<void> {
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
+            postgres::lock_access_tokens(reading, token.user, token.application);
             postgres::add_room_query(reading, token.user, token.application);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
@@ -48699,6 +48732,7 @@ TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_t
                 "SELECT id FROM tollgate_applications "
                 "WHERE id = $1 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential' AND suspended IS NULL FOR SHARE",
                 token.application, token.user);
+            postgres::lock_access_tokens(reading, token.user, token.application);
             const auto room = postgres::add_room_query(reading, token.user, token.application);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
@@ -49264,20 +49298,20 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
             id, account.service, account.account);
         request.add(
             "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
-            "state = 0 AND is_leased AND at > $4 AS is_being_sent FROM tollgate_deliveries AS deliveries "
+            "state = 0 AND is_leased AND at > $4 AND at <= $5 AS is_being_sent FROM tollgate_deliveries AS deliveries "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
             "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
             "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
             "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
             "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent "
-            "AND NOT (state = 0 AND is_leased AND at > $4) RETURNING hook_id), "
+            "AND NOT (state = 0 AND is_leased AND at > $4 AND at <= $5) RETURNING hook_id), "
             // `complete` sees that it is to be sent again.
             "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
             "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent AND state = 0 AND is_leased AND at > $4 "
             "RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
             "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
-            id, account.service, account.account, now);
+            id, account.service, account.account, now, latest_due(now));
         request.add_after_transaction(postgres::notify_other_nodes);
         auto response = impl_->database.run(request);
         if (!response) return std::move(response).error();
@@ -49349,13 +49383,13 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
                 "held AS (SELECT id FROM tollgate_deliveries WHERE hook_id = (SELECT id FROM before) AND state = 3 "
                 "ORDER BY id LIMIT $5), "
                 "abandoned AS (SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN before ON hook_id = before.id "
-                "WHERE was_disabled AND state = 0 AND is_leased AND at <= $4), "
+                "WHERE was_disabled AND state = 0 AND is_leased AND (at <= $4 OR at > $6)), "
                 "due AS (UPDATE tollgate_deliveries SET state = 0, at = $4, is_leased = false, "
                 "lease_is_open = false, attempts_made = 0, resend_asked = false "
                 "WHERE id = ANY (ARRAY(SELECT id FROM held UNION ALL SELECT id FROM abandoned)) RETURNING hook_id), "
                 "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $4 FROM due) "
                 "SELECT id FROM before",
-                id, account.service, account.account, now, postgres::changed_rows_max);
+                id, account.service, account.account, now, postgres::changed_rows_max, latest_due(now));
             request.add(
                 "UPDATE tollgate_hooks AS hooks SET has_backlog = "
                 "disabled_at IS NULL AND EXISTS (SELECT FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 3) "
@@ -49438,12 +49472,15 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
         return impl_->database.transact([&](postgres::transaction& on) -> result<std::optional<device_answer>> {
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
-            // Instead of a lock on the row, which must be locked after the grant: deletion of an application locks in that order.
-            postgres::lock_until_commit(reading, "device " + hex_encode(decision.user_digest.raw()));
+            // First the application, as its deletion and its suspension do, which also lock rows that depend on it.
+            reading.add(
+                "SELECT id FROM tollgate_applications WHERE id = (SELECT application_id FROM tollgate_device_codes WHERE user_digest = $1) "
+                "FOR KEY SHARE",
+                decision.user_digest);
             reading.add(
                 "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
                 "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
-                "ON application_id = applications.id WHERE user_digest = $1",
+                "ON application_id = applications.id WHERE user_digest = $1 FOR UPDATE OF codes",
                 decision.user_digest);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
@@ -49452,8 +49489,8 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
             const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
             if (!answer || !answer->is_new) return answer;
 
-            const auto add_answer = [&](postgres::batch& to) {
-                to.add("UPDATE tollgate_device_codes SET state = $2, answered_by = $3 WHERE user_digest = $1 AND state = 'pending'",
+            const auto add_answer = [&](postgres::batch& to) {  // the row is locked
+                to.add("UPDATE tollgate_device_codes SET state = $2, answered_by = $3 WHERE user_digest = $1",
                        decision.user_digest, answer->state, decision.user);
             };
             postgres::batch following{reading.shift()};
@@ -49522,28 +49559,36 @@ namespace postgres {
 TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, const new_authorization_code& code,
                                               const std::function<void(batch&)>& add_more) {
     postgres::lock_until_commit(reading, "codes " + hex_encode(code.code_digest.raw()));
+    // Before its grants, as `set_suspension` does; then neither a suspension nor a deletion comes before the commit.
+    const auto known = reading.add(
+        "SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = $1 FOR KEY SHARE", code.application);
     reading.add(
         "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-        "WHERE NOT $5 AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
-        "AND NOT (refresh_token_id IS NULL AND expires_at <= $6)) "
+        "WHERE NOT $5 AND EXISTS (SELECT FROM tollgate_applications WHERE id = $2 AND suspended IS NULL) "
+        "AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
+        "AND NOT (refresh_token_id IS NULL AND (expires_at <= $6 OR expires_at > $7))) "
         // DO NOTHING would not insert it beside a transaction that is about to delete it.
         "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
-        code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until());
+        code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until(),
+        code.latest_end());
     const auto granted = reading.add(
         "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
         code.application);
     // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
-    reading.add("DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND expires_at <= $2",
-                code.code_digest, code.replaceable_until());
+    reading.add(
+        "DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND (expires_at <= $2 OR expires_at > $3)",
+        code.code_digest, code.replaceable_until(), code.latest_end());
     const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
                                       code.code_digest);
-    const auto known = reading.add("SELECT id FROM tollgate_applications WHERE id = $1", code.application);
     auto read = on.run(reading);
     if (!read) return std::move(read).error();
+    const auto is_suspended = sql::read_value<bool>((*read)[known]);
+    if (!is_suspended) return is_suspended.error();
+    if (is_suspended->value_or(false)) return code_result::suspended;
     const auto is_spent = sql::read_value<bool>((*read)[existing]);
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
-    if ((*read)[known].count() == 0) return not_found();
+    if (!*is_suspended) return not_found();
     const auto before = sql::read_one(
         (*read)[granted], [](sql::row_number id, scope_set& scopes) { return std::pair{id, scopes}; });
     if (!before) return before.error();
@@ -50022,6 +50067,13 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "JOIN tollgate_hooks AS hooks ON hooks.id = notices.hook_id WHERE notices.hook_id = ANY ($1) "
         "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $2))",
         hooks, notices_max);
+    // Makes deliveries due whose time was set by a wrong clock (`latest_due`).
+    to.add(
+        "UPDATE tollgate_deliveries SET at = $2, is_leased = false WHERE id = ANY (ARRAY("
+        "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
+        "WHERE hooks.id = ANY ($1) AND state = 0 AND at > $4 "
+        "AND hooks.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[]) LIMIT $3))",
+        hooks, time.now, changed_rows_max, latest_due(time.now));
     to.add(
         "UPDATE tollgate_deliveries SET state = 3, at = $2, is_leased = false, lease_is_open = false WHERE id = ANY (ARRAY("
         "SELECT deliveries.id FROM tollgate_hooks AS hooks JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id "
@@ -50035,7 +50087,7 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "AND host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])), "
         "taken AS (SELECT host_id, leases FROM (SELECT DISTINCT host_id FROM requested) AS hosts CROSS JOIN LATERAL ("
         "SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries WHERE deliveries.host_id = hosts.host_id "
-        "AND state = 0 AND is_leased AND at > $4) AS counted), "
+        "AND state = 0 AND is_leased AND at > $4 AND at <= $6) AS counted), "
         "due AS (SELECT pending.id, place, host_leases_max, requested.host_id, row_number() OVER ("
         "PARTITION BY requested.host_id ORDER BY place, pending.at, pending.id) AS number FROM requested CROSS JOIN LATERAL ("
         "SELECT id, at FROM tollgate_deliveries WHERE hook_id = requested.id AND state = 0 AND at <= $4 "
@@ -50050,7 +50102,7 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "account_id, name, data, happened_at, seed FROM leased "
         "JOIN requested ON requested.id = hook_id AND requested.place = leased.place "
         "JOIN tollgate_events AS events ON events.id = event_id ORDER BY leased.place, leased.number",
-        hooks, deliveries_max, host_leases_max, time.now, time.until);
+        hooks, deliveries_max, host_leases_max, time.now, time.until, latest_due(time.now));
     to.add(
         "UPDATE tollgate_hooks AS hooks SET ready_at = CASE WHEN first_at IS NULL OR first_at > $4 THEN first_at "
         "WHEN leases >= requests.host_leases_max THEN greatest(requests.retry_at, $4) ELSE $4 END "
@@ -50058,10 +50110,10 @@ inline lease_results add_lease(batch& to, std::span<const lease_request> request
         "JOIN tollgate_hooks AS old ON old.id = requests.hook_id CROSS JOIN LATERAL ("
         "SELECT min(at) AS first_at FROM tollgate_deliveries WHERE hook_id = old.id AND state = 0) AS pending "
         "CROSS JOIN LATERAL (SELECT count(*) AS leases FROM tollgate_deliveries AS deliveries "
-        "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4) AS taken "
+        "WHERE deliveries.host_id = old.host_id AND state = 0 AND is_leased AND at > $4 AND at <= $5) AS taken "
         "WHERE hooks.id = old.id AND old.account_id <> 0 "
         "AND old.host_id = ANY (string_to_array(current_setting('tollgate.locked_hosts'), ',')::bigint[])",
-        hooks, host_leases_max, retry_at, time.now);
+        hooks, host_leases_max, retry_at, time.now, latest_due(time.now));
     const auto previous_secrets = to.add(
         "SELECT hook_id, secret FROM tollgate_hook_secrets WHERE hook_id = ANY ($1) AND valid_until > $2 "
         "ORDER BY hook_id, id DESC",
@@ -50216,24 +50268,26 @@ TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std:
 TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
     return impl_->with_batch([&](postgres::batch& request) -> result<due_hook_page> {
         request.add(
+            // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
             "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
+            "(SELECT id AS hook_id, 0::bigint AS due_at FROM tollgate_hooks WHERE ready_at > $4 ORDER BY ready_at LIMIT $2) UNION ALL "
             "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
             "ORDER BY ready_at, id LIMIT $2) UNION ALL "
             "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS of_notice ON of_notice.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $3) AS first "
-            "WHERE due_at <= $1)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
+            "WHERE due_at <= $1 OR due_at > $4)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
             "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
-            now, rows_max, postgres::notices_max);
+            now, rows_max, postgres::notices_max, latest_due(now));
         request.add(
-            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1), "
+            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1 AND ready_at <= $3), "
             "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $2) AS first "
-            "WHERE due_at > $1), "
+            "WHERE due_at > $1 AND due_at <= $3), "
             "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices AS notices "
             "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id OFFSET $2 LIMIT 1) AS more), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id <> 0), "
             "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)",
-            now, postgres::notices_max);
+            now, postgres::notices_max, latest_due(now));
         auto response = impl_->database.run(request, postgres::repeat::allowed);
         if (!response) return std::move(response).error();
         auto hooks =
@@ -52779,6 +52833,10 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
+    /// Reads the certificate authorities again: those of the system, or of `authorities_file`. They apply to the next connection. Error
+    /// (invalid), and nothing changes: they cannot be used. Without TLS, does nothing.
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
+
     /// Tests Redis by counting once under a separate key; returns whether that succeeded. Call it at the start, so that `on_state` reports
     /// a Redis that is down, and in health checks. It also fails if Redis refuses writes. Waits at most for `connect_wait_max` plus
     /// `response_wait_max`.
@@ -53043,11 +53101,16 @@ struct client_settings {
 /// Thread rule: any thread. Blocking. Never throws.
 class client {
 public:
-    TOLLGATE_DECL client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+    TOLLGATE_DECL client(server_address server, std::shared_ptr<const tls_authorities> authorities, window_script script,
                          const client_settings& settings);
     client(const client&) = delete;
     client& operator=(const client&) = delete;
     TOLLGATE_DECL ~client();
+
+    /// Whether connections use TLS.
+    [[nodiscard]] TOLLGATE_DECL bool has_authorities() const noexcept;
+    /// For the connections that are made from now on. Precondition: connections use TLS.
+    TOLLGATE_DECL void set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept;
 
     /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
     /// discarded.
@@ -53147,9 +53210,10 @@ private:
 namespace tollgate::inline v0 {
 
 struct redis_limiter::state {
-    state(redis::server_address server, std::unique_ptr<redis::tls_authorities> authorities,
+    state(redis::server_address server, std::shared_ptr<const redis::tls_authorities> authorities,
           const redis_limiter_settings& settings)
-        : when_down{settings.when_down},
+        : authorities_file{settings.authorities_file},
+          when_down{settings.when_down},
           here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
           client{std::move(server),
                  std::move(authorities),
@@ -53178,6 +53242,7 @@ struct redis_limiter::state {
     limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
     limit_decision by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
 
+    const std::string authorities_file;
     const without_redis when_down;
     window_limiter here;
     redis::client client;
@@ -53255,14 +53320,26 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
         return std::move(checked).error();
     constexpr std::uint32_t lease_max = 1'000'000;
     if (settings.lease == 0 || settings.lease > lease_max) return invalid("A lease of a Redis limiter must be 1 to 1,000,000.");
-    std::unique_ptr<redis::tls_authorities> authorities;
+    std::shared_ptr<const redis::tls_authorities> authorities;
     if (server->tls) {
         auto loaded = redis::tls_authorities::load(settings.authorities_file);
         if (!loaded) return std::move(loaded).error();
-        authorities = std::make_unique<redis::tls_authorities>(*std::move(loaded));
+        authorities = std::make_shared<const redis::tls_authorities>(*std::move(loaded));
     }
     try {
         return redis_limiter{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
+    } catch (const std::exception& thrown) {
+        return internal_error(std::string{"Redis limiter: "} + thrown.what());
+    }
+}
+
+TOLLGATE_DECL result<void> redis_limiter::reload_authorities() noexcept {
+    if (!state_->client.has_authorities()) return {};
+    try {
+        auto loaded = redis::tls_authorities::load(state_->authorities_file);
+        if (!loaded) return std::move(loaded).error();
+        state_->client.set_authorities(std::make_shared<const redis::tls_authorities>(*std::move(loaded)));
+        return {};
     } catch (const std::exception& thrown) {
         return internal_error(std::string{"Redis limiter: "} + thrown.what());
     }
@@ -53865,14 +53942,22 @@ struct client::state {
     using combiner = tollgate::detail::call_combiner<call, window_result>;
     using requests_of_batch = std::span<const window_request* const>;
 
-    state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
+    state(server_address server_, std::shared_ptr<const tls_authorities> authorities_, window_script script_,
           const client_settings& settings_)
         : server{std::move(server_)},
           authorities{std::move(authorities_)},
           script{std::move(script_)},
           settings{settings_},
           shared{{.name = "Redis", .connections_max = 1, .on_state = settings_.on_state},
-                 [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
+                 [this] {
+                     const auto trusted = current_authorities();
+                     return connection::open(server, trusted.get(), steady::now() + settings.connect_wait_max);
+                 }} {}
+
+    [[nodiscard]] std::shared_ptr<const tls_authorities> current_authorities() noexcept {
+        const std::scoped_lock hold{authorities_mutex};
+        return authorities;
+    }
 
     void send(combiner::batch all) noexcept;
     /// Whether the server is available; otherwise `reason` says what failed.
@@ -53883,7 +53968,8 @@ struct client::state {
     window_result interpret(const window_request& request, const redis::reply& received, std::size_t place, std::string& reason) const;
 
     const server_address server;
-    const std::unique_ptr<tls_authorities> authorities;
+    std::mutex authorities_mutex;
+    std::shared_ptr<const tls_authorities> authorities;  // null without TLS
     const window_script script;
     const client_settings settings;
     connections shared;
@@ -53978,7 +54064,14 @@ inline window_result client::state::interpret(const window_request& request, con
     return {};
 }
 
-TOLLGATE_DECL client::client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+TOLLGATE_DECL bool client::has_authorities() const noexcept { return state_->current_authorities() != nullptr; }
+
+TOLLGATE_DECL void client::set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept {
+    const std::scoped_lock hold{state_->authorities_mutex};
+    state_->authorities = std::move(authorities);
+}
+
+TOLLGATE_DECL client::client(server_address server, std::shared_ptr<const tls_authorities> authorities, window_script script,
                          const client_settings& settings)
     : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
 

@@ -21,5 +21,5 @@ const route_table routes{on_get<"/{service}/{account}/invoices">(read_of_service
 int main() {
     memory_store store;
     own_directory users;
-    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, account_routes() + routes};
+    account_api api{account_service_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, account_routes() + routes};
 }

@@ -43,5 +43,5 @@ private:
 int main() {
     memory_store store;
     own_directory users;
-    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, default_policies().with_authenticators(own_authenticator{}), account_routes()};
+    account_api api{account_service_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, default_policies().with_authenticators(own_authenticator{}), account_routes()};
 }

@@ -21,7 +21,7 @@ struct own_store : memory_store {
 int main() {
     own_store store;
     own_sessions sessions;
-    authorization_server oauth{oauth_settings{.auth_url = "http://127.0.0.1"}, store, sessions};
+    authorization_server oauth{account_service_settings{.auth_url = "http://127.0.0.1"}, store, sessions};
     http::request request;
     return oauth.handle(request).body().empty() ? 1 : 0;
 }

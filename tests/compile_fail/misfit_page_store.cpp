@@ -23,7 +23,7 @@ int main() {
     own_store store;
     own_directory users;
     own_sessions sessions;
-    account_pages pages{page_settings{.auth_url = "http://127.0.0.1"}, users, store, sessions};
+    account_pages pages{account_service_settings{.auth_url = "http://127.0.0.1"}, users, store, sessions};
     http::request request;
     return pages.handle(request).body().empty() ? 1 : 0;
 }

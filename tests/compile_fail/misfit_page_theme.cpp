@@ -28,7 +28,7 @@ int main() {
     memory_store store;
     own_directory users;
     own_sessions sessions;
-    account_pages pages{page_settings{.auth_url = "http://127.0.0.1"}, users, store, sessions, default_policies(), own_theme{}};
+    account_pages pages{account_service_settings{.auth_url = "http://127.0.0.1"}, users, store, sessions, default_policies(), own_theme{}};
     http::request request;
     return pages.handle(request).body().empty() ? 1 : 0;
 }

@@ -33,7 +33,7 @@ int main() {
     own_directory users;
     own_sessions sessions;
 #if TOLLGATE_MISFIT < 2
-    account_pages pages{page_settings{.auth_url = "http://127.0.0.1"}, users, store, sessions};
+    account_pages pages{account_service_settings{.auth_url = "http://127.0.0.1"}, users, store, sessions};
 #else
     account_service pages{{.base_url = "http://127.0.0.1/v1"}, users, store, sessions};
 #endif

@@ -35,5 +35,5 @@ struct own_store : memory_store {
 int main() {
     own_store store;
     own_directory users;
-    account_api api{api_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, account_routes()};
+    account_api api{account_service_settings{.base_url = "http://127.0.0.1/v1", .auth_url = "http://127.0.0.1"}, users, store, account_routes()};
 }

@@ -22,7 +22,7 @@ struct own_theme {
 int main() {
     memory_store store;
     own_sessions sessions;
-    authorization_server oauth{oauth_settings{.auth_url = "http://127.0.0.1"}, store, sessions, default_policies(),
+    authorization_server oauth{account_service_settings{.auth_url = "http://127.0.0.1"}, store, sessions, default_policies(),
                                own_theme{}};
     http::request request;
     return oauth.handle(request).body().empty() ? 1 : 0;

@@ -224,12 +224,12 @@ using parameter_list = std::vector<std::pair<std::string, std::string>>;
     return all;
 }
 
-inline oauth_settings test_oauth_settings(std::string auth_url = "https://shop.example") {
-    oauth_settings settings;
+inline account_service_settings test_oauth_settings(std::string auth_url = "https://shop.example") {
+    account_service_settings settings;
     settings.documentation_url = auth_url + "/docs/";
     settings.auth_url = std::move(auth_url);
     settings.services = shop_settings().services;
-    settings.one_page_services = {"itemplatform"};
+    settings.oauth.one_page_services = {"itemplatform"};
     return settings;
 }
 
@@ -258,7 +258,7 @@ public:
     authorization_server oauth;
     registered_client app;
 
-    explicit oauth_shop(oauth_settings settings = test_oauth_settings())
+    explicit oauth_shop(account_service_settings settings = test_oauth_settings())
         : oauth{std::move(settings), store, sessions,
                 test_policies(fake_clock{&now}, shared_random{&entropy, &random_works}, observer, limiter)},
           app{register_client("App", "https://app.example/cb")} {

@@ -60,7 +60,7 @@ private:
 };
 static_assert(sign_in_source<shop_sessions>);
 
-inline page_settings page_shop_settings() {
+inline account_service_settings page_shop_settings() {
     return {.auth_url = "https://shop.example", .services = shop_settings().services, .trusted_proxies = {}};
 }
 
@@ -75,7 +75,7 @@ public:
     memory_store store;
     Sessions sessions;
 
-    explicit basic_page_shop(page_settings settings = page_shop_settings())
+    explicit basic_page_shop(account_service_settings settings = page_shop_settings())
         : pages{std::move(settings), users, store, sessions,
                 default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})} {}
 

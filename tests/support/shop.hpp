@@ -80,8 +80,8 @@ inline shop_directory ann_and_bob() {
     return users;
 }
 
-inline api_settings shop_settings() {
-    api_settings settings{.base_url = "https://shop.example/v1", .auth_url = "https://shop.example", .services = {}, .trusted_proxies = {},
+inline account_service_settings shop_settings() {
+    account_service_settings settings{.base_url = "https://shop.example/v1", .auth_url = "https://shop.example", .services = {}, .trusted_proxies = {},
                           .documentation_url = "https://shop.example/docs/"};
     static_cast<void>(settings.services.add("sitesmaker", {"site.created", "site.published"}));
     static_cast<void>(settings.services.add("itemplatform", {"item.created"}));
@@ -170,7 +170,7 @@ public:
     shop_directory users = ann_and_bob();
     memory_store store;
 
-    explicit basic_shop(MakePolicies make, api_settings settings = shop_settings())
+    explicit basic_shop(MakePolicies make, account_service_settings settings = shop_settings())
         : api{std::move(settings), users, store,
               make(default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})),
               account_routes()} {}
@@ -206,6 +206,6 @@ public:
 
 using shop = basic_shop<decltype(keep_policies)>;
 
-inline shop make_shop(api_settings settings = shop_settings()) { return shop{keep_policies, std::move(settings)}; }
+inline shop make_shop(account_service_settings settings = shop_settings()) { return shop{keep_policies, std::move(settings)}; }
 
 }  // namespace tollgate_test

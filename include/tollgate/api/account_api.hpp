@@ -8,7 +8,7 @@
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/model/api_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/pipeline/call.hpp>
 #include <tollgate/pipeline/detail/api_definition.hpp>
 #include <tollgate/pipeline/route_table.hpp>
@@ -69,10 +69,10 @@ public:
     /// `users` is any `user_directory`, and `store` any `credential_source`. Throws std::invalid_argument for a base_url or auth_url that
     /// `http::url::root` refuses, for a quota without a window, for two routes with the same method and path, and for a route that needs a
     /// scope that no service declares, or webhooks if the store has none.
-    TOLLGATE_COLD account_api(api_settings settings, user_directory_ref users, api_store_ref store, tollgate::policies policies,
+    TOLLGATE_COLD account_api(account_service_settings settings, user_directory_ref users, api_store_ref store, tollgate::policies policies,
                               route_table table);
     /// With the default policies.
-    account_api(api_settings settings, user_directory_ref users, api_store_ref store, route_table table)
+    account_api(account_service_settings settings, user_directory_ref users, api_store_ref store, route_table table)
         : account_api{std::move(settings), users, store, default_policies(), std::move(table)} {}
 
     // Routes and endpoints point into it.
@@ -104,7 +104,7 @@ public:
 
     /// What it was constructed with. Other handlers may share the policies: give them a copy.
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
-    [[nodiscard]] const api_settings& settings() const noexcept { return definition_.settings; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return definition_.settings; }
     [[nodiscard]] const route_table& table() const noexcept { return definition_.routes; }
     /// The path of the base URL.
     [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }

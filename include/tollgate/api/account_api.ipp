@@ -96,7 +96,8 @@ TOLLGATE_COLD route_table account_list_routes() {
     };
 }
 
-TOLLGATE_COLD account_api::account_api(api_settings settings, user_directory_ref users, api_store_ref store, tollgate::policies policies,
+TOLLGATE_COLD account_api::account_api(account_service_settings settings, user_directory_ref users, api_store_ref store,
+                                       tollgate::policies policies,
                                        route_table table)
     : definition_{std::move(settings), std::move(table), static_cast<bool>(store.hooks())},
       users_{users},

@@ -3,7 +3,7 @@
 #define TOLLGATE_API_ACCOUNT_SERVICE_HPP
 
 #include <tollgate/api/account_api.hpp>
-#include <tollgate/api/account_service_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/account_store.hpp>
@@ -122,14 +122,14 @@ public:
     }
 
     /// The settings of the API, with the `auth_url` in use.
-    [[nodiscard]] const api_settings& settings() const noexcept { return api_.settings(); }
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return api_.settings(); }
     /// The services with their events: for `publish`.
     [[nodiscard]] const service_catalog& services() const noexcept { return api_.settings().services; }
     /// The policies. A copy shares them with other handlers.
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return api_.policies(); }
 
 private:
-    using mount_function = void (*)(account_service&, const account_service_settings&, const service_detail::session_parts&);
+    using mount_function = void (*)(account_service&, const service_detail::session_parts&);
 
     /// With `mount`, the parts of a service with sessions.
     TOLLGATE_COLD account_service(const account_service_settings& settings, user_directory_ref users, api_store_ref store,
@@ -156,7 +156,7 @@ private:
     [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept;
     [[nodiscard]] bool is_for_api(const http::request& request, http::handler_state& state) const noexcept;
     void refuse_host(const http::request& request, http::response& response) noexcept;
-    TOLLGATE_COLD void mount_documentation(const oauth_settings* oauth);
+    TOLLGATE_COLD void mount_documentation();
 
     http::allowed_hosts hosts_;
     account_api api_;

@@ -3,7 +3,6 @@
 #define TOLLGATE_API_ACCOUNT_SERVICE_IPP
 
 #include <tollgate/api/account_service.hpp>
-#include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/manual/documentation.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
@@ -15,29 +14,12 @@ namespace tollgate::inline v0 {
 
 namespace service_detail {
 
-/// `https://api.example.com` of `https://api.example.com/v1`, as written.
-[[nodiscard]] inline std::string origin_of(std::string_view url) {
-    const auto authority = url.find("://");
-    if (authority == std::string_view::npos) return std::string{url};
-    return std::string{url.substr(0, url.find('/', authority + 3))};
-}
-
-[[nodiscard]] inline api_settings to_api_settings(account_service_settings settings, bool has_authorization_server) {
-    if (settings.auth_url.empty()) settings.auth_url = origin_of(settings.base_url);
-    if (settings.documentation_url.empty())
-        settings.documentation_url = std::string{without_final_slashes(settings.auth_url)}.append("/docs/");
-    return {.base_url = std::move(settings.base_url),
-            .auth_url = std::move(settings.auth_url),
-            .services = std::move(settings.services),
-            .anonymous_quota = settings.anonymous_quota,
-            .user_quota = settings.user_quota,
-            .trusted_proxies = std::move(settings.trusted_proxies),
-            .client_named_by = settings.client_named_by,
-            .cors_origins = std::move(settings.cors_origins),
-            .hooks_per_event_max = settings.hooks_per_event_max,
-            .documentation_url = std::move(settings.documentation_url),
-            .has_authorization_server = has_authorization_server,
-            .license = std::move(settings.license)};
+/// What all parts use.
+[[nodiscard]] inline account_service_settings complete(account_service_settings settings, bool has_authorization_server) {
+    settings = with_auth_url(std::move(settings));
+    if (settings.documentation_url.empty()) settings.documentation_url = settings.auth_url + "/docs/";
+    settings.has_authorization_server = has_authorization_server;
+    return settings;
 }
 
 /// The documentation. Its requests are reported to the observer like all others.
@@ -46,8 +28,7 @@ public:
     static constexpr bool blocking = false;
     static constexpr bool reads_body = false;
 
-    /// Its pages also cover OAuth if there are settings for it.
-    observed_documentation(const account_api& api, const oauth_settings* oauth) : api_{api}, pages_{api.settings(), api.table(), oauth} {}
+    explicit observed_documentation(const account_api& api) : api_{api}, pages_{api.settings(), api.table()} {}
 
     void handle(const http::request& request, http::response& response) const noexcept {
         const auto& settings = api_.settings();
@@ -80,8 +61,8 @@ private:
 TOLLGATE_COLD account_service::account_service(account_service_settings settings, user_directory_ref users, api_store_ref store,
                                                tollgate::policies policies, route_table table)
     : hosts_{settings.allowed_hosts},
-      api_{service_detail::to_api_settings(std::move(settings), false), users, store, std::move(policies), std::move(table)} {
-    mount_documentation(nullptr);
+      api_{service_detail::complete(std::move(settings), false), users, store, std::move(policies), std::move(table)} {
+    mount_documentation();
     mounts_.push_back(http::mounted("", api_));
     site_.emplace(std::move(mounts_));
 }
@@ -90,8 +71,8 @@ TOLLGATE_COLD account_service::account_service(const account_service_settings& s
                                                tollgate::policies policies, route_table table, mount_function mount,
                                                const service_detail::session_parts& parts)
     : hosts_{settings.allowed_hosts},
-      api_{service_detail::to_api_settings(settings, true), users, store, std::move(policies), std::move(table)} {
-    mount(*this, settings, parts);
+      api_{service_detail::complete(settings, true), users, store, std::move(policies), std::move(table)} {
+    mount(*this, parts);
     mounts_.push_back(http::mounted("", api_));
     site_.emplace(std::move(mounts_));
 }
@@ -101,8 +82,8 @@ TOLLGATE_COLD account_service::~account_service() {
     while (!parts_.empty()) parts_.pop_back();
 }
 
-TOLLGATE_COLD void account_service::mount_documentation(const oauth_settings* oauth) {
-    const auto documentation = std::make_shared<service_detail::observed_documentation>(api_, oauth);
+TOLLGATE_COLD void account_service::mount_documentation() {
+    const auto documentation = std::make_shared<service_detail::observed_documentation>(api_);
     parts_.push_back(documentation);
     mounts_.push_back(http::mounted(documentation->root(), *documentation));
     paths_.emplace_back(api_.root());

@@ -11,12 +11,8 @@
 /// OAuth and the pages of an `account_service`: a service with sessions needs this header.
 namespace tollgate::inline v0::service_detail {
 
-/// The settings of a part, with what all parts have in common.
-[[nodiscard]] TOLLGATE_COLD oauth_settings to_oauth_settings(oauth_settings settings, const api_settings& api);
-[[nodiscard]] TOLLGATE_COLD page_settings to_page_settings(page_settings settings, const api_settings& api);
-
 struct part_mounter {
-    TOLLGATE_COLD static void mount(account_service& service, const account_service_settings& settings, const session_parts& parts);
+    TOLLGATE_COLD static void mount(account_service& service, const session_parts& parts);
 };
 
 template <class Sessions>

@@ -5,8 +5,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/model/api_settings.hpp>
-#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <string>
@@ -20,19 +19,15 @@ namespace tollgate::inline v0 {
 ///     api_documentation documentation{api.settings(), api.table()};
 ///     http::site site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
 ///
-/// With an authorization server, it also has a page on OAuth, to which OAuth errors link:
-///
-///     api_documentation documentation{api.settings(), api.table(), oauth.settings()};
+/// With an authorization server (`account_service_settings::has_authorization_server`), it also has a page on OAuth, to which OAuth errors
+/// link.
 ///
 /// Services, scopes, limits and routes come from the API's settings and route table. All pages are rendered by the
 /// constructor, and nothing changes afterwards, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
-    /// Renders all pages from the settings and the routes; `oauth` adds those about OAuth. Throws std::invalid_argument for an
-    /// auth_url that `http::url::root` refuses.
-    TOLLGATE_DECL api_documentation(const api_settings& settings, const route_table& routes, const oauth_settings* oauth = nullptr);
-    api_documentation(const api_settings& settings, const route_table& routes, const oauth_settings& oauth)
-        : api_documentation{settings, routes, &oauth} {}
+    /// Renders all pages from the settings and the routes. Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
+    TOLLGATE_DECL api_documentation(const account_service_settings& settings, const route_table& routes);
 
     static constexpr bool blocking = false;
     /// No page takes a body.

@@ -39,10 +39,9 @@ inline constexpr std::string_view refusal_field_lines =
 
 }  // namespace manual
 
-TOLLGATE_DECL api_documentation::api_documentation(const api_settings& settings, const route_table& routes,
-                                                   const oauth_settings* oauth)
+TOLLGATE_DECL api_documentation::api_documentation(const account_service_settings& settings, const route_table& routes)
     : auth_url_{settings.auth_url}, root_{http::url::root(settings.auth_url, "auth_url").path + "/docs"} {
-    const manual::page_writer writer{settings, routes, oauth, root_};
+    const manual::page_writer writer{settings, routes, root_};
     for (auto& each : writer.write_all())
         pages_.push_back({std::string{root_}.append("/").append(each.path), manual::page_field_lines, std::move(each.html)});
     pages_.push_back({root_ + "/style.css", manual::style_field_lines, std::string{manual::style_sheet}});

@@ -8,7 +8,7 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/page_theme.hpp>
 
@@ -38,7 +38,7 @@ public:
     /// `store` is any `oauth_store`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws std::invalid_argument for an
     /// auth_url that `http::url::root` refuses, for a time outside its bounds, for a quota without a window, and for a cookie_name that is
     /// not valid.
-    TOLLGATE_COLD authorization_server(oauth_settings settings, oauth_store_ref store, session_source_ref sessions,
+    TOLLGATE_COLD authorization_server(account_service_settings settings, oauth_store_ref store, session_source_ref sessions,
                                        policies policies = default_policies(), any_page_theme theme = {});
     TOLLGATE_COLD ~authorization_server();
 
@@ -67,7 +67,7 @@ public:
     /// The paths for `http::site`.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> mounts() const;
     /// The settings that it was constructed with.
-    [[nodiscard]] TOLLGATE_DECL const oauth_settings& settings() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
 
 private:
     std::unique_ptr<oauth::oauth_handler> handler_;

@@ -9,7 +9,8 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_COLD authorization_server::authorization_server(oauth_settings settings, oauth_store_ref store, session_source_ref sessions,
+TOLLGATE_COLD authorization_server::authorization_server(account_service_settings settings, oauth_store_ref store,
+                                                         session_source_ref sessions,
                                                          tollgate::policies policies, any_page_theme theme)
     : handler_{std::make_unique<oauth::oauth_handler>(std::move(settings), store, sessions, std::move(policies), std::move(theme))} {}
 
@@ -32,7 +33,7 @@ TOLLGATE_DECL http::handle_step authorization_server::advance(const http::reques
 
 TOLLGATE_COLD std::vector<std::string> authorization_server::mounts() const { return handler_->mounts(); }
 
-TOLLGATE_DECL const oauth_settings& authorization_server::settings() const noexcept { return handler_->settings(); }
+TOLLGATE_DECL const account_service_settings& authorization_server::settings() const noexcept { return handler_->settings(); }
 
 }  // namespace tollgate
 

@@ -9,7 +9,7 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/page_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/page_theme.hpp>
 
@@ -36,7 +36,8 @@ class account_pages {
 public:
     /// `users` is any `user_directory`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws std::invalid_argument for an
     /// auth_url that `http::url::root` refuses, and for a quota with requests but no window.
-    TOLLGATE_COLD account_pages(page_settings settings, user_directory_ref users, account_store_ref store, session_source_ref sessions,
+    TOLLGATE_COLD account_pages(account_service_settings settings, user_directory_ref users, account_store_ref store,
+                                session_source_ref sessions,
                                 policies policies = default_policies(), any_page_theme theme = {});
     TOLLGATE_COLD ~account_pages();
 
@@ -67,7 +68,7 @@ public:
     /// What all pages of a language are below: `/en`, `/de`.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> language_roots() const;
     /// The settings that it was constructed with.
-    [[nodiscard]] TOLLGATE_DECL const page_settings& settings() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
 
 private:
     std::unique_ptr<pages::page_handler> handler_;

@@ -9,7 +9,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_COLD account_pages::account_pages(page_settings settings, user_directory_ref users, account_store_ref store,
+TOLLGATE_COLD account_pages::account_pages(account_service_settings settings, user_directory_ref users, account_store_ref store,
                                            session_source_ref sessions, tollgate::policies policies, any_page_theme theme)
     : handler_{std::make_unique<pages::page_handler>(std::move(settings), users, store, sessions, std::move(policies), std::move(theme))} {}
 
@@ -34,7 +34,7 @@ TOLLGATE_COLD std::vector<std::string> account_pages::mounts() const { return ha
 
 TOLLGATE_COLD std::vector<std::string> account_pages::language_roots() const { return handler_->language_roots(); }
 
-TOLLGATE_DECL const page_settings& account_pages::settings() const noexcept { return handler_->settings(); }
+TOLLGATE_DECL const account_service_settings& account_pages::settings() const noexcept { return handler_->settings(); }
 
 }  // namespace tollgate
 

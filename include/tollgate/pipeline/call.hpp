@@ -13,7 +13,7 @@
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/api_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/model/caller.hpp>
 
 #include <stdexcept>
@@ -30,7 +30,7 @@ struct api_context {
     target_rule_ref targets;
     random_source_ref random;
     observer_ref observer;
-    const api_settings& settings;
+    const account_service_settings& settings;
     const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
 };
 
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }
     [[nodiscard]] const target_rule_ref& target_rule() const noexcept { return context_.targets; }
     [[nodiscard]] const random_source_ref& random() const noexcept { return context_.random; }
-    [[nodiscard]] const api_settings& settings() const noexcept { return context_.settings; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return context_.settings; }
     [[nodiscard]] const std::string& openapi() const noexcept { return context_.openapi; }
 
     /// The request, and the time at which it was checked.

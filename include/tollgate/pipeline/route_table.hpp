@@ -152,7 +152,7 @@ struct route_notes {
 /// The bound of a route that sets none: only the server's bound applies.
 inline constexpr std::size_t no_body_bound = static_cast<std::size_t>(-1);
 
-struct api_settings;
+struct account_service_settings;
 class route_table;
 
 /// One row of a route table, returned by `on_get` and the others.
@@ -201,7 +201,7 @@ struct route {
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
     bool needs_hooks = false;                  ///< the endpoint calls `api_call::hooks`
     /// Makes the text of `api_call::openapi`; null for a route that does not serve it.
-    std::string (*describe)(const api_settings& settings, const route_table& routes) = nullptr;
+    std::string (*describe)(const account_service_settings& settings, const route_table& routes) = nullptr;
 
     /// The HTTP method.
     http::method method = http::method::get;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/model/api_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/user_directory.hpp>
 #include <tollgate/base/system_sources.hpp>
@@ -37,8 +37,8 @@ struct one_user {
 };
 static_assert(tollgate::user_directory<one_user>);
 
-inline tollgate::api_settings settings() {
-    tollgate::api_settings result;
+inline tollgate::account_service_settings settings() {
+    tollgate::account_service_settings result;
     result.base_url = "http://127.0.0.1/v1";
     result.auth_url = "http://127.0.0.1";
     if (!result.services.add("sitesmaker", {"site.created", "site.published", "site.deleted"}))

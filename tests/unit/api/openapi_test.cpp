@@ -22,8 +22,8 @@ struct tollgate::query_parameter<"offset"> : tollgate::integer_parameter<INT64_M
 
 namespace {
 
-api_settings shop_settings() {
-    api_settings settings;
+account_service_settings shop_settings() {
+    account_service_settings settings;
     settings.base_url = "https://api.example.com/v1";
     settings.auth_url = "https://example.com";
     settings.documentation_url = "https://example.com/docs/";
@@ -244,7 +244,7 @@ TEST_CASE("own routes are described like built-in ones") {
 }
 
 TEST_CASE("an API without services has a document") {
-    api_settings settings;
+    account_service_settings settings;
     settings.base_url = "http://127.0.0.1:8080/api/v2";
     settings.auth_url = "http://127.0.0.1:8080";
     const auto document = json::parse(make_openapi(settings, account_routes()));

@@ -129,6 +129,6 @@ TEST_CASE("a base URL may have any path", "[api][routing]") {
 
 TEST_CASE("a quota without a window throws, and one without requests or with a window does not") {
     tollgate_test::check_windows_are_required(
-        "API", shop_settings(), {{"anonymous_quota", &api_settings::anonymous_quota}, {"user_quota", &api_settings::user_quota}},
-        [](const api_settings& settings) { make_shop(settings); });
+        "API", shop_settings(), {{"anonymous_quota", &account_service_settings::anonymous_quota}, {"user_quota", &account_service_settings::user_quota}},
+        [](const account_service_settings& settings) { make_shop(settings); });
 }

@@ -511,7 +511,7 @@ TEST_CASE("without Redis each window that admits or refuses a request is a fallb
     settings.when_down = expected.when_down;
     two_windows limiter{open(server.url(), settings)};
     server.stop();
-    const api_settings quotas{.anonymous_quota = sixty_an_hour, .user_quota = sixty_an_hour};
+    const account_service_settings quotas{.anonymous_quota = sixty_an_hour, .user_quota = sixty_an_hour};
     for (const auto fallbacks : expected.fallbacks) {
         pipeline::judgement state;
         state.now = some_time;

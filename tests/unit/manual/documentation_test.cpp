@@ -31,8 +31,8 @@ struct tollgate::query_parameter<"to"> : integer_parameter<INT64_MIN, -5> {};
 
 namespace {
 
-api_settings shop_settings() {
-    api_settings settings;
+account_service_settings shop_settings() {
+    account_service_settings settings;
     settings.base_url = "https://api.example.com/v1";
     settings.auth_url = "https://example.com/people";
     settings.user_quota = {5000, std::chrono::hours{24}};
@@ -41,13 +41,15 @@ api_settings shop_settings() {
     return settings;
 }
 
-oauth_settings shop_oauth() {
-    oauth_settings settings;
-    settings.one_page_services = {"sitesmaker"};
-    settings.code_lifetime = seconds{90};
-    settings.access_token_lifetime = std::chrono::minutes{20};
-    settings.refresh_token_lifetime = std::chrono::days{1};
-    settings.refresh_token_end = std::chrono::days{50};
+/// With an authorization server.
+account_service_settings shop_oauth() {
+    account_service_settings settings = shop_settings();
+    settings.has_authorization_server = true;
+    settings.oauth.one_page_services = {"sitesmaker"};
+    settings.oauth.code_lifetime = seconds{90};
+    settings.oauth.access_token_lifetime = std::chrono::minutes{20};
+    settings.oauth.refresh_token_lifetime = std::chrono::days{1};
+    settings.oauth.refresh_token_end = std::chrono::days{50};
     return settings;
 }
 
@@ -103,7 +105,7 @@ std::vector<std::string> page_paths(const api_documentation& of) {
 }  // namespace
 
 TEST_CASE("every page is complete and without scripts") {
-    const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
+    const api_documentation documentation{shop_oauth(), account_routes()};
     CHECK(documentation.root() == "/people/docs");
     for (const auto& path : page_paths(documentation)) {
         INFO(path);
@@ -138,7 +140,7 @@ TEST_CASE("every page is complete and without scripts") {
 }
 
 TEST_CASE("every internal link has a target") {
-    const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
+    const api_documentation documentation{shop_oauth(), account_routes()};
     for (const auto& path : page_paths(documentation)) {
         for (const auto& link : all_values(fetch(documentation, path).body(), "href")) {
             INFO(path << " links to " << link);
@@ -154,15 +156,15 @@ TEST_CASE("every internal link has a target") {
 }
 
 TEST_CASE("the links of Error objects have pages") {
-    const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
+    const api_documentation documentation{shop_oauth(), account_routes()};
     for (const auto about : {pipeline::about_requests, pipeline::about_authentication, pipeline::about_scopes,
                              pipeline::about_rate_limits, pipeline::about_errors, oauth::about_oauth})
         CHECK(fetch(documentation, "/people/docs/" + std::string{about.slug} + "/").status() == http::status::ok);
 }
 
 TEST_CASE("OAuth is documented as it is served") {
-    const auto settings = shop_settings();
-    const api_documentation documentation{settings, account_routes(), shop_oauth()};
+    const auto settings = shop_oauth();
+    const api_documentation documentation{settings, account_routes()};
     const auto page = fetch(documentation, "/people/docs/oauth/");
     for (const auto path : {oauth::authorization_path, oauth::token_path, oauth::revocation_path, oauth::metadata_path}) {
         INFO(path);
@@ -193,12 +195,12 @@ TEST_CASE("without OAuth it is not mentioned") {
 
 TEST_CASE("the pages link to the account") {
     const std::string_view link = "<a href=\"https://example.com/people/user/\">Your account</a>";
-    CHECK(has(fetch(api_documentation{shop_settings(), account_routes(), shop_oauth()}, "/people/docs/scopes/"), link));
+    CHECK(has(fetch(api_documentation{shop_oauth(), account_routes()}, "/people/docs/scopes/"), link));
     CHECK_FALSE(has(fetch(api_documentation{shop_settings(), account_routes()}, "/people/docs/scopes/"), "Your account"));
 }
 
 TEST_CASE("pages say where to get tokens") {
-    const auto with_pages = fetch(api_documentation{shop_settings(), account_routes(), shop_oauth()}, "/people/docs/authentication/");
+    const auto with_pages = fetch(api_documentation{shop_oauth(), account_routes()}, "/people/docs/authentication/");
     CHECK(has(with_pages, "<a href=\"https://example.com/people/en/user/settings/tokens/\">Tokens</a>"));
     CHECK(has(with_pages, "OAuth access token"));
     const auto without = fetch(api_documentation{shop_settings(), account_routes()}, "/people/docs/authentication/");
@@ -208,7 +210,7 @@ TEST_CASE("pages say where to get tokens") {
 }
 
 TEST_CASE("examples show their operation and end in a newline") {
-    const api_documentation documentation{shop_settings(), account_routes(), shop_oauth()};
+    const api_documentation documentation{shop_oauth(), account_routes()};
     const auto webhooks = fetch(documentation, "/people/docs/webhooks/");
     CHECK(has(webhooks, "curl -i -w '\\n' -X POST -u"));
     CHECK(has(webhooks, "HTTP/1.1 201 Created\nX-Hook-Secret: ...\n\n{&quot;id&quot;: 5}"));
@@ -342,11 +344,9 @@ TEST_CASE("the page of webhooks states the numbers that are used") {
     CHECK(has(page, "default " + manual::describe_duration(floor<seconds>(defaults.retry.disable_after)) + " without a success"));
 }
 
-TEST_CASE("only settings of an authorization server add its page") {
-    STATIC_REQUIRE(std::is_constructible_v<api_documentation, const api_settings&, const route_table&, const oauth_settings&>);
-    STATIC_REQUIRE_FALSE(std::is_constructible_v<api_documentation, const api_settings&, const route_table&, std::nullopt_t>);
-    STATIC_REQUIRE_FALSE(std::is_constructible_v<api_documentation, const api_settings&, const route_table&, const api_settings&>);
-    auto oauth = shop_oauth();
+TEST_CASE("only an authorization server adds its page") {
+    auto settings = shop_oauth();
+    oauth_settings& oauth = settings.oauth;
     oauth.rotation_grace = seconds{41};
     oauth.device_code_lifetime = seconds{42};
     oauth.device_poll_interval = seconds{43};
@@ -354,9 +354,9 @@ TEST_CASE("only settings of an authorization server add its page") {
     oauth.refresh_token_lifetime = seconds{45};
     oauth.refresh_token_end = seconds{46};
     oauth.code_lifetime = seconds{47};
-    const auto page = fetch(api_documentation{shop_settings(), account_routes(), oauth}, "/people/docs/oauth/");
+    const auto page = fetch(api_documentation{settings, account_routes()}, "/people/docs/oauth/");
     for (int each = 41; each <= 47; ++each) CHECK(has(page, std::to_string(each) + " seconds"));
-    CHECK(fetch(api_documentation{shop_settings(), account_routes(), nullptr}, "/people/docs/oauth/").status() == http::status::not_found);
+    CHECK(fetch(api_documentation{shop_settings(), account_routes()}, "/people/docs/oauth/").status() == http::status::not_found);
 }
 
 TEST_CASE("all pages share one style sheet") {

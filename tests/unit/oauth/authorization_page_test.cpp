@@ -831,7 +831,7 @@ TEST_CASE("a session without a secret cannot consent", "[oauth][page]") {
 
 TEST_CASE("pages are limited per address", "[oauth][page][limits]") {
     auto settings = test_oauth_settings();
-    settings.page_requests = {2, seconds{60}};
+    settings.oauth.page_requests = {2, seconds{60}};
     oauth_shop shop{std::move(settings)};
     for (int i = 0; i < 2; ++i) check_page(shop.open(shop.parameters()), status::ok);
     const auto refused = shop.open(shop.parameters());

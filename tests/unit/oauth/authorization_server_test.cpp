@@ -194,7 +194,7 @@ TEST_CASE("a time outside its bounds throws, and one at a bound does not", "[oau
                                             {"device_poll_interval", &oauth_settings::device_poll_interval, seconds{0}}}) {
         auto settings = test_oauth_settings("https://shop.example");
         for (const seconds bad : {least - seconds{1}, most + seconds{1}, (seconds::max)()}) {
-            settings.*time = bad;
+            settings.oauth.*time = bad;
             CHECK_THROWS_AS(oauth_shop{settings}, std::invalid_argument);
             CHECK_THROWS_WITH(oauth_shop{settings}, Catch::StartsWith("tollgate: The OAuth setting " + std::string{name} + " must be from "));
         }
@@ -202,22 +202,28 @@ TEST_CASE("a time outside its bounds throws, and one at a bound does not", "[oau
             CHECK_THROWS_WITH(oauth_shop{settings},
                               "tollgate: The OAuth setting " + std::string{name} + " must be from 1000 to " + std::to_string(milliseconds{most}.count()) + " ms.");
         for (const seconds good : {least, most}) {
-            settings.*time = good;
+            settings.oauth.*time = good;
             CHECK_NOTHROW(oauth_shop{settings});
         }
     }
 }
 
 TEST_CASE("a quota without a window throws, and one without requests or with a window does not", "[oauth]") {
-    tollgate_test::check_windows_are_required("OAuth", test_oauth_settings("https://shop.example"),
+    tollgate_test::check_windows_are_required("OAuth", test_oauth_settings("https://shop.example").oauth,
                                               {{"device_requests", &oauth_settings::device_requests},
                                                {"device_requests_of_site", &oauth_settings::device_requests_of_site},
                                                {"device_requests_of_network", &oauth_settings::device_requests_of_network},
                                                {"user_code_attempts", &oauth_settings::user_code_attempts},
                                                {"page_requests", &oauth_settings::page_requests},
-                                               {"refreshes", &oauth_settings::refreshes},
-                                               {"anonymous_quota", &oauth_settings::anonymous_quota}},
-                                              [](const oauth_settings& settings) { oauth_shop{settings}; });
+                                               {"refreshes", &oauth_settings::refreshes}},
+                                              [](const oauth_settings& oauth) {
+                                                  auto settings = test_oauth_settings("https://shop.example");
+                                                  settings.oauth = oauth;
+                                                  oauth_shop{settings};
+                                              });
+    tollgate_test::check_windows_are_required("OAuth", test_oauth_settings("https://shop.example"),
+                                              {{"anonymous_quota", &account_service_settings::anonymous_quota}},
+                                              [](const account_service_settings& settings) { oauth_shop{settings}; });
 }
 
 TEST_CASE("it provides its mounts for a site", "[oauth]") {
@@ -377,10 +383,10 @@ TEST_CASE("the observer sees every response", "[oauth]") {
 
 TEST_CASE("the cookie of the forms has the name of the settings", "[oauth][one_page]") {
     auto settings = test_oauth_settings();
-    settings.cookie_name = "shop";
+    settings.oauth.cookie_name = "shop";
     oauth_shop<entering_sessions> shop{settings};
     CHECK(shop.open(shop.parameters(), "", one_page).find("Set-Cookie").starts_with("__Host-shop_form=tgw_"));
-    settings.cookie_name = "__shop";
+    settings.oauth.cookie_name = "__shop";
     CHECK_THROWS_AS(oauth_shop<entering_sessions>{settings}, std::invalid_argument);
 }
 
@@ -610,7 +616,7 @@ TEST_CASE("a request that is judged by its head while memory is short is answere
 
 TEST_CASE("a form for a page over the limit or of another type is refused before its body arrives", "[oauth][page]") {
     auto settings = test_oauth_settings();
-    settings.page_requests = {1, std::chrono::hours{1}};
+    settings.oauth.page_requests = {1, std::chrono::hours{1}};
     entering_shop shop{std::move(settings)};
     for (const auto& [type, expected] : {std::pair{"text/plain", status::unsupported_media_type},
                                          std::pair{"application/x-www-form-urlencoded", status::too_many_requests}}) {

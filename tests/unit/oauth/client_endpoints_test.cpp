@@ -22,7 +22,7 @@ constexpr const char* challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 /// With a public client as the application.
 struct public_shop : oauth_shop<> {
-    explicit public_shop(oauth_settings settings = test_oauth_settings()) : oauth_shop{std::move(settings)} {
+    explicit public_shop(account_service_settings settings = test_oauth_settings()) : oauth_shop{std::move(settings)} {
         app = register_client("App", "http://127.0.0.1/cb", "https://app.example/", client_type::public_client);
         app.client_secret.clear();
     }
@@ -142,8 +142,8 @@ TEST_CASE("reuse of a replaced refresh token revokes the grant", "[oauth][public
 
 TEST_CASE("the replacement of all refresh tokens and the grace period are settings", "[oauth][public]") {
     auto settings = test_oauth_settings();
-    settings.rotates_all_refresh_tokens = true;
-    settings.rotation_grace = seconds{5};
+    settings.oauth.rotates_all_refresh_tokens = true;
+    settings.oauth.rotation_grace = seconds{5};
     oauth_shop<> shop{settings};
     const auto one = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
     const auto two = member(shop.post(token, shop.refresh_of(one)), "refresh_token");
@@ -181,7 +181,7 @@ TEST_CASE("a public client revokes its tokens with its client_id, also with an o
 
 TEST_CASE("requests that anyone can send do not use up the limits of a public client", "[oauth][public][limits]") {
     auto settings = test_oauth_settings();
-    settings.refreshes = settings.refreshes_of_client = {2, seconds{60}};
+    settings.oauth.refreshes = settings.oauth.refreshes_of_client = {2, seconds{60}};
     public_shop shop{std::move(settings)};
     const auto refresh_token = member(shop.exchange(), "refresh_token");
     for (const auto& [name, value] : {std::pair{"grant_type", "client_credentials"}, {"refresh_token", "x"},
@@ -276,7 +276,7 @@ TEST_CASE("a public client cannot introspect tokens, which is not counted", "[oa
 TEST_CASE("a refresh may ask for a scope that a granted scope covers", "[oauth][token][refresh]") {
     const bool rotates = GENERATE(false, true);
     auto settings = test_oauth_settings();
-    settings.rotates_all_refresh_tokens = rotates;
+    settings.oauth.rotates_all_refresh_tokens = rotates;
     oauth_shop<> shop{std::move(settings)};
     const auto code = shop.make_code(std::nullopt, "sitesmaker user:balance");
     auto refresh_token = member(shop.post(token, shop.exchange_of(code)), "refresh_token");
@@ -325,8 +325,8 @@ TEST_CASE("an inactive user gets no tokens", "[oauth][token]") {
 
 TEST_CASE("an inactive user gets no tokens for a refresh token that was replaced", "[oauth][token][refresh]") {
     auto settings = test_oauth_settings();
-    settings.rotates_all_refresh_tokens = true;
-    settings.refreshes = {4, seconds{60}};
+    settings.oauth.rotates_all_refresh_tokens = true;
+    settings.oauth.refreshes = {4, seconds{60}};
     oauth_shop<sessions_of_active_users> shop{std::move(settings)};
     const auto replaced = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
     const auto status = [&] { return shop.post(token, shop.refresh_of(replaced)).status(); };

@@ -26,7 +26,7 @@ template <class Sessions>
 struct device_shop_of : oauth_shop<Sessions> {
     using oauth_shop<Sessions>::app, oauth_shop<Sessions>::post, oauth_shop<Sessions>::open, oauth_shop<Sessions>::submit;
 
-    explicit device_shop_of(oauth_settings settings = test_oauth_settings()) : oauth_shop<Sessions>{std::move(settings)} {
+    explicit device_shop_of(account_service_settings settings = test_oauth_settings()) : oauth_shop<Sessions>{std::move(settings)} {
         app = this->register_client("TV", std::nullopt, "https://app.example/", client_type::public_client);
         app.client_secret.clear();
     }
@@ -223,7 +223,7 @@ TEST_CASE("invalid device requests are refused", "[oauth][device]") {
 
 TEST_CASE("device codes are bounded per address", "[oauth][device][limits]") {
     auto settings = test_oauth_settings();
-    settings.device_requests = {2, seconds{60}};
+    settings.oauth.device_requests = {2, seconds{60}};
     device_shop shop{settings};
     for (int i = 0; i < 2; ++i) CHECK(shop.request().status() == status::ok);
     const auto refused = shop.request();
@@ -235,9 +235,9 @@ TEST_CASE("device codes are bounded per address", "[oauth][device][limits]") {
 
 TEST_CASE("device codes are bounded per IPv6 network", "[oauth][device][limits]") {
     auto settings = test_oauth_settings();
-    settings.device_requests = {2, seconds{60}};
-    settings.device_requests_of_site = {3, seconds{60}};
-    settings.device_requests_of_network = {5, seconds{60}};
+    settings.oauth.device_requests = {2, seconds{60}};
+    settings.oauth.device_requests_of_site = {3, seconds{60}};
+    settings.oauth.device_requests_of_network = {5, seconds{60}};
     device_shop shop{settings};
     const auto from = [&](std::string_view address) {
         const parameter_list fields{{"client_id", shop.app.client_id}, {"scope", "user:balance"}};
@@ -270,7 +270,7 @@ TEST_CASE("device codes are bounded per IPv6 network", "[oauth][device][limits]"
 
 TEST_CASE("wrong user codes are bounded per user", "[oauth][device][limits]") {
     auto settings = test_oauth_settings();
-    settings.user_code_attempts = {3, seconds{600}};
+    settings.oauth.user_code_attempts = {3, seconds{600}};
     device_shop shop{settings};
     const auto code = member(shop.request(), "user_code");
     // No valid code, so not counted as a guess. What is too long is not shown again.
@@ -427,7 +427,7 @@ TEST_CASE("of two users who decide on one request, the second learns that anothe
 
 TEST_CASE("a form of a session that was replaced is shown again, and counts as typing the code", "[oauth][device][limits]") {
     auto settings = test_oauth_settings();
-    settings.user_code_attempts = {1, seconds{600}};
+    settings.oauth.user_code_attempts = {1, seconds{600}};
     device_shop shop{settings};
     const auto requested = shop.request();
     const auto code = member(requested, "user_code");
@@ -498,7 +498,7 @@ TEST_CASE("a decision on a request that has expired meanwhile is not called a se
 
 TEST_CASE("a decision that is sent again does not count as a wrong code", "[oauth][device][limits]") {
     auto settings = test_oauth_settings();
-    settings.user_code_attempts = {1, seconds{600}};
+    settings.oauth.user_code_attempts = {1, seconds{600}};
     device_shop shop{settings};
     const auto question = shop.type(member(shop.request(), "user_code"));
     CHECK(has(shop.decide(question, "allow"), "Device authorized"));

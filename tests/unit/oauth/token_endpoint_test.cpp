@@ -224,7 +224,7 @@ TEST_CASE("a code works once, and reuse revokes its tokens", "[oauth][token]") {
 
 TEST_CASE("a revocation after reuse is an activity of the user, once", "[oauth][token]") {
     auto settings = test_oauth_settings();
-    settings.rotates_all_refresh_tokens = true;
+    settings.oauth.rotates_all_refresh_tokens = true;
     oauth_shop shop{settings};
     const auto revoked = [&] {
         std::vector<std::string> found;
@@ -490,7 +490,7 @@ TEST_CASE("refreshes for a deleted application are counted and limited", "[oauth
 
 TEST_CASE("lifetimes are configurable", "[oauth][token]") {
     auto settings = test_oauth_settings();
-    settings.access_token_lifetime = seconds{5};
+    settings.oauth.access_token_lifetime = seconds{5};
     oauth_shop shop{std::move(settings)};
     const auto response = shop.post(token, shop.exchange_of(shop.make_code()));
     CHECK(member(response, "expires_in") == "5");
@@ -631,7 +631,7 @@ TEST_CASE("twice as many rows are swept as are added", "[oauth][token]") {
 
 TEST_CASE("a full grant gets no more access tokens, and keeps all that are valid", "[oauth][token][limits]") {
     auto settings = test_oauth_settings();
-    settings.refreshes = {100'000, seconds{60}};
+    settings.oauth.refreshes = {100'000, seconds{60}};
     oauth_shop shop{std::move(settings)};
     const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
     const auto refresh = shop.refresh_of(member(first, "refresh_token"));
@@ -655,7 +655,7 @@ TEST_CASE("a full grant gets no more access tokens, and keeps all that are valid
 
 TEST_CASE("refreshes and owner tokens are limited per application", "[oauth][token][limits]") {
     auto settings = test_oauth_settings();
-    settings.refreshes_of_client = {3, seconds{60}};
+    settings.oauth.refreshes_of_client = {3, seconds{60}};
     oauth_shop shop{std::move(settings)};
     const application_change changed{.name = "App", .website = "https://app.example/", .description = {},
                                      .redirect_urls = {"https://app.example/cb"}, .acts_for_owner = true};
@@ -681,7 +681,7 @@ TEST_CASE("refreshes and owner tokens are limited per application", "[oauth][tok
 
 TEST_CASE("owner tokens are limited per owner and application", "[oauth][token][limits]") {
     auto settings = test_oauth_settings();
-    settings.refreshes = {2, seconds{60}};
+    settings.oauth.refreshes = {2, seconds{60}};
     oauth_shop shop{std::move(settings)};
     const application_change changed{.name = "App", .website = "https://app.example/", .description = {},
                                      .redirect_urls = {"https://app.example/cb"}, .acts_for_owner = true};
@@ -722,8 +722,8 @@ TEST_CASE("one of several parallel exchanges of a code succeeds, and all paralle
 
 TEST_CASE("refreshes are limited per grant", "[oauth][token][refresh][limits]") {
     auto settings = test_oauth_settings();
-    settings.refreshes = {2, seconds{60}};
-    const bool rotates = settings.rotates_all_refresh_tokens = GENERATE(false, true);
+    settings.oauth.refreshes = {2, seconds{60}};
+    const bool rotates = settings.oauth.rotates_all_refresh_tokens = GENERATE(false, true);
     oauth_shop shop{std::move(settings)};
     auto one = member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token");
     // Another application's requests with the token are not counted.

@@ -169,7 +169,7 @@ TEST_CASE("methods other than GET, HEAD and POST are refused") {
 
 TEST_CASE("a form with an invalid head is refused before its body arrives") {
     auto settings = page_shop_settings();
-    settings.requests = {4, seconds{60}};
+    settings.pages.requests = {4, seconds{60}};
     page_shop shop{settings};
     const std::string form = "application/x-www-form-urlencoded";
     const auto& path = page_paths[0];
@@ -456,14 +456,18 @@ TEST_CASE("pages below their own path") {
     CHECK(shop.get("/account/").find("Location") == "/account" + overview);
     CHECK(shop.get("/account").find("Location") == "/account" + overview);
     CHECK(to_number(shop.get("/accountant/").status()) == 404);
-    CHECK_THROWS_AS((account_pages{page_settings{.auth_url = "shop.example"}, shop.users, shop.store, shop.sessions}),
+    CHECK_THROWS_AS((account_pages{account_service_settings{.auth_url = "shop.example"}, shop.users, shop.store, shop.sessions}),
                     std::invalid_argument);
 }
 
 TEST_CASE("a quota of the pages without a window throws, and one without requests or with a window does not") {
-    tollgate_test::check_windows_are_required("page", page_shop_settings(),
+    tollgate_test::check_windows_are_required("page", page_shop_settings().pages,
                                               {{"requests", &page_settings::requests}, {"test_events", &page_settings::test_events}},
-                                              [](const page_settings& settings) { page_shop{settings}; });
+                                              [](const page_settings& pages) {
+                                                  auto settings = page_shop_settings();
+                                                  settings.pages = pages;
+                                                  page_shop{settings};
+                                              });
 }
 
 TEST_CASE("with external sign-in there is no sign-in page") {
@@ -592,7 +596,7 @@ TEST_CASE("a custom theme") {
 
 TEST_CASE("pages are limited per user, and per address without a session") {
     auto settings = page_shop_settings();
-    settings.requests = {2, seconds{60}};
+    settings.pages.requests = {2, seconds{60}};
     page_shop shop{settings};
     const std::string tokens = "/en/user/settings/tokens/";
     for (int i = 0; i < 2; ++i) CHECK(to_number(shop.get(tokens).status()) == 200);

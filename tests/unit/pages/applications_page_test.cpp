@@ -176,7 +176,7 @@ TEST_CASE("a form that is submitted again registers no second application, whate
 
 TEST_CASE("the number of applications is bounded") {
     auto settings = page_shop_settings();
-    settings.applications_per_user_max = 1;
+    settings.pages.applications_per_user_max = 1;
     page_shop shop{settings};
     CHECK(to_number(shop.post(path, good).status()) == 200);
     const auto page = shop.post(path, good);

@@ -159,7 +159,7 @@ TEST_CASE("a form that creates a secret, submitted again within a minute, leads 
 
 TEST_CASE("at the bound, a form that is submitted again leads to what it created", "[submission]") {
     auto settings = page_shop_settings();
-    settings.tokens_per_user_max = settings.applications_per_user_max = settings.hooks_per_event_max = 1;
+    settings.pages.tokens_per_user_max = settings.pages.applications_per_user_max = settings.hooks_per_event_max = 1;
     for (const secret_form& form : secret_forms) {
         if (!form.created_first.empty()) continue;
         CAPTURE(form.name);

@@ -117,7 +117,7 @@ TEST_CASE("a description of the maximum length") {
 
 TEST_CASE("the number of tokens is bounded") {
     auto settings = page_shop_settings();
-    settings.tokens_per_user_max = 2;
+    settings.pages.tokens_per_user_max = 2;
     page_shop shop{settings};
     for (int i = 0; i < 2; ++i) CHECK(to_number(shop.post(path, "description=a&scopes=sitesmaker").status()) == 200);
     const auto page = shop.post(path, "description=kept&scopes=sitesmaker");

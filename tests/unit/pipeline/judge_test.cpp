@@ -51,6 +51,7 @@ struct caching_store : memory_store {
     bool forgets_after_lookup = false;
     std::optional<known_user> owner;  // comes with each credential
     bool knows_users = true, knows_balances = true;
+    const shop_directory* users = nullptr;  // in the same database
     bool loses_uses = false;
     bool is_down = false;
 
@@ -89,7 +90,7 @@ struct caching_store : memory_store {
 
 private:
     result<std::optional<token_credential>> with_owner(result<std::optional<token_credential>> found) const {
-        if (found && *found && knows_users) {
+        if (found && *found && knows_users && users->people.contains((*found)->user)) {
             (*found)->owner = owner;
             if (owner && !knows_balances) (*found)->owner->balance.reset();
         }
@@ -222,6 +223,7 @@ struct caching_shop {
 
     caching_shop() {
         users.counts = store.counts = limiter.counts = &counts;
+        store.users = &users;
         store.owner = known_user{std::nullopt, tollgate::balance{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")}};
         users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
                                    {{"sitesmaker", {{account_id{1}, "Ann's site", true}}}}, {}}});
@@ -340,6 +342,7 @@ TEST_CASE("a directory that never waits is called on the I/O thread, whatever th
     directory_without_balances other;
     other.people = shop.users.people;
     account_api failing{shop_settings(), other, shop.store, shop.policies(), account_routes()};
+    shop.store.knows_balances = false;
     const auto failed = serve(failing, shop.balance(), shop.counts);
     CHECK(failed.steps == "i");
     CHECK(failed.response.status() == status::service_unavailable);
@@ -525,8 +528,9 @@ TEST_CASE("cached data also rejects requests on the I/O thread", "[pipeline][jud
     CHECK(shop.counts.limits_taken == 0);
 
     shop.users.people.clear();  // the user was deleted
-    check(test_request{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret), status::unauthorized);
-    CHECK(shop.counts.found_users == 0);
+    shop.counts.found_users = 0;
+    check(test_request{method::get, "/v1/user/balance"}.basic(shop.username, shop.secret), status::unauthorized, "iw");
+    CHECK(shop.counts.found_users == 1);
 }
 
 TEST_CASE("with a non-blocking store only the limiter may need a worker", "[pipeline][judge]") {
@@ -637,9 +641,10 @@ TEST_CASE("a dependency that may block needs a worker", "[pipeline][judge]") {
         account_api api{shop_settings(), shop.users, shop.store, plain().with_limiter(waiting_limiter{}), account_routes()};
         CHECK(serve(api, shop.balance(), shop.counts).steps == "iw");
     }
-    SECTION("a directory without a cache") {
+    SECTION("a directory, of a user whom the store does not know") {
         blocking_directory users;
         users.people = shop.users.people;
+        shop.store.knows_users = false;
         account_api api{shop_settings(), users, shop.store, plain(), account_routes()};
         const auto handled = serve(api, shop.balance(), shop.counts);
         CHECK(handled.steps == "iw");

@@ -126,7 +126,7 @@ TEST_CASE("the fields of an uncounted request do not wait for the limiter", "[pi
 }
 
 TEST_CASE("a request is counted once, on an I/O thread only without waiting", "[pipeline][limit]") {
-    const api_settings settings;
+    const account_service_settings settings;
     const http::request request;
     leasing_limiter limiter;
     pipeline::judgement state;
@@ -297,7 +297,7 @@ struct choosing_limiter : leasing_limiter {
 
 TEST_CASE("several windows need a worker if the limiter may block, one window tries its lease, and none does not call the limiter",
           "[pipeline][limit]") {
-    const api_settings settings;
+    const account_service_settings settings;
     http::request request;
     choosing_limiter limiter;
     limiter.has_lease = true;

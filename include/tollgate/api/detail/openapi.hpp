@@ -3,7 +3,7 @@
 #define TOLLGATE_API_DETAIL_OPENAPI_HPP
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/model/api_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <string>
@@ -12,7 +12,7 @@ namespace tollgate::inline v0 {
 
 /// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
 /// fields and refusals. Generated from the table, so that it always matches what is served.
-[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes);
+[[nodiscard]] TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings, const route_table& routes);
 
 }  // namespace tollgate
 

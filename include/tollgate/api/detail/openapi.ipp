@@ -103,7 +103,7 @@ inline constexpr std::array other_fields = {
 /// Writes one document. Each function writes a part, after the part that contains it.
 class document {
 public:
-    document(const api_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
+    document(const account_service_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
 
     void write(const route_table& routes) {
         json_.begin_object();
@@ -360,13 +360,13 @@ private:
         json_.member("$ref").string(std::string{"#/components/"}.append(kind).append("/").append(name));
     }
 
-    const api_settings& settings_;
+    const account_service_settings& settings_;
     http::json_writer json_;
 };
 
 }  // namespace openapi
 
-TOLLGATE_DECL std::string make_openapi(const api_settings& settings, const route_table& routes) {
+TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings, const route_table& routes) {
     std::string text;
     openapi::document{settings, text}.write(routes);
     return text;

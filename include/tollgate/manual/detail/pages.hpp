@@ -4,8 +4,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/manual/detail/template.hpp>
-#include <tollgate/model/api_settings.hpp>
-#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <string>
@@ -22,9 +21,8 @@ public:
         std::string html;
     };
 
-    /// Reads all arguments and keeps none; `oauth` is null without an authorization server. `root` is the path of the documentation.
-    TOLLGATE_COLD page_writer(const api_settings& settings, const route_table& routes, const oauth_settings* oauth,
-                              std::string_view root);
+    /// Reads all arguments and keeps none. `root` is the path of the documentation.
+    TOLLGATE_COLD page_writer(const account_service_settings& settings, const route_table& routes, std::string_view root);
 
     /// All pages, in the order of the navigation.
     [[nodiscard]] TOLLGATE_COLD std::vector<page> write_all() const;

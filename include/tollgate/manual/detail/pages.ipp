@@ -130,7 +130,7 @@ template <class Matches>
 
 [[nodiscard]] inline bool is_openapi(const route& route) noexcept { return route.path == "/openapi.json"; }
 
-inline void set_routes(template_values& values, const api_settings& settings, const route_table& routes) {
+inline void set_routes(template_values& values, const account_service_settings& settings, const route_table& routes) {
     const auto select = [&](std::size_t count_max, auto matches) { return values_of(routes, settings.services, count_max, matches); };
     const auto all = static_cast<std::size_t>(-1);
     values.set_list("routes", select(all, [](const route&) { return true; }));
@@ -164,9 +164,8 @@ inline void set_oauth(template_values& values, const oauth_settings& oauth) {
 
 }  // namespace detail
 
-TOLLGATE_COLD page_writer::page_writer(const api_settings& settings, const route_table& routes, const oauth_settings* oauth,
-                                       std::string_view root)
-    : has_oauth_{oauth != nullptr} {
+TOLLGATE_COLD page_writer::page_writer(const account_service_settings& settings, const route_table& routes, std::string_view root)
+    : has_oauth_{settings.has_authorization_server} {
     const auto in_seconds = [](auto duration) { return describe_duration(std::chrono::floor<seconds>(duration)); };
     site_.set("root", root)
         .set("base_url", settings.base_url)
@@ -189,7 +188,7 @@ TOLLGATE_COLD page_writer::page_writer(const api_settings& settings, const route
         .set_template("route_example", route_example)
         .set_template("parameter_value", parameter_value);
     detail::set_routes(site_, settings, routes);
-    if (oauth != nullptr) detail::set_oauth(site_, *oauth);
+    if (has_oauth_) detail::set_oauth(site_, settings.oauth);
 }
 
 TOLLGATE_COLD std::vector<page_writer::page> page_writer::write_all() const {

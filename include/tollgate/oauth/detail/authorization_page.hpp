@@ -7,7 +7,7 @@
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/http/detail/cookies.hpp>
-#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/consent.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
@@ -34,7 +34,7 @@ namespace tollgate::inline v0::oauth {
 /// If the redirect URL cannot be trusted, the response is a 400 page. All other errors, server errors included, are
 /// redirected to the application, but only after sign-in, and unless the user can resolve them by trying again.
 struct authorization_page {
-    const oauth_settings& settings;
+    const account_service_settings& settings;
     const session_source_ref& sessions;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
@@ -352,7 +352,7 @@ private:
                 .redirect = call.authorization.redirect,
                 .code_challenge = call.authorization.code_challenge,
                 .created_at = call.context.now(),
-                .expires_at = call.context.now() + settings.code_lifetime};
+                .expires_at = call.context.now() + settings.oauth.code_lifetime};
     }
 
     void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {

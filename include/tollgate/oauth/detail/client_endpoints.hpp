@@ -118,7 +118,7 @@ TOLLGATE_DECL void write_introspection(http::response& response, const oauth_tok
 /// The endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC 7662) and
 /// device authorization (RFC 8628). Refers to members of an authorization server, for the duration of a call.
 struct client_endpoints {
-    const oauth_settings& settings;
+    const account_service_settings& settings;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
     window_limiter& grant_limiter;  ///< of refreshes and of polls
@@ -235,7 +235,7 @@ struct client_endpoints {
                                                            .scopes = std::get<scope_set>(requested),
                                                            .requested_from = context.client.to_text(),
                                                            .created_at = context.now(),
-                                                           .expires_at = context.now() + settings.device_code_lifetime});
+                                                           .expires_at = context.now() + settings.oauth.device_code_lifetime});
             if (!created && created.error().kind == error_kind::conflict && draws < draws_max) continue;
             if (!created) return respond_error(created.error(), response);
             write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
@@ -260,13 +260,13 @@ private:
     }
 
     [[nodiscard]] limit_decision take_device_request(const ip_address& client, instant now) const {
-        auto window = device_limiter.take(limit_key::of(client), settings.device_requests, now);
+        auto window = device_limiter.take(limit_key::of(client), settings.oauth.device_requests, now);
         if (client.is_v4() || !window.admitted) return window;
         const auto site = limit_key::of(tollgate::detail::first_of_network(client, 7)).in("/56");
-        window = device_limiter.take(site, settings.device_requests_of_site, now);
+        window = device_limiter.take(site, settings.oauth.device_requests_of_site, now);
         if (!window.admitted) return window;
         const auto network = limit_key::of(tollgate::detail::first_of_network(client, 6)).in("/48");
-        return device_limiter.take(network, settings.device_requests_of_network, now);
+        return device_limiter.take(network, settings.oauth.device_requests_of_network, now);
     }
 
     struct authenticated {
@@ -301,7 +301,7 @@ private:
     [[nodiscard]] bool admit_token(const authenticated& request, user_id user, const request_state& context,
                                    http::response& response) const {
         const auto key = limit_key::of(user).in("tokens of application " + std::to_string(request.client.id.value()));
-        return admit(key, settings.refreshes, "Too many requests for access tokens of this user. Use the tokens until they expire.",
+        return admit(key, settings.oauth.refreshes, "Too many requests for access tokens of this user. Use the tokens until they expire.",
                      context, response);
     }
 
@@ -309,7 +309,8 @@ private:
     /// client_id of a public client.
     [[nodiscard]] bool admit_client(const authenticated& request, const request_state& context, http::response& response) const {
         const auto key = limit_key::of(request.client.owner).in("application " + std::to_string(request.client.id.value()));
-        return admit(key, settings.refreshes_of_client, "Too many requests for access tokens by this application.", context, response);
+        return admit(key, settings.oauth.refreshes_of_client, "Too many requests for access tokens by this application.", context,
+                     response);
     }
 
     [[nodiscard]] bool admit(const limit_key& key, const quota& limit, std::string_view description, const request_state& context,
@@ -325,7 +326,7 @@ private:
         const auto code = poll.sent.find("device_code");
         if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
         const auto key = limit_key::of(poll.client.owner).in(std::string{*code}.append(poll.client.client_id.view()));
-        return !grant_limiter.take(key, {1, (std::max)(settings.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
+        return !grant_limiter.take(key, {1, (std::max)(settings.oauth.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
     }
 
     /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after

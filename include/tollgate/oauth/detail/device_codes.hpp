@@ -8,7 +8,7 @@
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/application.hpp>
-#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/model/scope.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
@@ -55,7 +55,7 @@ inline constexpr std::size_t user_code_typed_bytes_max = 64;  // with blanks and
 struct device_response {
     std::string_view device_code;
     std::string_view user_code;
-    const oauth_settings& settings;
+    const account_service_settings& settings;
 };
 TOLLGATE_DECL void write_device_response(http::response& response, const device_response& issued);
 

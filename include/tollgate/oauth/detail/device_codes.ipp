@@ -58,8 +58,8 @@ TOLLGATE_DECL void write_device_response(http::response& response, const device_
     body.member("user_code").string(issued.user_code);
     body.member("verification_uri").string(page);
     body.member("verification_uri_complete").string(page + "?user_code=" + std::string{issued.user_code});
-    body.member("expires_in").integer(issued.settings.device_code_lifetime.count());
-    body.member("interval").integer(issued.settings.device_poll_interval.count());
+    body.member("expires_in").integer(issued.settings.oauth.device_code_lifetime.count());
+    body.member("interval").integer(issued.settings.oauth.device_poll_interval.count());
     body.end_object();
 }
 

@@ -4,7 +4,7 @@
 
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/limits/window_limiter.hpp>
-#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/oauth/detail/consent.hpp>
 #include <tollgate/oauth/detail/device_codes.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
@@ -71,7 +71,7 @@ TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_
 /// The user has to be signed in, and wrong codes are counted per user. A code in the URL is put into the form, no more: the
 /// person compares it with the device (section 5.4).
 struct device_page {
-    const oauth_settings& settings;
+    const account_service_settings& settings;
     const session_source_ref& sessions;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
@@ -136,7 +136,7 @@ private:
         const auto key = limit_key::of(call.signed_in.user);
         // The form token of a decision is bound to the code, so that it is not a guess.
         const bool may_be_guess = !decides || !is_valid;
-        const auto window = limiter.peek(key, settings.user_code_attempts, call.context.now());
+        const auto window = limiter.peek(key, settings.oauth.user_code_attempts, call.context.now());
         if (window.remaining == 0 && may_be_guess) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return respond_error(found.error(), call.response);
@@ -145,7 +145,7 @@ private:
             *found && (*found)->state == device_code_state::pending && !has_expired(**found, call.context.now());
         if (is_pending && !notice.empty()) return show_request(call, *code, **found, notice, with_code(call.url, code));
         if (is_pending) return redirect_to_request(call, *code);
-        if (may_be_guess) static_cast<void>(limiter.take(key, settings.user_code_attempts, call.context.now()));
+        if (may_be_guess) static_cast<void>(limiter.take(key, settings.oauth.user_code_attempts, call.context.now()));
         show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
     }
 

@@ -5,7 +5,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
-#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/model/settings.hpp>
 
 #include <span>
 #include <string>
@@ -14,7 +14,7 @@
 namespace tollgate::inline v0::oauth {
 
 /// Authorization server metadata (RFC 8414): a JSON object. `languages` are those of the pages.
-[[nodiscard]] TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings,
+[[nodiscard]] TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings,
                                                       std::span<const std::string_view> languages);
 
 /// GET and HEAD with the metadata, OPTIONS with 204, anything else with 405.

@@ -15,7 +15,7 @@
 
 namespace tollgate::inline v0::oauth {
 
-TOLLGATE_DECL std::string make_metadata(const oauth_settings& settings, std::span<const std::string_view> languages) {
+TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings, std::span<const std::string_view> languages) {
     std::string text;
     http::json_writer json{text};
     const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };

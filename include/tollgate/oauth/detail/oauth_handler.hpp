@@ -38,9 +38,10 @@ namespace tollgate::inline v0::oauth {
 /// What `authorization_server` is made of: how each request is answered.
 class oauth_handler {
 public:
-    oauth_handler(oauth_settings settings, const oauth_store_ref& store, const session_source_ref& sessions, tollgate::policies policies,
+    oauth_handler(account_service_settings settings, const oauth_store_ref& store, const session_source_ref& sessions,
+                  tollgate::policies policies,
                   any_page_theme theme)
-        : settings_{std::move(settings)},
+        : settings_{with_auth_url(std::move(settings))},
           sessions_{sessions},
           store_{store},
           policies_{std::move(policies)},
@@ -48,23 +49,22 @@ public:
                  web::page_reach::other_sites, settings_.documentation_url},
           paths_{settings_, pages_.site().root, pages_.languages()} {
         constexpr milliseconds code_lifetime_max = std::chrono::hours{limits::code_hours_max};
-        tollgate::detail::require_bounds("OAuth", {{"code_lifetime", settings_.code_lifetime, seconds{1}, code_lifetime_max},
-                                         {"access_token_lifetime", settings_.access_token_lifetime},
-                                         {"refresh_token_lifetime", settings_.refresh_token_lifetime},
-                                         {"refresh_token_end", settings_.refresh_token_end},
-                                         {"rotation_grace", settings_.rotation_grace, seconds{0}},
-                                         {"device_code_lifetime", settings_.device_code_lifetime, seconds{1}, code_lifetime_max},
-                                         {"device_poll_interval", settings_.device_poll_interval, seconds{0}}});
-        tollgate::detail::require_windows("OAuth", {{"device_requests", settings_.device_requests},
-                                          {"device_requests_of_site", settings_.device_requests_of_site},
-                                          {"device_requests_of_network", settings_.device_requests_of_network},
-                                          {"user_code_attempts", settings_.user_code_attempts},
-                                          {"page_requests", settings_.page_requests},
-                                          {"refreshes", settings_.refreshes},
-                                          {"refreshes_of_client", settings_.refreshes_of_client},
+        tollgate::detail::require_bounds("OAuth", {{"code_lifetime", settings_.oauth.code_lifetime, seconds{1}, code_lifetime_max},
+                                         {"access_token_lifetime", settings_.oauth.access_token_lifetime},
+                                         {"refresh_token_lifetime", settings_.oauth.refresh_token_lifetime},
+                                         {"refresh_token_end", settings_.oauth.refresh_token_end},
+                                         {"rotation_grace", settings_.oauth.rotation_grace, seconds{0}},
+                                         {"device_code_lifetime", settings_.oauth.device_code_lifetime, seconds{1}, code_lifetime_max},
+                                         {"device_poll_interval", settings_.oauth.device_poll_interval, seconds{0}}});
+        tollgate::detail::require_windows("OAuth", {{"device_requests", settings_.oauth.device_requests},
+                                          {"device_requests_of_site", settings_.oauth.device_requests_of_site},
+                                          {"device_requests_of_network", settings_.oauth.device_requests_of_network},
+                                          {"user_code_attempts", settings_.oauth.user_code_attempts},
+                                          {"page_requests", settings_.oauth.page_requests},
+                                          {"refreshes", settings_.oauth.refreshes},
+                                          {"refreshes_of_client", settings_.oauth.refreshes_of_client},
                                           {"anonymous_quota", settings_.anonymous_quota}});
-        form_cookie_ = cookie_name_of(settings_.auth_url, settings_.cookie_name, "form");
-        remove_final_slashes(settings_.auth_url);
+        form_cookie_ = cookie_name_of(settings_.auth_url, settings_.oauth.cookie_name, "form");
         documentation_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{metadata_path}
                                                                  : settings_.documentation_url;
         metadata_ = make_metadata(settings_, pages_.language_tags());
@@ -112,7 +112,7 @@ public:
     }
 
     /// The settings that it was constructed with.
-    [[nodiscard]] const oauth_settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return settings_; }
 
 private:
     [[nodiscard]] bool may_block(const http::request& request, endpoint endpoint) const noexcept {
@@ -188,7 +188,7 @@ private:
         const auto page = pages_.find(request.target.path);
         if (!page || page->language == nullptr) return true;
         if (web::check_form_head(request, pages_.site())) return true;
-        return page_limiter_.peek(limit_key::of(context.client), settings_.page_requests, context.now()).remaining == 0;
+        return page_limiter_.peek(limit_key::of(context.client), settings_.oauth.page_requests, context.now()).remaining == 0;
     }
 
     [[nodiscard]] bool has_user_agent(const http::request& request) const noexcept {
@@ -202,7 +202,7 @@ private:
                 (paths_.is_page_path(request.target.path) || pages_.site().find_asset(request.target.path) != nullptr));
     }
 
-    oauth_settings settings_;
+    account_service_settings settings_;
     session_source_ref sessions_;
     oauth_store_ref store_;
     tollgate::policies policies_;
@@ -255,7 +255,7 @@ inline void oauth_handler::respond_page(const http::request& request,
                                                                           request_state& context,
                                                                           http::response& response) {
     const auto pages = pages_.in(language_of(request));
-    const auto window = page_limiter_.take(limit_key::of(context.client), settings_.page_requests, context.now());
+    const auto window = page_limiter_.take(limit_key::of(context.client), settings_.oauth.page_requests, context.now());
     if (!window.admitted) {
         http::add_retry_after(response, window.resets_at - context.now());
         return pages.respond_status(response, http::status::too_many_requests);

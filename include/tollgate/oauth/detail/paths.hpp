@@ -8,7 +8,7 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/model/caller.hpp>
-#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
@@ -71,7 +71,7 @@ enum class endpoint : std::uint8_t {
 class paths {
 public:
     /// `root` is the path of {auth_url}, without a trailing slash.
-    TOLLGATE_DECL paths(const oauth_settings& settings, std::string_view root,
+    TOLLGATE_DECL paths(const account_service_settings& settings, std::string_view root,
                         const std::vector<web::page_language>& languages);
 
     [[nodiscard]] TOLLGATE_DECL endpoint find(std::string_view path) const noexcept;

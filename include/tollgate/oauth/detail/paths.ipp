@@ -6,7 +6,7 @@
 
 namespace tollgate::inline v0::oauth {
 
-TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root,
+TOLLGATE_DECL paths::paths(const account_service_settings& settings, std::string_view root,
                            const std::vector<web::page_language>& languages) {
     const auto add = [&](std::string path, endpoint target) {
         if (path.ends_with('/')) path.pop_back();
@@ -20,7 +20,7 @@ TOLLGATE_DECL paths::paths(const oauth_settings& settings, std::string_view root
     const auto add_pages = [&](const std::string& language_root) {
         add(language_root + "/user/oauth", endpoint::authorization);
         add(language_root + "/user/device", endpoint::device_page);
-        for (const auto& service : settings.one_page_services)
+        for (const auto& service : settings.oauth.one_page_services)
             add(std::string{language_root}.append("/").append(service).append("/oauth"), endpoint::one_page);
     };
     bool has_published = false;

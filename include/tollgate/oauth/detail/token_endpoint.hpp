@@ -12,7 +12,7 @@
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/sources.hpp>
-#include <tollgate/model/oauth_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/model/scope.hpp>
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
@@ -101,7 +101,7 @@ using judged_exchange = std::variant<token_response, failure, reused_secret>;
 /// What an exchange is checked with.
 struct exchange_context {
     const application& client;  ///< authenticated
-    const oauth_settings& settings;
+    const account_service_settings& settings;
     instant now;
     const scope_set* granted = nullptr;  ///< of a refresh: the scopes of the refresh token, if it is known
 };
@@ -140,15 +140,15 @@ struct exchange_context {
         .code_challenge = exchange.code_challenge,
         .now = context.now,
         .tokens = {.access_digest = digest_of(*access),
-                   .access_expires_at = context.now + lifetimes.access_token_lifetime,
+                   .access_expires_at = context.now + lifetimes.oauth.access_token_lifetime,
                    .refresh_digest = digest_of(*refresh),
-                   .refresh_expires_at = context.now + lifetimes.refresh_token_lifetime,
-                   .refresh_ends_at = context.now + lifetimes.refresh_token_end},
+                   .refresh_expires_at = context.now + lifetimes.oauth.refresh_token_lifetime,
+                   .refresh_ends_at = context.now + lifetimes.oauth.refresh_token_end},
         .grace = exchange.grace,
     });
     if (!redeemed) return redeemed.error();
     if (redeemed->result != redemption_result::redeemed) return *redeemed;
-    return token_response{*access, lifetimes.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
+    return token_response{*access, lifetimes.oauth.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
 }
 
 [[nodiscard]] inline result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
@@ -171,7 +171,7 @@ struct exchange_context {
     auto redeemed = redeem({.code_digest = exchange.device_digest,
                             .redirect_uri = {},
                             .code_challenge = {},
-                            .grace = context.settings.rotation_grace},
+                            .grace = context.settings.oauth.rotation_grace},
                            context, grants, random);
     if (!redeemed) return std::move(redeemed).error();
     const auto* refused = std::get_if<redeemed_code>(&*redeemed);
@@ -189,7 +189,7 @@ struct exchange_context {
         return unknown_scope();
     const auto access = new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
-    const auto lifetime = context.settings.access_token_lifetime;
+    const auto lifetime = context.settings.oauth.access_token_lifetime;
     const auto created = grants.create_owner_token({.user = context.client.owner,
                                                     .application = context.client.id,
                                                     .token_digest = digest_of(*access),
@@ -205,7 +205,7 @@ struct exchange_context {
 
 /// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
 /// fails.
-[[nodiscard]] inline std::optional<token_rotation> new_rotation(std::string_view refresh_token, const oauth_settings& settings,
+[[nodiscard]] inline std::optional<token_rotation> new_rotation(std::string_view refresh_token, const account_service_settings& settings,
                                                          const random_source_ref& random) {
     std::array<std::byte, 32> bytes;
     if (!random.fill(bytes)) return std::nullopt;
@@ -213,7 +213,7 @@ struct exchange_context {
     return token_rotation{.family_digest = digest_of(family_of(refresh_token)),
                           .successor_digest = digest_of(make_successor(refresh_token, seed)),
                           .successor_seed = seed,
-                          .grace = settings.rotation_grace};
+                          .grace = settings.oauth.rotation_grace};
 }
 
 /// A new access token for a refresh token, which stays valid or is replaced.
@@ -224,7 +224,7 @@ struct exchange_context {
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
     std::optional<token_rotation> rotation;
-    if (context.client.type == client_type::public_client || lifetimes.rotates_all_refresh_tokens) {
+    if (context.client.type == client_type::public_client || lifetimes.oauth.rotates_all_refresh_tokens) {
         rotation = oauth::new_rotation(exchange.refresh_token, lifetimes, random);
         if (!rotation) return random_source_error();
     }
@@ -235,8 +235,8 @@ struct exchange_context {
         .covering = exchange.narrowed ? covering_scopes(*exchange.narrowed, context, checker) : scope_set{},
         .now = context.now,
         .access_digest = digest_of(*access),
-        .access_expires_at = context.now + lifetimes.access_token_lifetime,
-        .refresh_lifetime = lifetimes.refresh_token_lifetime,
+        .access_expires_at = context.now + lifetimes.oauth.access_token_lifetime,
+        .refresh_lifetime = lifetimes.oauth.refresh_token_lifetime,
         .rotation = rotation,
     });
     if (!refreshed) return refreshed.error();
@@ -251,7 +251,7 @@ struct exchange_context {
                                   "user's authorization has been revoked."},
                                  refreshed->revoked_user};
     }
-    token_response issued{*access, lifetimes.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
+    token_response issued{*access, lifetimes.oauth.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
     if (refreshed->successor_seed)
         issued.refresh_token = make_successor(exchange.refresh_token, *refreshed->successor_seed);
     return issued;

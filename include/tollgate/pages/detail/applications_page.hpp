@@ -103,7 +103,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
     };
     const auto registered = tollgate::detail::register_application_as(
         call.store(), std::move(request), call.now, client_id, is_public ? secret_text{} : submission.new_secret(make),
-        call.settings().applications_per_user_max);
+        call.settings().pages.applications_per_user_max);
     if (registered) {
         call.report(activity_kind::application_registered, typed.name);
         return redirect_to_registered(registered->client_secret);

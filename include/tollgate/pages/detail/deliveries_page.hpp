@@ -193,7 +193,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
 
 /// Sends an event to one of the user's hooks, so that its owner sees what arrives.
 [[nodiscard]] inline result<void> send_test(page_call& call, const named_hook& named) {
-    if (!call.admit("test events", call.settings().test_events)) return {};
+    if (!call.admit("test events", call.settings().pages.test_events)) return {};
     message_seed seed;
     if (!call.random().fill(seed)) return random_source_error();
     const auto hook = std::to_string(named.hook.value());

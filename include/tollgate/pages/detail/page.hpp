@@ -19,7 +19,7 @@
 #include <tollgate/http/response.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/model/caller.hpp>
-#include <tollgate/model/page_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/session.hpp>
 #include <tollgate/pages/detail/submission.hpp>
@@ -237,7 +237,7 @@ inline void write_notice(html_writer& html, std::string_view text) {
 
 /// What all calls share: the parts of `account_pages`.
 struct page_environment {
-    page_settings settings;
+    account_service_settings settings;
     user_directory_ref users;
     session_source_ref sessions;
     account_store_ref store;

@@ -11,7 +11,7 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/model/detail/quota_settings.hpp>
-#include <tollgate/model/page_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pages/detail/dispatch.hpp>
@@ -40,7 +40,7 @@ namespace tollgate::inline v0::pages {
 /// What `account_pages` is made of: how each request is answered.
 class page_handler {
 public:
-    page_handler(page_settings settings, const user_directory_ref& users, const account_store_ref& store,
+    page_handler(account_service_settings settings, const user_directory_ref& users, const account_store_ref& store,
                  const session_source_ref& sessions,
                  tollgate::policies policies, any_page_theme theme);
 
@@ -87,7 +87,7 @@ public:
     }
 
     /// The settings that it was constructed with.
-    [[nodiscard]] const page_settings& settings() const noexcept { return parts_.settings; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return parts_.settings; }
 
 private:
     /// Whether a form of this page may compute a slow password hash.
@@ -150,17 +150,19 @@ private:
     page_environment parts_;
 };
 
-inline page_handler::page_handler(page_settings settings, const user_directory_ref& users, const account_store_ref& store,
+inline page_handler::page_handler(account_service_settings configured, const user_directory_ref& users, const account_store_ref& store,
                                   const session_source_ref& sessions, tollgate::policies policies, any_page_theme theme)
     // If sign-in is elsewhere, a form of an expired session is redirected there.
-    : parts_{.settings = settings,
+    : parts_{.settings = with_auth_url(std::move(configured)),
              .users = users,
              .sessions = sessions,
              .store = store,
              .policies = std::move(policies),
-             .renderer = {settings.auth_url, settings.services, std::move(theme),
-                          sessions.signs_in() ? web::page_reach::this_site : web::page_reach::other_sites, settings.documentation_url}} {
-    tollgate::detail::require_windows("page", {{"requests", parts_.settings.requests}, {"test_events", parts_.settings.test_events}});
+             .renderer = {parts_.settings.auth_url, parts_.settings.services, std::move(theme),
+                          sessions.signs_in() ? web::page_reach::this_site : web::page_reach::other_sites,
+                                            parts_.settings.documentation_url}} {
+    tollgate::detail::require_windows("page", {{"requests", parts_.settings.pages.requests}, {"test_events",
+                                      parts_.settings.pages.test_events}});
 }
 
 inline bool page_handler::may_block(const http::request& request) const noexcept {
@@ -364,7 +366,7 @@ inline result<void> page_handler::admit(page which, const http::request& request
     }
     if (!was_counted) {
         const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
-        const auto window = parts_.limiter.take(key, parts_.settings.requests, now);
+        const auto window = parts_.limiter.take(key, parts_.settings.pages.requests, now);
         if (!window.admitted) {
             http::add_retry_after(response, window.resets_at - now);
             pages_for(state).respond_status(response, http::status::too_many_requests);

@@ -68,7 +68,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     const token_texts& texts = call.texts().tokens;
     const auto issued = tollgate::detail::issue_personal_token_as(
         call.store(), {call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)}, call.now, username,
-        submission.new_secret(make), call.settings().tokens_per_user_max);
+        submission.new_secret(make), call.settings().pages.tokens_per_user_max);
     if (issued) {
         call.report(activity_kind::token_created, typed.description);
         return redirect_to_token(call, texts.made_title, username, issued->secret);

@@ -4,7 +4,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/router.hpp>
-#include <tollgate/model/api_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <string>
@@ -15,9 +15,9 @@ namespace tollgate::inline v0::pipeline {
 /// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
 struct api_definition {
     /// Throws std::invalid_argument, as the constructor of `account_api` does.
-    TOLLGATE_COLD api_definition(api_settings&& configured, route_table&& table, bool has_hook_store);
+    TOLLGATE_COLD api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store);
 
-    api_settings settings;
+    account_service_settings settings;
     route_table routes;
     std::vector<route_pattern> patterns;  ///< of the routes; views of them
     std::string root;                     ///< the path of the base URL

@@ -30,11 +30,11 @@ namespace tollgate::inline v0::pipeline {
     return patterns;
 }
 
-TOLLGATE_COLD api_definition::api_definition(api_settings&& configured, route_table&& table, bool has_hook_store)
-    : settings{std::move(configured)}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services, has_hook_store)} {
+TOLLGATE_COLD api_definition::api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store)
+    : settings{with_auth_url(std::move(configured))}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services,
+                             has_hook_store)} {
     // Paths are appended to them.
     remove_final_slashes(settings.base_url);
-    remove_final_slashes(settings.auth_url);
     root = http::url::root(settings.base_url, "base_url").path;
     static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
     detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});

@@ -13,7 +13,7 @@
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/request.hpp>
-#include <tollgate/model/api_settings.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/model/caller.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/service_catalog.hpp>
@@ -90,7 +90,7 @@ made_by(Make) -> made_by<Make>;
 }
 
 /// The quota of `limit_key_of`.
-[[nodiscard]] inline const quota& quota_of(const api_settings& settings, const judgement& state) noexcept {
+[[nodiscard]] inline const quota& quota_of(const account_service_settings& settings, const judgement& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return settings.anonymous_quota;
     return state.own_quota ? *state.own_quota : settings.user_quota;
 }
@@ -114,7 +114,8 @@ made_by(Make) -> made_by<Make>;
 
 /// Counts the request against its caller or its client's address, or in every window that the limiter names: in none if one of them is used
 /// up. `route` is the pattern of its route. False, and nothing counted, if that needs a worker.
-[[nodiscard]] TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const api_settings& settings, std::string_view route,
+[[nodiscard]] TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_service_settings& settings,
+                                               std::string_view route,
                                                const http::request& request, http::thread_kind thread, judgement& state);
 
 /// 429 for a request beyond its quota, after `stage::limit`.

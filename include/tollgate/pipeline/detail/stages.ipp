@@ -121,7 +121,7 @@ TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& che
     return true;
 }
 
-TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const api_settings& settings, std::string_view route,
+TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_service_settings& settings, std::string_view route,
                                  const http::request& request, http::thread_kind thread, judgement& state) {
     const limit_key key = limit_key_of(state);
     const quota& allowed = quota_of(settings, state);

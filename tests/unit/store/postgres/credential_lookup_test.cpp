@@ -81,7 +81,7 @@ postgres_settings with_owner(std::string query = owner_query) {
     return settings;
 }
 
-api_settings shop_settings() {
+account_service_settings shop_settings() {
     return {.base_url = "https://shop.example/v1",
             .auth_url = "https://shop.example",
             .services = {},
