@@ -25,6 +25,7 @@
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/base/time.hpp>
 
+#include <tollgate/http/function_handler.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/http/json_body.hpp>
 #include <tollgate/http/json_writer.hpp>
@@ -80,6 +81,7 @@
 #include <tollgate/monitoring/metrics.hpp>
 
 #include <tollgate/pipeline/call.hpp>
+#include <tollgate/pipeline/current_request.hpp>
 #include <tollgate/pipeline/judge.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 

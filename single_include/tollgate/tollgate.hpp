@@ -1646,6 +1646,290 @@ struct system_random {
 
 #endif  // TOLLGATE_BASE_SYSTEM_SOURCES_HPP
 
+// <tollgate/http/response.hpp>
+#ifndef TOLLGATE_HTTP_RESPONSE_HPP
+#define TOLLGATE_HTTP_RESPONSE_HPP
+
+namespace tollgate::inline v0::http {
+
+/// The statuses that Tollgate sends (RFC 9110 section 15, RFC 6585).
+enum class status : std::uint16_t {
+    ok = 200,
+    created = 201,
+    accepted = 202,
+    no_content = 204,
+    found = 302,
+    see_other = 303,
+    bad_request = 400,
+    unauthorized = 401,
+    forbidden = 403,
+    not_found = 404,
+    method_not_allowed = 405,
+    request_timeout = 408,
+    conflict = 409,
+    content_too_large = 413,
+    uri_too_long = 414,
+    unsupported_media_type = 415,
+    expectation_failed = 417,
+    misdirected_request = 421,
+    unprocessable_content = 422,
+    too_many_requests = 429,
+    header_fields_too_large = 431,
+    internal_server_error = 500,
+    not_implemented = 501,
+    service_unavailable = 503,
+    version_not_supported = 505,
+};
+
+/// The three digits of a status (RFC 9110 section 15).
+[[nodiscard]] constexpr unsigned to_number(status s) noexcept { return static_cast<unsigned>(s); }
+
+/// The registered reason phrase; "Status" for a number not listed above.
+[[nodiscard]] constexpr std::string_view to_reason(status s) noexcept {
+    switch (s) {
+        case status::ok: return "OK";
+        case status::created: return "Created";
+        case status::accepted: return "Accepted";
+        case status::no_content: return "No Content";
+        case status::found: return "Found";
+        case status::see_other: return "See Other";
+        case status::bad_request: return "Bad Request";
+        case status::unauthorized: return "Unauthorized";
+        case status::forbidden: return "Forbidden";
+        case status::not_found: return "Not Found";
+        case status::method_not_allowed: return "Method Not Allowed";
+        case status::request_timeout: return "Request Timeout";
+        case status::conflict: return "Conflict";
+        case status::content_too_large: return "Content Too Large";
+        case status::uri_too_long: return "URI Too Long";
+        case status::unsupported_media_type: return "Unsupported Media Type";
+        case status::expectation_failed: return "Expectation Failed";
+        case status::misdirected_request: return "Misdirected Request";
+        case status::unprocessable_content: return "Unprocessable Content";
+        case status::too_many_requests: return "Too Many Requests";
+        case status::header_fields_too_large: return "Request Header Fields Too Large";
+        case status::internal_server_error: return "Internal Server Error";
+        case status::not_implemented: return "Not Implemented";
+        case status::service_unavailable: return "Service Unavailable";
+        case status::version_not_supported: return "HTTP Version Not Supported";
+    }
+    return "Status";
+}
+
+/// The name of a response field: a literal token, checked at compile time.
+class field_name {
+public:
+    /// From a literal that is a token (RFC 9110 section 5.6.2); any other does not compile.
+    consteval field_name(const char* literal) : text_{literal} {
+        if (text_.empty()) throw "a field name is not empty";
+        for (char c : text_)
+            if (!is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
+    }
+    /// The text as sent.
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
+
+private:
+    std::string_view text_;
+};
+
+/// The value of a response field. It cannot contain a control character: literals are checked at compile time, other
+/// text by `from`. This prevents response splitting.
+class field_value {
+public:
+    /// From a literal without control characters; any other does not compile.
+    consteval field_value(const char* literal) : text_{literal} {
+        if (!is_safe(text_)) throw "a field value contains visible characters, spaces and tabs only (RFC 9110 section 5.5)";
+    }
+
+    /// Empty for text with a byte outside visible ASCII, space and tab. The text must outlive the value.
+    static constexpr std::optional<field_value> from(std::string_view text) noexcept {
+        if (!is_safe(text)) return std::nullopt;
+        return field_value{unchecked{}, text};
+    }
+
+    /// The text as sent.
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
+
+private:
+    struct unchecked {};
+    constexpr field_value(unchecked, std::string_view text) noexcept : text_{text} {}
+
+    static constexpr bool is_safe(std::string_view text) noexcept {
+        for (char c : text)
+            if ((c < ' ' && c != '\t') || c > '~') return false;
+        return true;
+    }
+
+    std::string_view text_;
+};
+
+/// One response. The host owns it and reuses it for the next request, so after the first few requests, none allocates
+/// memory.
+///
+/// Fields are stored in wire format (`Name: value\r\n`). The host adds `Date`, `Content-Length` and `Connection`.
+class response {
+public:
+    /// Resets to an empty 200. Keeps the memory, unless a large response has made it too large to keep.
+    void clear() noexcept {
+        status_ = http::status::ok;
+        user_.reset();
+        keep_reasonable(fields_);
+        keep_reasonable(body_);
+    }
+
+    /// The status; 200 unless `set_status` was called.
+    [[nodiscard]] http::status status() const noexcept { return status_; }
+    /// Sets the status line.
+    void set_status(http::status s) noexcept { status_ = s; }
+
+    /// The user for whom the response is, if the handler has said so: `server` bounds how much of the responses for one user may be
+    /// unsent (`server_settings::unsent_bytes_max`). Not sent.
+    [[nodiscard]] std::optional<user_id> user() const noexcept { return user_; }
+    /// Sets the user. Tollgate's handlers do this once they know the caller of a request.
+    void set_user(user_id user) noexcept { user_ = user; }
+
+    /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass the result
+    /// of `to_http_date`. Existing fields of that name stay.
+    void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
+    /// Appends a text that is known at run time only. Throws std::invalid_argument for one that `field_value::from` refuses.
+    template <std::same_as<std::string> Text>
+    void add(field_name name, const Text& value) {
+        const auto checked = field_value::from(value);
+        if (!checked) throw std::invalid_argument{"tollgate: the value of a response field has a control character or one outside ASCII"};
+        add_line(name.view(), checked->view());
+    }
+    void add(field_name name, std::unsigned_integral auto number) { add_number(name.view(), number); }
+    void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
+    void add(field_name name, const http_date_text& date) { add_line(name.view(), date.view()); }
+
+    /// Appends checked lines ending in CRLF, such as a constant block of security fields.
+    /// Precondition: every line is `token: value\r\n`.
+    void add_prepared_lines(std::string_view prepared) { fields_.append(prepared); }
+
+    /// All fields in wire format, each ending in CRLF.
+    [[nodiscard]] std::string_view field_block() const noexcept { return fields_; }
+
+    /// Calls `visit(name, value)` for each field, for hosts with their own response type.
+    template <std::invocable<std::string_view, std::string_view> Visit>
+    void for_each_field(Visit&& visit) const;
+
+    /// The first value of a field, case-insensitively; empty if there is none.
+    [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
+
+    /// The body; writable.
+    [[nodiscard]] std::string& body() noexcept { return body_; }
+    [[nodiscard]] const std::string& body() const noexcept { return body_; }
+
+private:
+    static constexpr std::size_t capacity_kept_max = 64 * 1024;  // one large response must not keep its memory forever
+
+    static void keep_reasonable(std::string& text) noexcept {
+        text.clear();
+        if (text.capacity() > capacity_kept_max) [[unlikely]] shrink(text);
+    }
+    [[gnu::noinline]] static void shrink(std::string& text) noexcept { text.shrink_to_fit(); }
+
+    void add_line(std::string_view name, std::string_view value);
+    void add_number(std::string_view name, std::uint64_t number);
+
+    http::status status_ = http::status::ok;
+    std::optional<user_id> user_;
+    std::string fields_;
+    std::string body_;
+};
+
+inline void response::add_line(std::string_view name, std::string_view value) {
+    fields_.append(name).append(": ", 2).append(value).append("\r\n", 2);
+}
+
+inline void response::add_number(std::string_view name, std::uint64_t number) {
+    char digits[20];
+    const auto done = std::to_chars(digits, digits + sizeof digits, number);
+    add_line(name, {digits, static_cast<std::size_t>(done.ptr - digits)});
+}
+
+template <std::invocable<std::string_view, std::string_view> Visit>
+void response::for_each_field(Visit&& visit) const {
+    std::string_view left = fields_;
+    while (!left.empty()) {
+        const auto colon = left.find(':');
+        const auto end = left.find("\r\n", colon);
+        visit(left.substr(0, colon), trim_ows(left.substr(colon + 1, end - colon - 1)));
+        left.remove_prefix(end + 2);
+    }
+}
+
+inline std::string_view response::find(std::string_view name) const noexcept {
+    std::string_view found;
+    for_each_field([&](std::string_view n, std::string_view v) {
+        if (found.data() == nullptr && ascii_iequals(n, name)) found = v;
+    });
+    return found;
+}
+
+/// `Retry-After` of a response with this status, if it is 503: long enough for a database to fail over, short enough for a person
+/// not to give up.
+inline void add_retry_after(response& response, status sent) {
+    constexpr unsigned retry_after_seconds = 2;
+    if (sent == status::service_unavailable) response.add("Retry-After", retry_after_seconds);
+}
+
+/// `Retry-After` of a response with any status: whole seconds, rounded up, at least one.
+inline void add_retry_after(response& response, milliseconds wait) {
+    response.add("Retry-After", static_cast<std::uint64_t>((std::max)(seconds{1}, std::chrono::ceil<seconds>(wait)).count()));
+}
+
+}  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_RESPONSE_HPP
+
+// <tollgate/http/detail/guarded_response.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_GUARDED_RESPONSE_HPP
+#define TOLLGATE_HTTP_DETAIL_GUARDED_RESPONSE_HPP
+
+/// What all handlers do so that they never throw.
+namespace tollgate::inline v0::http::detail {
+
+/// The fields of every JSON response. Account data is private to its caller, and must not be taken for another type.
+inline constexpr std::string_view json_field_lines =
+    "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+
+/// Calls `write`. If it throws, which only a failed allocation does there, the response is `status` without a body.
+template <class Write>
+void write_or_status(http::response& response, http::status status, Write write) noexcept {
+    try {
+        write();
+    } catch (...) {
+        response.clear();
+        response.set_status(status);
+    }
+}
+
+/// The internal error that names the exception being handled.
+[[nodiscard, gnu::noinline]] inline error handled_exception_error() noexcept {
+    try {
+        throw;
+    } catch (const std::exception& thrown) {
+        return exception_error("thrown", thrown.what());
+    } catch (...) {
+        return exception_error("thrown", "an exception that is not a std::exception");
+    }
+}
+
+/// Calls `respond`. If it throws, calls `respond_error` with the internal error that names the exception.
+template <class Respond, class RespondError>
+void respond_or_error(http::response& response, Respond respond, RespondError respond_error) noexcept {
+    try {
+        respond();
+    } catch (...) {
+        write_or_status(response, status::internal_server_error, [&] { respond_error(handled_exception_error()); });
+    }
+}
+
+}  // namespace tollgate::http::detail
+
+#endif  // TOLLGATE_HTTP_DETAIL_GUARDED_RESPONSE_HPP
+
 // <tollgate/http/detail/scan.hpp>
 #ifndef TOLLGATE_HTTP_DETAIL_SCAN_HPP
 #define TOLLGATE_HTTP_DETAIL_SCAN_HPP
@@ -1825,236 +2109,6 @@ inline const char* find_target_end(const char* at, const char* end) noexcept {
 }  // namespace tollgate::http::detail
 
 #endif  // TOLLGATE_HTTP_DETAIL_SCAN_HPP
-
-// <tollgate/http/response.hpp>
-#ifndef TOLLGATE_HTTP_RESPONSE_HPP
-#define TOLLGATE_HTTP_RESPONSE_HPP
-
-namespace tollgate::inline v0::http {
-
-/// The statuses that Tollgate sends (RFC 9110 section 15, RFC 6585).
-enum class status : std::uint16_t {
-    ok = 200,
-    created = 201,
-    accepted = 202,
-    no_content = 204,
-    found = 302,
-    see_other = 303,
-    bad_request = 400,
-    unauthorized = 401,
-    forbidden = 403,
-    not_found = 404,
-    method_not_allowed = 405,
-    request_timeout = 408,
-    conflict = 409,
-    content_too_large = 413,
-    uri_too_long = 414,
-    unsupported_media_type = 415,
-    expectation_failed = 417,
-    misdirected_request = 421,
-    unprocessable_content = 422,
-    too_many_requests = 429,
-    header_fields_too_large = 431,
-    internal_server_error = 500,
-    not_implemented = 501,
-    service_unavailable = 503,
-    version_not_supported = 505,
-};
-
-/// The three digits of a status (RFC 9110 section 15).
-[[nodiscard]] constexpr unsigned to_number(status s) noexcept { return static_cast<unsigned>(s); }
-
-/// The registered reason phrase; "Status" for a number not listed above.
-[[nodiscard]] constexpr std::string_view to_reason(status s) noexcept {
-    switch (s) {
-        case status::ok: return "OK";
-        case status::created: return "Created";
-        case status::accepted: return "Accepted";
-        case status::no_content: return "No Content";
-        case status::found: return "Found";
-        case status::see_other: return "See Other";
-        case status::bad_request: return "Bad Request";
-        case status::unauthorized: return "Unauthorized";
-        case status::forbidden: return "Forbidden";
-        case status::not_found: return "Not Found";
-        case status::method_not_allowed: return "Method Not Allowed";
-        case status::request_timeout: return "Request Timeout";
-        case status::conflict: return "Conflict";
-        case status::content_too_large: return "Content Too Large";
-        case status::uri_too_long: return "URI Too Long";
-        case status::unsupported_media_type: return "Unsupported Media Type";
-        case status::expectation_failed: return "Expectation Failed";
-        case status::misdirected_request: return "Misdirected Request";
-        case status::unprocessable_content: return "Unprocessable Content";
-        case status::too_many_requests: return "Too Many Requests";
-        case status::header_fields_too_large: return "Request Header Fields Too Large";
-        case status::internal_server_error: return "Internal Server Error";
-        case status::not_implemented: return "Not Implemented";
-        case status::service_unavailable: return "Service Unavailable";
-        case status::version_not_supported: return "HTTP Version Not Supported";
-    }
-    return "Status";
-}
-
-/// The name of a response field: a literal token, checked at compile time.
-class field_name {
-public:
-    /// From a literal that is a token (RFC 9110 section 5.6.2); any other does not compile.
-    consteval field_name(const char* literal) : text_{literal} {
-        if (text_.empty()) throw "a field name is not empty";
-        for (char c : text_)
-            if (!is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
-    }
-    /// The text as sent.
-    [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
-
-private:
-    std::string_view text_;
-};
-
-/// The value of a response field. It cannot contain a control character: literals are checked at compile time, other
-/// text by `from`. This prevents response splitting.
-class field_value {
-public:
-    /// From a literal without control characters; any other does not compile.
-    consteval field_value(const char* literal) : text_{literal} {
-        if (!is_safe(text_)) throw "a field value contains visible characters, spaces and tabs only (RFC 9110 section 5.5)";
-    }
-
-    /// Empty for text with a byte outside visible ASCII, space and tab. The text must outlive the value.
-    static constexpr std::optional<field_value> from(std::string_view text) noexcept {
-        if (!is_safe(text)) return std::nullopt;
-        return field_value{unchecked{}, text};
-    }
-
-    /// The text as sent.
-    [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
-
-private:
-    struct unchecked {};
-    constexpr field_value(unchecked, std::string_view text) noexcept : text_{text} {}
-
-    static constexpr bool is_safe(std::string_view text) noexcept {
-        for (char c : text)
-            if ((c < ' ' && c != '\t') || c > '~') return false;
-        return true;
-    }
-
-    std::string_view text_;
-};
-
-/// One response. The host owns it and reuses it for the next request, so after the first few requests, none allocates
-/// memory.
-///
-/// Fields are stored in wire format (`Name: value\r\n`). The host adds `Date`, `Content-Length` and `Connection`.
-class response {
-public:
-    /// Resets to an empty 200. Keeps the memory, unless a large response has made it too large to keep.
-    void clear() noexcept {
-        status_ = http::status::ok;
-        user_.reset();
-        keep_reasonable(fields_);
-        keep_reasonable(body_);
-    }
-
-    /// The status; 200 unless `set_status` was called.
-    [[nodiscard]] http::status status() const noexcept { return status_; }
-    /// Sets the status line.
-    void set_status(http::status s) noexcept { status_ = s; }
-
-    /// The user for whom the response is, if the handler has said so: `server` bounds how much of the responses for one user may be
-    /// unsent (`server_settings::unsent_bytes_max`). Not sent.
-    [[nodiscard]] std::optional<user_id> user() const noexcept { return user_; }
-    /// Sets the user. Tollgate's handlers do this once they know the caller of a request.
-    void set_user(user_id user) noexcept { user_ = user; }
-
-    /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass the result
-    /// of `to_http_date`. Existing fields of that name stay.
-    void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
-    void add(field_name name, std::unsigned_integral auto number) { add_number(name.view(), number); }
-    void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
-    void add(field_name name, const http_date_text& date) { add_line(name.view(), date.view()); }
-
-    /// Appends checked lines ending in CRLF, such as a constant block of security fields.
-    /// Precondition: every line is `token: value\r\n`.
-    void add_prepared_lines(std::string_view prepared) { fields_.append(prepared); }
-
-    /// All fields in wire format, each ending in CRLF.
-    [[nodiscard]] std::string_view field_block() const noexcept { return fields_; }
-
-    /// Calls `visit(name, value)` for each field, for hosts with their own response type.
-    template <std::invocable<std::string_view, std::string_view> Visit>
-    void for_each_field(Visit&& visit) const;
-
-    /// The first value of a field, case-insensitively; empty if there is none.
-    [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
-
-    /// The body; writable.
-    [[nodiscard]] std::string& body() noexcept { return body_; }
-    [[nodiscard]] const std::string& body() const noexcept { return body_; }
-
-private:
-    static constexpr std::size_t capacity_kept_max = 64 * 1024;  // one large response must not keep its memory forever
-
-    static void keep_reasonable(std::string& text) noexcept {
-        text.clear();
-        if (text.capacity() > capacity_kept_max) [[unlikely]] shrink(text);
-    }
-    [[gnu::noinline]] static void shrink(std::string& text) noexcept { text.shrink_to_fit(); }
-
-    void add_line(std::string_view name, std::string_view value);
-    void add_number(std::string_view name, std::uint64_t number);
-
-    http::status status_ = http::status::ok;
-    std::optional<user_id> user_;
-    std::string fields_;
-    std::string body_;
-};
-
-inline void response::add_line(std::string_view name, std::string_view value) {
-    fields_.append(name).append(": ", 2).append(value).append("\r\n", 2);
-}
-
-inline void response::add_number(std::string_view name, std::uint64_t number) {
-    char digits[20];
-    const auto done = std::to_chars(digits, digits + sizeof digits, number);
-    add_line(name, {digits, static_cast<std::size_t>(done.ptr - digits)});
-}
-
-template <std::invocable<std::string_view, std::string_view> Visit>
-void response::for_each_field(Visit&& visit) const {
-    std::string_view left = fields_;
-    while (!left.empty()) {
-        const auto colon = left.find(':');
-        const auto end = left.find("\r\n", colon);
-        visit(left.substr(0, colon), trim_ows(left.substr(colon + 1, end - colon - 1)));
-        left.remove_prefix(end + 2);
-    }
-}
-
-inline std::string_view response::find(std::string_view name) const noexcept {
-    std::string_view found;
-    for_each_field([&](std::string_view n, std::string_view v) {
-        if (found.data() == nullptr && ascii_iequals(n, name)) found = v;
-    });
-    return found;
-}
-
-/// `Retry-After` of a response with this status, if it is 503: long enough for a database to fail over, short enough for a person
-/// not to give up.
-inline void add_retry_after(response& response, status sent) {
-    constexpr unsigned retry_after_seconds = 2;
-    if (sent == status::service_unavailable) response.add("Retry-After", retry_after_seconds);
-}
-
-/// `Retry-After` of a response with any status: whole seconds, rounded up, at least one.
-inline void add_retry_after(response& response, milliseconds wait) {
-    response.add("Retry-After", static_cast<std::uint64_t>((std::max)(seconds{1}, std::chrono::ceil<seconds>(wait)).count()));
-}
-
-}  // namespace tollgate::http
-
-#endif  // TOLLGATE_HTTP_RESPONSE_HPP
 
 // <tollgate/http/detail/fields.hpp>
 #ifndef TOLLGATE_HTTP_DETAIL_FIELDS_HPP
@@ -2816,60 +2870,6 @@ static_assert(resumable_handler<handler_ref>);
 
 #endif  // TOLLGATE_HTTP_HANDLER_HPP
 
-// <tollgate/http/json_body.hpp>
-#ifndef TOLLGATE_HTTP_JSON_BODY_HPP
-#define TOLLGATE_HTTP_JSON_BODY_HPP
-
-namespace tollgate::inline v0::http {
-
-/// The kind of a JSON value (RFC 8259 section 3); `integer` is a number without fraction and exponent.
-enum class json_kind : std::uint8_t { null, boolean, integer, number, text, object, array };
-
-/// A member of an object: its name and its value.
-struct json_member {
-    std::string name;   ///< unescaped
-    json_kind kind = json_kind::null;
-    /// Text: unescaped, valid UTF-8, may contain NUL (from `\u0000`). An integer (no fraction or exponent; fits 64
-    /// bits, signed or unsigned): its digits. Any other number: as sent. A boolean: `true` or `false`. Null, objects
-    /// and arrays: empty.
-    std::string value;
-};
-
-/// The members of a JSON object, in document order, with unique names.
-class json_object {
-public:
-    /// From members in the order of the document.
-    explicit json_object(std::vector<json_member> members) noexcept : members_{std::move(members)} {}
-
-    /// Null if there is no member with this name.
-    [[nodiscard]] const json_member* find(std::string_view name) const noexcept {
-        for (const json_member& member : members_)
-            if (member.name == name) return &member;
-        return nullptr;
-    }
-
-    /// The members in the order of the document.
-    [[nodiscard]] const json_member* begin() const noexcept { return members_.data(); }
-    [[nodiscard]] const json_member* end() const noexcept { return members_.data() + members_.size(); }
-    [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
-
-private:
-    std::vector<json_member> members_;
-};
-
-/// Parses one JSON object (RFC 8259) strictly, so that all readers interpret it in the same way. Error (malformed) for anything but JSON,
-/// trailing bytes, a top level that is not an object, a repeated name in one object at any depth, nesting deeper than
-/// `limits::json_depth_max`, and invalid UTF-8. JSON whitespace around the object is allowed; a byte order mark and NUL are not. Nested
-/// values are checked and discarded.
-[[nodiscard]] TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes);
-
-/// Checks that `bytes` are one JSON value of any kind, by the same rules.
-[[nodiscard]] TOLLGATE_DECL result<void> check_json(std::string_view bytes);
-
-}  // namespace tollgate::http
-
-#endif  // TOLLGATE_HTTP_JSON_BODY_HPP
-
 // <tollgate/http/json_writer.hpp>
 #ifndef TOLLGATE_HTTP_JSON_WRITER_HPP
 #define TOLLGATE_HTTP_JSON_WRITER_HPP
@@ -3036,6 +3036,121 @@ inline json_writer& json_writer::integer(std::integral auto value)
 }  // namespace tollgate::http
 
 #endif  // TOLLGATE_HTTP_JSON_WRITER_HPP
+
+// <tollgate/http/function_handler.hpp>
+#ifndef TOLLGATE_HTTP_FUNCTION_HANDLER_HPP
+#define TOLLGATE_HTTP_FUNCTION_HANDLER_HPP
+
+namespace tollgate::inline v0::http {
+
+/// Whether a function may wait for a disk or another machine.
+enum class waits : bool { never, maybe };
+
+/// A handler made of a function from request to response, such as a lambda:
+///
+///     http::function_handler robots{[](const http::request&, http::response& response) {
+///         response.body() = "User-agent: *\nDisallow: /v1/\n";
+///         response.add("Content-Type", "text/plain");
+///     }, http::waits::never};
+///
+/// The function is called on a worker, unless it is constructed with `waits::never`, and from many threads at once. If it throws, the
+/// response is a 500. Requests that the server refuses get a response with the reason. Both have a JSON body with a `message`, as errors
+/// of the API have.
+template <class Function>
+    requires std::invocable<const Function&, const request&, response&>
+class function_handler {
+public:
+    explicit function_handler(Function function, waits for_what = waits::maybe)
+        : function_{std::move(function)}, may_block_{for_what == waits::maybe} {}
+
+    /// Whether the function may wait.
+    [[nodiscard]] bool may_block() const noexcept { return may_block_; }
+
+    /// Implements `http::handler`.
+    void handle(const request& request, response& response) const noexcept {
+        detail::respond_or_error(
+            response, [&] { function_(request, response); },
+            [&](const error&) {
+                response.clear();
+                write_message(response, status::internal_server_error, "Internal server error.");
+            });
+    }
+    void handle(const refusal& refused, response& response) const noexcept {
+        detail::write_or_status(response, refused.status, [&] { write_message(response, refused.status, refused.reason); });
+    }
+
+private:
+    static void write_message(response& response, status code, std::string_view message) {
+        response.set_status(code);
+        add_retry_after(response, code);
+        response.add_prepared_lines(detail::json_field_lines);
+        json_writer body{response.body()};
+        body.begin_object();
+        body.member("message").string(message);
+        body.end_object();
+    }
+
+    Function function_;
+    bool may_block_;
+};
+
+}  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_FUNCTION_HANDLER_HPP
+
+// <tollgate/http/json_body.hpp>
+#ifndef TOLLGATE_HTTP_JSON_BODY_HPP
+#define TOLLGATE_HTTP_JSON_BODY_HPP
+
+namespace tollgate::inline v0::http {
+
+/// The kind of a JSON value (RFC 8259 section 3); `integer` is a number without fraction and exponent.
+enum class json_kind : std::uint8_t { null, boolean, integer, number, text, object, array };
+
+/// A member of an object: its name and its value.
+struct json_member {
+    std::string name;   ///< unescaped
+    json_kind kind = json_kind::null;
+    /// Text: unescaped, valid UTF-8, may contain NUL (from `\u0000`). An integer (no fraction or exponent; fits 64
+    /// bits, signed or unsigned): its digits. Any other number: as sent. A boolean: `true` or `false`. Null, objects
+    /// and arrays: empty.
+    std::string value;
+};
+
+/// The members of a JSON object, in document order, with unique names.
+class json_object {
+public:
+    /// From members in the order of the document.
+    explicit json_object(std::vector<json_member> members) noexcept : members_{std::move(members)} {}
+
+    /// Null if there is no member with this name.
+    [[nodiscard]] const json_member* find(std::string_view name) const noexcept {
+        for (const json_member& member : members_)
+            if (member.name == name) return &member;
+        return nullptr;
+    }
+
+    /// The members in the order of the document.
+    [[nodiscard]] const json_member* begin() const noexcept { return members_.data(); }
+    [[nodiscard]] const json_member* end() const noexcept { return members_.data() + members_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+
+private:
+    std::vector<json_member> members_;
+};
+
+/// Parses one JSON object (RFC 8259) strictly, so that all readers interpret it in the same way. Error (malformed) for anything but JSON,
+/// trailing bytes, a top level that is not an object, a repeated name in one object at any depth, nesting deeper than
+/// `limits::json_depth_max`, and invalid UTF-8. JSON whitespace around the object is allowed; a byte order mark and NUL are not. Nested
+/// values are checked and discarded.
+[[nodiscard]] TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes);
+
+/// Checks that `bytes` are one JSON value of any kind, by the same rules.
+[[nodiscard]] TOLLGATE_DECL result<void> check_json(std::string_view bytes);
+
+}  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_JSON_BODY_HPP
 
 // <tollgate/http/site.hpp>
 #ifndef TOLLGATE_HTTP_SITE_HPP
@@ -4328,6 +4443,7 @@ struct grant {
     scope_set scopes;
     instant created_at;
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
+    bool application_is_suspended = false;  ///< whether the application is at the moment
 };
 
 /// An authorization code to store (RFC 6749 section 4.1.2). The code itself is only in the redirect.
@@ -5479,7 +5595,8 @@ concept shared_outbox = outbox<S> && requires(const S& s) {
 /// Optional. Exemplars: `memory_store`, `sqlite_store`, `postgres_store`.
 template <class S>
 concept backlog_source = outbox<S> && requires(S& s, instant now, std::size_t rows_max) {
-    // What is due at `now`; `due` is counted up to `rows_max`. Deliveries that are held are not due.
+    // What is due at `now`; `due` is counted up to `rows_max`. Deliveries that are held are not due. Those whose time is later than
+    // `latest_due(now)` need not be counted before `lease` has corrected it.
     { s.backlog(now, rows_max) } -> std::same_as<result<delivery_backlog>>;
 };
 
@@ -6921,6 +7038,7 @@ struct password_change {
 struct password_change_response {
     enum class outcome : std::uint8_t {
         changed,
+        repeated,   ///< the same submission has changed it just before
         refused,    ///< the current password is wrong
         throttled,  ///< too many failures; the password was not checked
     };
@@ -6939,8 +7057,21 @@ concept password_changer = session_source<S> && requires(S& s, const http::reque
                                                          http::response& response) {
     // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of the user,
     // because any of them may be an attacker's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing to `response`
-    // unless the result is `changed`.
+    // unless the result is `changed` or `repeated`.
     { s.change_password(request, session, change, now, response) } -> std::same_as<result<password_change_response>>;
+};
+
+/// A password changer that recognizes a change that is submitted again (double click, reload), although the change has ended the session
+/// of the form. Optional. `cookie_sessions` is one if it is a `password_changer`.
+///
+/// Thread rule, blocking and errors: as for `session_source`.
+template <class S>
+concept repeated_change_source = password_changer<S> && requires(S& s, const http::request& request, instant now,
+                                                               http::response& response) {
+    // Whether this request, a form with the same cookie and the same bytes, has changed the password at most a minute ago. If so, adds the
+    // Set-Cookie of the session that the change started, unless the request has it. Called for forms whose session has ended, and for
+    // those with the token of another session.
+    { s.find_repeated_change(request, now, response) } -> std::same_as<result<bool>>;
 };
 
 /// Stores sessions. Only `cookie_sessions` needs it.
@@ -6987,6 +7118,7 @@ struct session_source_calls {
     result<void> (*end_other_sessions)(void*, const http::request&, const session&);
     result<password_change_response> (*change_password)(void*, const http::request&, const session&, const password_change&, instant,
                                                         http::response&);
+    result<bool> (*find_repeated_change)(void*, const http::request&, instant, http::response&);
 };
 
 template <class T>
@@ -7017,9 +7149,14 @@ struct calls_of_session_source {
                                                             const password_change& change, instant now, http::response& response) {
         return object_at<T>(object).change_password(request, current, change, now, response);
     }
+    static result<bool> find_repeated_change(void* object, const http::request& request, instant now, http::response& response) {
+        return object_at<T>(object).find_repeated_change(request, now, response);
+    }
 
     static constexpr session_source_calls table = [] {
-        session_source_calls calls{&session_of, &sign_in_url, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+        session_source_calls calls{};
+        calls.session_of = &session_of;
+        calls.sign_in_url = &sign_in_url;
         if constexpr (active_user_source<T>) calls.is_active = &is_active;
         if constexpr (sign_in_source<T>) calls.sign_in = &sign_in;
         if constexpr (sign_in_source<T>) calls.sign_out = &sign_out;
@@ -7027,6 +7164,7 @@ struct calls_of_session_source {
         if constexpr (session_manager<T>) calls.end_session = &end_session;
         if constexpr (session_manager<T>) calls.end_other_sessions = &end_other_sessions;
         if constexpr (password_changer<T>) calls.change_password = &change_password;
+        if constexpr (repeated_change_source<T>) calls.find_repeated_change = &find_repeated_change;
         return calls;
     }();
 };
@@ -7092,6 +7230,13 @@ public:
                                                                    const password_change& change, instant now,
                                                                    http::response& response) const {
         return calls_->change_password(object_, request, current, change, now, response);
+    }
+
+    /// Whether the sessions are a `repeated_change_source`.
+    [[nodiscard]] bool finds_repeated_changes() const noexcept { return calls_->find_repeated_change != nullptr; }
+    /// Precondition: finds_repeated_changes().
+    [[nodiscard]] result<bool> find_repeated_change(const http::request& request, instant now, http::response& response) const {
+        return calls_->find_repeated_change(object_, request, now, response);
     }
 };
 
@@ -8843,6 +8988,167 @@ static_assert(http::handler<const metrics>);
 
 #endif  // TOLLGATE_MONITORING_METRICS_HPP
 
+// <tollgate/http/detail/request_id.hpp>
+#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
+#define TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
+
+namespace tollgate::inline v0::http {
+
+/// An id that no other request has: 32 lower-case hexadecimal digits. It serves as a request id and, being of the same form, as
+/// the trace id of a trace that begins with the request (W3C Trace Context section 3.2.2.3).
+class unique_id {
+public:
+    /// The first half is random for each thread, the second half is different for each call on it. An id is not secret: anyone who
+    /// has seen one can guess others.
+    [[nodiscard]] static unique_id make() noexcept;
+
+    /// All 32 digits.
+    [[nodiscard]] std::string_view view() const noexcept { return {digits_.data(), digits_.size()}; }
+    /// The 16 digits of the second half: a span id (section 3.2.2.4).
+    [[nodiscard]] std::string_view span() const noexcept { return view().substr(span_bytes); }
+
+private:
+    static constexpr std::size_t span_bytes = 16;
+    std::array<char, 2 * span_bytes> digits_{};
+};
+
+/// Bytes of the longest request id that is accepted from a client: enough for a UUID with a prefix.
+inline constexpr std::size_t request_id_bytes_max = 128;
+
+/// Whether `text` is accepted as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
+[[nodiscard]] TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept;
+
+/// The id of a request: its `X-Request-Id`, if it sent one that is well-formed, else `generated`. A view of either.
+[[nodiscard]] inline std::string_view request_id_of(const request& request, const unique_id& generated) noexcept {
+    if (request.fields.count(field_id::x_request_id) != 1) return generated.view();
+    const auto sent = request.fields.find(field_id::x_request_id);
+    return is_request_id(sent) ? sent : generated.view();
+}
+
+/// Adds `X-Request-Id`. `id` is one that `request_id_of` returned.
+inline void add_request_id(response& response, std::string_view id) {
+    static constexpr std::string_view name = "X-Request-Id: ";
+    std::array<char, name.size() + request_id_bytes_max + 2> line;  // one append instead of four, on every response
+    char* end = line.data();
+    std::memcpy(end, name.data(), name.size());
+    end += name.size();
+    std::memcpy(end, id.data(), id.size());
+    end += id.size();
+    *end++ = '\r';
+    *end++ = '\n';
+    response.add_prepared_lines({line.data(), static_cast<std::size_t>(end - line.data())});
+}
+
+/// The value of a `traceparent` field (W3C Trace Context section 3.2). Views of the field's text.
+struct traceparent {
+    std::string_view trace_id;   ///< 32 lower-case hexadecimal digits, not all zero
+    std::string_view parent_id;  ///< the caller's span: 16 such digits
+    bool sampled = false;        ///< whether the caller may have recorded the trace
+
+    /// Empty for text that is not well-formed. Of versions above 00 it reads the parts of version 00 (section 4.3).
+    [[nodiscard]] TOLLGATE_DECL static std::optional<traceparent> parse(std::string_view text) noexcept;
+};
+
+/// `00-<trace_id>-<span_id>-01`, or `-00` if the trace is not sampled.
+[[nodiscard]] TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::string_view span_id, bool sampled);
+
+namespace detail {
+
+/// Where the ids of one thread come from. `prefix` is empty until the first one.
+struct id_sequence {
+    std::array<char, 16> prefix{};
+    std::uint64_t next = 0;
+};
+inline thread_local constinit id_sequence thread_ids{};
+
+/// Begins the sequence of a thread.
+TOLLGATE_DECL void seed(id_sequence& ids) noexcept;
+
+/// 16 lower-case hexadecimal digits, the highest first. Each step of the first part halves the width of what is spread, until
+/// every digit has a byte of its own. The last part is one instruction for compilers: the bytes in reverse.
+inline void put_hex(char* to, std::uint64_t number) noexcept {
+    for (const std::uint64_t half : {number >> 32, number & 0xffff'ffff}) {
+        std::uint64_t digits = (half | half << 16) & 0x0000'ffff'0000'ffff;
+        digits = (digits | digits << 8) & 0x00ff'00ff'00ff'00ff;
+        digits = (digits | digits << 4) & 0x0f0f'0f0f'0f0f'0f0f;
+        // A digit above nine carries into the upper half of its byte when six is added.
+        const std::uint64_t letters = (digits + 0x0606'0606'0606'0606) >> 4 & 0x0101'0101'0101'0101;
+        digits += 0x3030'3030'3030'3030 + letters * ('a' - '0' - 10);
+        if constexpr (std::endian::native == std::endian::little)
+            digits = digits >> 56 | (digits >> 40 & 0xff00) | (digits >> 24 & 0xff'0000) | (digits >> 8 & 0xff00'0000) |
+                     (digits << 8 & 0xff'0000'0000) | (digits << 24 & 0xff00'0000'0000) | (digits << 40 & 0xff'0000'0000'0000) |
+                     digits << 56;
+        std::memcpy(to, &digits, sizeof digits);
+        to += sizeof digits;
+    }
+}
+
+}  // namespace detail
+
+inline unique_id unique_id::make() noexcept {
+    auto& ids = detail::thread_ids;
+    if (ids.next == 0) [[unlikely]] detail::seed(ids);
+    ids.next += 0x9e37'79b9'7f4a'7c15;  // odd, so that it takes every value before one returns (SplitMix64, Steele et al. 2014)
+    std::uint64_t mixed = ids.next;
+    mixed = (mixed ^ mixed >> 30) * 0xbf58'476d'1ce4'e5b9;
+    mixed = (mixed ^ mixed >> 27) * 0x94d0'49bb'1331'11eb;
+    mixed ^= mixed >> 31;
+    unique_id id;
+    std::memcpy(id.digits_.data(), ids.prefix.data(), span_bytes);
+    detail::put_hex(id.digits_.data() + span_bytes, mixed | (mixed == 0));  // a span id is not zero
+    return id;
+}
+
+}  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
+
+// <tollgate/pipeline/current_request.hpp>
+#ifndef TOLLGATE_PIPELINE_CURRENT_REQUEST_HPP
+#define TOLLGATE_PIPELINE_CURRENT_REQUEST_HPP
+
+namespace tollgate::inline v0 {
+
+/// The ids of a request, for log lines. Views: valid while the request is handled.
+struct request_ids {
+    std::string_view id;        ///< as `request_context::id`: sent with the response as `X-Request-Id`
+    std::string_view trace_id;  ///< as `request_context::trace_id`
+    std::string_view span_id;   ///< as `request_context::span_id`
+};
+
+/// The request that this thread handles now; empty outside of one. A directory or a store that is called for a request can write the ids
+/// with its own log lines. Thread rule: any thread, each has its own. Never throws.
+[[nodiscard]] TOLLGATE_DECL std::optional<request_ids> current_request() noexcept;
+
+namespace pipeline {
+
+/// Makes a request the current one of this thread. Both arguments must outlive it.
+class request_scope {
+public:
+    request_scope(const http::request& request, const http::unique_id& generated) noexcept
+        : request_{&request}, generated_{&generated}, outer_{current} {
+        current = this;
+    }
+    request_scope(const request_scope&) = delete;
+    request_scope& operator=(const request_scope&) = delete;
+    ~request_scope() { current = outer_; }
+
+    [[nodiscard]] TOLLGATE_DECL request_ids ids() const noexcept;
+
+    static inline thread_local constinit const request_scope* current = nullptr;
+
+private:
+    const http::request* request_;
+    const http::unique_id* generated_;
+    const request_scope* outer_;
+};
+
+}  // namespace pipeline
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_PIPELINE_CURRENT_REQUEST_HPP
+
 // <tollgate/pipeline/call.hpp>
 #ifndef TOLLGATE_PIPELINE_CALL_HPP
 #define TOLLGATE_PIPELINE_CALL_HPP
@@ -8891,6 +9197,9 @@ public:
     }
     /// The client's address: that of the peer, or the one that a trusted proxy names.
     [[nodiscard]] const ip_address& client() const noexcept { return client_; }
+
+    /// The ids of the request, for log lines.
+    [[nodiscard]] request_ids ids() const noexcept { return current_request().value_or(request_ids{}); }
 
     /// Reports what the caller did, for an audit log. Throws as `caller`.
     void report(activity_kind kind, std::string subject) const {
@@ -9772,168 +10081,6 @@ inline constexpr int repeated_judgements_max = 2;
 }  // namespace tollgate::pipeline
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
-
-// <tollgate/http/detail/guarded_response.hpp>
-#ifndef TOLLGATE_HTTP_DETAIL_GUARDED_RESPONSE_HPP
-#define TOLLGATE_HTTP_DETAIL_GUARDED_RESPONSE_HPP
-
-/// What all handlers do so that they never throw.
-namespace tollgate::inline v0::http::detail {
-
-/// The fields of every JSON response. Account data is private to its caller, and must not be taken for another type.
-inline constexpr std::string_view json_field_lines =
-    "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
-
-/// Calls `write`. If it throws, which only a failed allocation does there, the response is `status` without a body.
-template <class Write>
-void write_or_status(http::response& response, http::status status, Write write) noexcept {
-    try {
-        write();
-    } catch (...) {
-        response.clear();
-        response.set_status(status);
-    }
-}
-
-/// The internal error that names the exception being handled.
-[[nodiscard, gnu::noinline]] inline error handled_exception_error() noexcept {
-    try {
-        throw;
-    } catch (const std::exception& thrown) {
-        return exception_error("thrown", thrown.what());
-    } catch (...) {
-        return exception_error("thrown", "an exception that is not a std::exception");
-    }
-}
-
-/// Calls `respond`. If it throws, calls `respond_error` with the internal error that names the exception.
-template <class Respond, class RespondError>
-void respond_or_error(http::response& response, Respond respond, RespondError respond_error) noexcept {
-    try {
-        respond();
-    } catch (...) {
-        write_or_status(response, status::internal_server_error, [&] { respond_error(handled_exception_error()); });
-    }
-}
-
-}  // namespace tollgate::http::detail
-
-#endif  // TOLLGATE_HTTP_DETAIL_GUARDED_RESPONSE_HPP
-
-// <tollgate/http/detail/request_id.hpp>
-#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
-#define TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
-
-namespace tollgate::inline v0::http {
-
-/// An id that no other request has: 32 lower-case hexadecimal digits. It serves as a request id and, being of the same form, as
-/// the trace id of a trace that begins with the request (W3C Trace Context section 3.2.2.3).
-class unique_id {
-public:
-    /// The first half is random for each thread, the second half is different for each call on it. An id is not secret: anyone who
-    /// has seen one can guess others.
-    [[nodiscard]] static unique_id make() noexcept;
-
-    /// All 32 digits.
-    [[nodiscard]] std::string_view view() const noexcept { return {digits_.data(), digits_.size()}; }
-    /// The 16 digits of the second half: a span id (section 3.2.2.4).
-    [[nodiscard]] std::string_view span() const noexcept { return view().substr(span_bytes); }
-
-private:
-    static constexpr std::size_t span_bytes = 16;
-    std::array<char, 2 * span_bytes> digits_{};
-};
-
-/// Bytes of the longest request id that is accepted from a client: enough for a UUID with a prefix.
-inline constexpr std::size_t request_id_bytes_max = 128;
-
-/// Whether `text` is accepted as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
-[[nodiscard]] TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept;
-
-/// The id of a request: its `X-Request-Id`, if it sent one that is well-formed, else `generated`. A view of either.
-[[nodiscard]] inline std::string_view request_id_of(const request& request, const unique_id& generated) noexcept {
-    if (request.fields.count(field_id::x_request_id) != 1) return generated.view();
-    const auto sent = request.fields.find(field_id::x_request_id);
-    return is_request_id(sent) ? sent : generated.view();
-}
-
-/// Adds `X-Request-Id`. `id` is one that `request_id_of` returned.
-inline void add_request_id(response& response, std::string_view id) {
-    static constexpr std::string_view name = "X-Request-Id: ";
-    std::array<char, name.size() + request_id_bytes_max + 2> line;  // one append instead of four, on every response
-    char* end = line.data();
-    std::memcpy(end, name.data(), name.size());
-    end += name.size();
-    std::memcpy(end, id.data(), id.size());
-    end += id.size();
-    *end++ = '\r';
-    *end++ = '\n';
-    response.add_prepared_lines({line.data(), static_cast<std::size_t>(end - line.data())});
-}
-
-/// The value of a `traceparent` field (W3C Trace Context section 3.2). Views of the field's text.
-struct traceparent {
-    std::string_view trace_id;   ///< 32 lower-case hexadecimal digits, not all zero
-    std::string_view parent_id;  ///< the caller's span: 16 such digits
-    bool sampled = false;        ///< whether the caller may have recorded the trace
-
-    /// Empty for text that is not well-formed. Of versions above 00 it reads the parts of version 00 (section 4.3).
-    [[nodiscard]] TOLLGATE_DECL static std::optional<traceparent> parse(std::string_view text) noexcept;
-};
-
-/// `00-<trace_id>-<span_id>-01`, or `-00` if the trace is not sampled.
-[[nodiscard]] TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::string_view span_id, bool sampled);
-
-namespace detail {
-
-/// Where the ids of one thread come from. `prefix` is empty until the first one.
-struct id_sequence {
-    std::array<char, 16> prefix{};
-    std::uint64_t next = 0;
-};
-inline thread_local constinit id_sequence thread_ids{};
-
-/// Begins the sequence of a thread.
-TOLLGATE_DECL void seed(id_sequence& ids) noexcept;
-
-/// 16 lower-case hexadecimal digits, the highest first. Each step of the first part halves the width of what is spread, until
-/// every digit has a byte of its own. The last part is one instruction for compilers: the bytes in reverse.
-inline void put_hex(char* to, std::uint64_t number) noexcept {
-    for (const std::uint64_t half : {number >> 32, number & 0xffff'ffff}) {
-        std::uint64_t digits = (half | half << 16) & 0x0000'ffff'0000'ffff;
-        digits = (digits | digits << 8) & 0x00ff'00ff'00ff'00ff;
-        digits = (digits | digits << 4) & 0x0f0f'0f0f'0f0f'0f0f;
-        // A digit above nine carries into the upper half of its byte when six is added.
-        const std::uint64_t letters = (digits + 0x0606'0606'0606'0606) >> 4 & 0x0101'0101'0101'0101;
-        digits += 0x3030'3030'3030'3030 + letters * ('a' - '0' - 10);
-        if constexpr (std::endian::native == std::endian::little)
-            digits = digits >> 56 | (digits >> 40 & 0xff00) | (digits >> 24 & 0xff'0000) | (digits >> 8 & 0xff00'0000) |
-                     (digits << 8 & 0xff'0000'0000) | (digits << 24 & 0xff00'0000'0000) | (digits << 40 & 0xff'0000'0000'0000) |
-                     digits << 56;
-        std::memcpy(to, &digits, sizeof digits);
-        to += sizeof digits;
-    }
-}
-
-}  // namespace detail
-
-inline unique_id unique_id::make() noexcept {
-    auto& ids = detail::thread_ids;
-    if (ids.next == 0) [[unlikely]] detail::seed(ids);
-    ids.next += 0x9e37'79b9'7f4a'7c15;  // odd, so that it takes every value before one returns (SplitMix64, Steele et al. 2014)
-    std::uint64_t mixed = ids.next;
-    mixed = (mixed ^ mixed >> 30) * 0xbf58'476d'1ce4'e5b9;
-    mixed = (mixed ^ mixed >> 27) * 0x94d0'49bb'1331'11eb;
-    mixed ^= mixed >> 31;
-    unique_id id;
-    std::memcpy(id.digits_.data(), ids.prefix.data(), span_bytes);
-    detail::put_hex(id.digits_.data() + span_bytes, mixed | (mixed == 0));  // a span id is not zero
-    return id;
-}
-
-}  // namespace tollgate::http
-
-#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_ID_HPP
 
 // <tollgate/pipeline/detail/error_response.hpp>
 #ifndef TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
@@ -10990,6 +11137,12 @@ public:
     /// the cookie cannot be derived from it.
     [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
 
+    /// The cookie of the session that a submitted form starts in place of the one with `cookie`, for example a change of the password: the
+    /// same for the same form. About 125 of its bits are derived from the cookie and the body, so that it can be made only from both.
+    [[nodiscard]] static TOLLGATE_DECL secret_text successor_of(std::string_view cookie, std::string_view body);
+    /// Whether this is the `successor_of` some cookie and this body.
+    [[nodiscard]] static TOLLGATE_DECL bool is_successor(std::string_view cookie, std::string_view body);
+
 private:
     std::string name_;
     std::string root_;
@@ -11183,30 +11336,78 @@ public:
             return std::move(checked).error();
         }
         // The login may belong to somebody else by now.
-        if (!*checked || (*checked)->user != session.user) return password_change_response{refused, {}};
+        if (!*checked || (*checked)->user != session.user) {
+            const auto repeated = find_repeated_change(request, now, response);
+            if (!repeated) return repeated.error();
+            if (!*repeated) return password_change_response{refused, {}};
+            throttle_.forgive(key, now);
+            return password_change_response{password_change_response::outcome::repeated, {}};
+        }
         throttle_.succeed(key, now);
         // The new session begins first, so that it ends, too, if the password is changed again. Its cookie is sent last.
-        auto started = begin_session({session.user, session.login, {}}, request, change.client, now);
-        if (!started) return std::move(started).error();
-        const auto cookie_digest = digest_of(started->cookie);
+        const auto chosen = successor_for(request);
+        auto started = begin_session({session.user, session.login, {}}, request, change.client, now, chosen);
+        // The same submission has begun it, and may have ended: it is continued here.
+        const bool is_shared = !started && chosen && started.error().kind == error_kind::conflict;
+        if (!started && !is_shared) return std::move(started).error();
+        const secret_text cookie = is_shared ? *chosen : started->cookie;
+        const auto cookie_digest = digest_of(cookie);
         // Before the change: if they cannot be ended, the password must not change either, or a thief's session would outlive it.
         // This also ends the current session: someone else may know its cookie.
         if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) {
-            (void)store_->end_session(cookie_digest);
+            if (!is_shared) (void)store_->end_session(cookie_digest);
             return std::move(ended).error();
         }
+        auto outcome = changed;
         if (auto set = passwords_->set_password(**checked, change.new_password); !set) {
-            (void)store_->end_session(cookie_digest);
-            if (set.error().kind == error_kind::conflict) return password_change_response{refused, {}};
-            return std::move(set).error();
+            const bool is_conflict = set.error().kind == error_kind::conflict;
+            // Another change, or the same submission: then the new password is right.
+            const bool is_repeated = is_conflict && chosen && is_password_of(session, change.new_password, change.client);
+            if (!is_repeated) {
+                if (is_conflict || !is_shared) (void)store_->end_session(cookie_digest);
+                if (is_conflict) return password_change_response{refused, {}};
+                return std::move(set).error();
+            }
+            outcome = password_change_response::outcome::repeated;
         }
         // Again, for those that began with the old password meanwhile.
         (void)store_->end_sessions_of(session.user, cookie_digest);
-        if (!cookie_.set(started->cookie, response)) return internal_error("the session cookie is malformed");
-        return password_change_response{changed, {}};
+        if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
+        return password_change_response{outcome, {}};
+    }
+
+    /// The contract `repeated_change_source`. A change begins the `session_cookie::successor_of` the cookie and the body of its request.
+    [[nodiscard]] result<bool> find_repeated_change(const http::request& request, instant now, http::response& response)
+        requires password_store<Passwords>
+    {
+        const auto successor = successor_for(request);
+        if (!successor) return false;
+        const bool has_it = session_cookie::is_successor(*cookie_.read(request), request.body);
+        const std::string_view cookie = has_it ? *cookie_.read(request) : std::string_view{*successor};
+        const auto found = store_->find_session(digest_of(cookie));
+        if (!found) return found.error();
+        if (!*found || is_over(**found, now) || !is_recent((*found)->created_at, now, repeated_change_age_max)) return false;
+        if (!has_it && !cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
+        return true;
     }
 
 private:
+    /// How long a change that is submitted again leads to the session that it has begun.
+    static constexpr seconds repeated_change_age_max{60};
+
+    /// The cookie of the session that this form begins; empty if the request has no cookie or no form.
+    [[nodiscard]] std::optional<secret_text> successor_for(const http::request& request) const {
+        const auto cookie = cookie_.read(request);
+        if (!cookie || request.body.empty()) return std::nullopt;
+        return session_cookie::successor_of(*cookie, request.body);
+    }
+
+    /// False if it cannot be checked.
+    [[nodiscard]] bool is_password_of(const session& session, std::string_view password, const ip_address& client) {
+        const auto checked = check({session.login, password, client}, true);
+        return checked && *checked && (*checked)->user == session.user;
+    }
+
     /// Identifies a session on pages: a hash of the digest by which the store finds it, so that pages do not show the digest.
     [[nodiscard]] static std::string listed_id_of(const digest& cookie) {
         return hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
@@ -11259,9 +11460,10 @@ private:
         secret_text cookie;
     };
 
+    /// With the cookie `chosen`, or a random one.
     [[nodiscard]] result<begun_session> begin_session(session session, const http::request& request, const ip_address& client,
-                                                      instant now) {
-        const auto cookie = new_secret(secret_kind::session, random_);
+                                                      instant now, const std::optional<secret_text>& chosen = std::nullopt) {
+        const auto cookie = chosen ? chosen : new_secret(secret_kind::session, random_);
         if (!cookie) return random_source_error();
         session.secret = session_cookie::session_secret_of(*cookie);
 
@@ -11466,7 +11668,7 @@ struct delivery_texts {
     std::string_view week = "7 days";
     std::string_view month = "30 days";
     std::string_view resent = "Deliveries queued again: {} (at most 1,000 at a time).";  ///< a number
-    std::string_view resent_none = "No delivery failed in that time.";
+    std::string_view resent_none = "No failed deliveries are left from that time.";
 
     attempt_texts attempts = {};
     std::string_view milliseconds = "{} ms";  ///< a number
@@ -11602,6 +11804,8 @@ struct form_texts {
         "You were not signed in when you submitted the form, so nothing was changed. Fill it in and submit it again.";
     std::string_view stale =
         "You signed in again after this form was loaded, so nothing was changed. Check the form and submit it again.";
+    std::string_view other_user =  ///< a login
+        "You are signed in as {} now. The form was loaded while another user was signed in, so nothing was changed.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
@@ -11715,6 +11919,11 @@ struct application_texts {
     std::string_view edit_title = "Edit {}";
     std::string_view save = "Save changes";
     std::string_view edited = "The changes were saved.";
+    std::string_view suspended = "Suspended";
+    std::string_view suspended_by_operator =
+        "The operator of this site has suspended the application: it has no access to any account, and no user can authorize it.";
+    std::string_view suspended_with_owner =
+        "The application is suspended because your account was disabled. It has no access to any account.";
     std::string_view own_access = "Access to your own account";
     std::string_view own_access_hint =
         "With its client ID and secret, the application can then get tokens for your accounts without asking anyone "
@@ -11740,6 +11949,8 @@ struct authorization_texts {
     std::string_view application = "Application";
     std::string_view permissions = "Permissions";
     std::string_view since = "Authorized";
+    std::string_view suspended = "Suspended";
+    std::string_view suspended_about = "The application is suspended, so it has no access to your account at the moment.";
     std::string_view revoke = "Revoke";
     std::string_view revoke_warning =
         "{} will lose access to your account immediately. It can request access again. Webhooks that it created will remain: "
@@ -11908,6 +12119,10 @@ struct error_texts {
     message_texts too_long{"Address too long",
                            "The application's request is too long to be kept while you sign in. Sign in first, then start "
                            "again from the application."};
+    message_texts address_too_long{"Address too long", "The address of the page is too long. Check the link that you followed."};
+    message_texts header_too_large{"Request header too large",
+                                   "Your browser sent too much with its request, probably too many cookies. Delete the cookies of this "
+                                   "site in your browser, then try again."};
     message_texts media_type{"Unsupported media type",
                              "This page accepts only HTML form data without a content encoding. Nothing was changed."};
     message_texts too_many{"Too many requests", "Wait a moment, then try again."};
@@ -13474,6 +13689,7 @@ using digests_by_time = std::set<dated_digest>;
 /// Moves a digest to another time. Does not allocate and cannot fail. Precondition: it exists.
 inline void move_in_time(digests_by_time& all, const dated_digest& from, instant to) noexcept {
     auto node = all.extract(from);
+    if (node.empty()) return;  // so that the compiler knows, too
     node.value().at = to;
     all.insert(std::move(node));
 }
@@ -13545,6 +13761,15 @@ public:
         const std::scoped_lock lock{in.mutex};
         const std::size_t at = in.find(key, hash);
         return use(at == none ? nullptr : static_cast<const Row*>(&in.places[at].held.row));
+    }
+
+    /// Returns `use(const Row&)`. Precondition: there is such a row.
+    template <class LookUp, class Use>
+    auto with_existing(const LookUp& key, Use&& use) const {
+        const std::size_t hash = hash_(key);
+        const shard& in = shards_[index(hash)];
+        const std::scoped_lock lock{in.mutex};
+        return use(static_cast<const Row&>(in.places[in.find(key, hash)].held.row));
     }
 
     /// Calls `change(Row&)`, which must not throw, if there is such a row. Returns whether there was.
@@ -13831,7 +14056,7 @@ private:
         auto next = found->second.begin();
         for (std::size_t left = found->second.size(); left > 0; --left) {
             const dated_digest token = *next++;  // `remove` erases the set with its last token
-            if (!by_digest_.with(token.digest, [&](const row* stored) { return chosen(*stored); })) continue;
+            if (!by_digest_.with_existing(token.digest, [&](const row& stored) { return chosen(stored); })) continue;
             remove(parties, token);
             revoked = true;
         }
@@ -14036,7 +14261,7 @@ public:
 
     [[nodiscard]] std::optional<device_code> find(const digest& code) const {
         const auto found = find_row(code);
-        return found == rows_.end() ? std::nullopt : std::optional{describe(*found)};
+        return found == rows_.end() ? std::nullopt : describe(*found);
     }
     [[nodiscard]] std::optional<device_code> find_by_user_code(const digest& user_code) const {
         for (const row& each : rows_)
@@ -14072,10 +14297,12 @@ private:
         std::optional<user_id> answered_by = {};
     };
 
-    [[nodiscard]] device_code describe(const row& stored) const {
+    [[nodiscard]] std::optional<device_code> describe(const row& stored) const {
         const new_device_code& code = stored.code;
-        return {code.device_digest, code.application, applications_.find(code.application)->client_id, code.scopes, code.requested_from,
-                code.created_at,    code.expires_at,  stored.state,                                    stored.answered_by};
+        const auto* const application = applications_.find(code.application);
+        if (application == nullptr) return std::nullopt;
+        return device_code{code.device_digest, code.application, application->client_id, code.scopes,       code.requested_from,
+                           code.created_at,    code.expires_at,  stored.state,           stored.answered_by};
     }
 
     struct is_of {
@@ -15532,6 +15759,24 @@ inline std::string take_openssl_error() {
 
 #endif  // TOLLGATE_BASE_DETAIL_OPENSSL_ERROR_HPP
 
+// <tollgate/base/detail/would_block.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_WOULD_BLOCK_HPP
+#define TOLLGATE_BASE_DETAIL_WOULD_BLOCK_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// Whether `error`, of a non-blocking call, means that it would block: there are two names, with the same number on most systems.
+[[nodiscard]] inline bool would_block(int error) noexcept {
+#if EAGAIN != EWOULDBLOCK
+    if (error == EWOULDBLOCK) return true;
+#endif
+    return error == EAGAIN;
+}
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_WOULD_BLOCK_HPP
+
 // <tollgate/base/detail/client_socket.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
 #define TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
@@ -15573,7 +15818,7 @@ namespace tollgate::inline v0::detail {
     if (tls != nullptr && (SSL_pending(tls) != 0 || BIO_ctrl_pending(SSL_get_rbio(tls)) != 0)) return false;
     char byte = 0;
     const auto peeked = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return peeked < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    return peeked < 0 && would_block(errno);
 }
 
 }  // namespace tollgate::detail
@@ -18986,8 +19231,9 @@ struct owner_columns {
 
 [[nodiscard]] inline auto to_grant(user_id user) {
     return [user](grant_id id, application_id application, std::string& name, std::string& website, scope_set& scopes, instant created_at,
-                  std::optional<instant> last_used_at) {
-        return grant{id, user, application, std::move(name), std::move(website), scopes, created_at, last_used_at};
+                  std::optional<instant> last_used_at, std::optional<suspension> suspended) {
+        return grant{id,     user,       application,  std::move(name), std::move(website),
+                     scopes, created_at, last_used_at, suspended.has_value()};
     };
 }
 
@@ -19336,7 +19582,6 @@ namespace tollgate::inline v0 {
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <climits>
-#include <deque>
 #include <fstream>
 #include <istream>
 #include <variant>
@@ -19922,6 +20167,111 @@ TOLLGATE_DECL bool system_random::fill(std::span<std::byte> bytes) const noexcep
 
 #endif  // TOLLGATE_BASE_SYSTEM_SOURCES_IPP
 
+// <tollgate/http/json_writer.ipp>
+#ifndef TOLLGATE_HTTP_JSON_WRITER_IPP
+#define TOLLGATE_HTTP_JSON_WRITER_IPP
+
+namespace tollgate::inline v0::http {
+
+TOLLGATE_DECL void json_writer::put(std::string_view text) {
+    if (text.size() > buffer_bytes) [[unlikely]] return put_long(text);
+    char* const to = space(text.size());
+    if (!text.empty()) std::memcpy(to, text.data(), text.size());
+    used_ += text.size();
+}
+
+TOLLGATE_DECL json_writer& json_writer::open(char bracket, bool object) {
+    assert(in_object() == named_ && "a member needs a name, and only a member has one");
+    assert(depth_ < depth_max);
+    separate();
+    put(bracket);
+    objects_ = (objects_ & ~(std::uint64_t{1} << depth_)) | std::uint64_t{object} << depth_;
+    ++depth_;
+    follows_value_ = named_ = false;
+    return *this;
+}
+
+TOLLGATE_DECL json_writer& json_writer::close(char bracket, [[maybe_unused]] bool object) {
+    assert(depth_ != 0 && in_object() == object && !named_ && "every end has its begin");
+    --depth_;
+    put(bracket);
+    return end_value();
+}
+
+TOLLGATE_DECL json_writer& json_writer::member_named(std::string_view name) {
+    assert(in_object() && !named_ && "only an object's members have names");
+    separate();
+    put('"');
+    escape(name);
+    put("\":");
+    return end_name();
+}
+
+TOLLGATE_DECL json_writer& json_writer::raw(std::string_view token) {
+    assert(in_object() == named_ && "a member needs a name, and only a member has one");
+    assert(!token.empty());
+    separate();
+    put(token);
+    return end_value();
+}
+
+TOLLGATE_DECL json_writer& json_writer::string(std::string_view value) {
+    assert(in_object() == named_ && "a member needs a name, and only a member has one");
+    if (value.size() > buffer_bytes - 3) {
+        separate();
+        put('"');
+        escape(value);
+        put('"');
+        return end_value();
+    }
+    char* end = space(value.size() + 3);  // comma and quotes
+    *end = ',';
+    end += follows_value_;
+    *end++ = '"';
+    std::size_t plain = 0;
+    for (; plain < value.size() && detail::is_plain_json(value[plain]); ++plain) *end++ = value[plain];
+    if (plain == value.size()) [[likely]] {
+        *end++ = '"';
+        wrote(end);
+        return end_value();
+    }
+    wrote(end);
+    escape(value.substr(plain));
+    put('"');
+    return end_value();
+}
+
+[[gnu::noinline]] TOLLGATE_DECL void json_writer::escape(std::string_view value) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    while (!value.empty()) {
+        const char c = value.front();
+        std::size_t taken = utf8_sequence_bytes(value);
+        if (taken == 0) {
+            put("\xef\xbf\xbd");  // U+FFFD for each byte that does not start a character
+            taken = 1;
+        } else if (taken > 1 || detail::is_plain_json(c)) {
+            put(value.substr(0, taken));
+        } else {
+            switch (c) {
+                case '"': put("\\\""); break;
+                case '\\': put("\\\\"); break;
+                case '\n': put("\\n"); break;
+                case '\r': put("\\r"); break;
+                case '\t': put("\\t"); break;
+                default:
+                    put("\\u00");
+                    put(hex[static_cast<unsigned char>(c) >> 4]);
+                    put(hex[static_cast<unsigned char>(c) & 15]);
+            }
+        }
+        value.remove_prefix(taken);
+    }
+}
+
+}  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_JSON_WRITER_IPP
+
 // <tollgate/http/json_body.ipp>
 #ifndef TOLLGATE_HTTP_JSON_BODY_IPP
 #define TOLLGATE_HTTP_JSON_BODY_IPP
@@ -20033,111 +20383,6 @@ TOLLGATE_DECL result<void> check_json(std::string_view bytes) {
 }  // namespace tollgate::http
 
 #endif  // TOLLGATE_HTTP_JSON_BODY_IPP
-
-// <tollgate/http/json_writer.ipp>
-#ifndef TOLLGATE_HTTP_JSON_WRITER_IPP
-#define TOLLGATE_HTTP_JSON_WRITER_IPP
-
-namespace tollgate::inline v0::http {
-
-TOLLGATE_DECL void json_writer::put(std::string_view text) {
-    if (text.size() > buffer_bytes) [[unlikely]] return put_long(text);
-    char* const to = space(text.size());
-    if (!text.empty()) std::memcpy(to, text.data(), text.size());
-    used_ += text.size();
-}
-
-TOLLGATE_DECL json_writer& json_writer::open(char bracket, bool object) {
-    assert(in_object() == named_ && "a member needs a name, and only a member has one");
-    assert(depth_ < depth_max);
-    separate();
-    put(bracket);
-    objects_ = (objects_ & ~(std::uint64_t{1} << depth_)) | std::uint64_t{object} << depth_;
-    ++depth_;
-    follows_value_ = named_ = false;
-    return *this;
-}
-
-TOLLGATE_DECL json_writer& json_writer::close(char bracket, [[maybe_unused]] bool object) {
-    assert(depth_ != 0 && in_object() == object && !named_ && "every end has its begin");
-    --depth_;
-    put(bracket);
-    return end_value();
-}
-
-TOLLGATE_DECL json_writer& json_writer::member_named(std::string_view name) {
-    assert(in_object() && !named_ && "only an object's members have names");
-    separate();
-    put('"');
-    escape(name);
-    put("\":");
-    return end_name();
-}
-
-TOLLGATE_DECL json_writer& json_writer::raw(std::string_view token) {
-    assert(in_object() == named_ && "a member needs a name, and only a member has one");
-    assert(!token.empty());
-    separate();
-    put(token);
-    return end_value();
-}
-
-TOLLGATE_DECL json_writer& json_writer::string(std::string_view value) {
-    assert(in_object() == named_ && "a member needs a name, and only a member has one");
-    if (value.size() > buffer_bytes - 3) {
-        separate();
-        put('"');
-        escape(value);
-        put('"');
-        return end_value();
-    }
-    char* end = space(value.size() + 3);  // comma and quotes
-    *end = ',';
-    end += follows_value_;
-    *end++ = '"';
-    std::size_t plain = 0;
-    for (; plain < value.size() && detail::is_plain_json(value[plain]); ++plain) *end++ = value[plain];
-    if (plain == value.size()) [[likely]] {
-        *end++ = '"';
-        wrote(end);
-        return end_value();
-    }
-    wrote(end);
-    escape(value.substr(plain));
-    put('"');
-    return end_value();
-}
-
-[[gnu::noinline]] TOLLGATE_DECL void json_writer::escape(std::string_view value) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    while (!value.empty()) {
-        const char c = value.front();
-        std::size_t taken = utf8_sequence_bytes(value);
-        if (taken == 0) {
-            put("\xef\xbf\xbd");  // U+FFFD for each byte that does not start a character
-            taken = 1;
-        } else if (taken > 1 || detail::is_plain_json(c)) {
-            put(value.substr(0, taken));
-        } else {
-            switch (c) {
-                case '"': put("\\\""); break;
-                case '\\': put("\\\\"); break;
-                case '\n': put("\\n"); break;
-                case '\r': put("\\r"); break;
-                case '\t': put("\\t"); break;
-                default:
-                    put("\\u00");
-                    put(hex[static_cast<unsigned char>(c) >> 4]);
-                    put(hex[static_cast<unsigned char>(c) & 15]);
-            }
-        }
-        value.remove_prefix(taken);
-    }
-}
-
-}  // namespace tollgate::http
-
-#endif  // TOLLGATE_HTTP_JSON_WRITER_IPP
 
 // <tollgate/base/detail/encoding.ipp>
 #ifndef TOLLGATE_BASE_DETAIL_ENCODING_IPP
@@ -22066,6 +22311,90 @@ TOLLGATE_DECL void metrics_writer::write_sample(std::string_view value, std::ini
 
 #endif  // TOLLGATE_MONITORING_METRICS_IPP
 
+// <tollgate/http/detail/request_id.ipp>
+#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP
+#define TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP
+
+namespace tollgate::inline v0::http {
+
+TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= request_id_bytes_max &&
+           std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+namespace detail {
+
+[[nodiscard]] inline bool is_hex(std::string_view text) noexcept {
+    return std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
+}
+
+[[nodiscard]] inline bool is_trace_part(std::string_view text) noexcept {
+    return is_hex(text) && text.find_first_not_of('0') != std::string_view::npos;
+}
+
+TOLLGATE_DECL void seed(id_sequence& ids) noexcept {
+    std::array<std::uint64_t, 2> random{};
+    if (!system_random{}.fill(std::as_writable_bytes(std::span{random}))) {
+        // Ids need not be secret: time and the address of the thread's own memory tell processes and threads apart.
+        random[0] = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+        random[1] = random[0] ^ reinterpret_cast<std::uintptr_t>(&ids);
+    }
+    put_hex(ids.prefix.data(), random[0] | 1);  // a trace id is not zero
+    ids.next = random[1] | 1;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<traceparent> traceparent::parse(std::string_view text) noexcept {
+    constexpr std::size_t version_00_bytes = 55;
+    if (text.size() < version_00_bytes || text[2] != '-' || text[35] != '-' || text[52] != '-') return std::nullopt;
+    const auto version = text.substr(0, 2);
+    if (!detail::is_hex(version) || version == "ff") return std::nullopt;
+    const bool longer = text.size() > version_00_bytes;
+    if (longer && (version == "00" || text[version_00_bytes] != '-')) return std::nullopt;
+    traceparent parent{text.substr(3, 32), text.substr(36, 16)};
+    const auto flags = text.substr(53, 2);
+    if (!detail::is_trace_part(parent.trace_id) || !detail::is_trace_part(parent.parent_id) || !detail::is_hex(flags))
+        return std::nullopt;
+    parent.sampled = (hex_value(flags[1]) & 1) != 0;
+    return parent;
+}
+
+TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::string_view span_id, bool sampled) {
+    return std::string{"00-"}.append(trace_id).append("-").append(span_id).append(sampled ? "-01" : "-00");
+}
+
+}  // namespace tollgate::http
+
+#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP
+
+// <tollgate/pipeline/current_request.ipp>
+#ifndef TOLLGATE_PIPELINE_CURRENT_REQUEST_IPP
+#define TOLLGATE_PIPELINE_CURRENT_REQUEST_IPP
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL std::optional<request_ids> current_request() noexcept {
+    const auto* const scope = pipeline::request_scope::current;
+    if (scope == nullptr) return std::nullopt;
+    return scope->ids();
+}
+
+namespace pipeline {
+
+TOLLGATE_DECL request_ids request_scope::ids() const noexcept {
+    request_ids ids{http::request_id_of(*request_, *generated_), generated_->view(), generated_->span()};
+    if (request_->fields.count(http::field_id::traceparent) == 1)
+        if (const auto sent = http::traceparent::parse(request_->fields.find(http::field_id::traceparent))) ids.trace_id = sent->trace_id;
+    return ids;
+}
+
+}  // namespace pipeline
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_PIPELINE_CURRENT_REQUEST_IPP
+
 // <tollgate/http/detail/client_address.ipp>
 #ifndef TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_IPP
 #define TOLLGATE_HTTP_DETAIL_CLIENT_ADDRESS_IPP
@@ -22519,63 +22848,6 @@ TOLLGATE_DECL bool find_quota(const user_directory_ref& users, http::thread_kind
 }  // namespace tollgate::pipeline
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_IPP
-
-// <tollgate/http/detail/request_id.ipp>
-#ifndef TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP
-#define TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP
-
-namespace tollgate::inline v0::http {
-
-TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept {
-    return !text.empty() && text.size() <= request_id_bytes_max &&
-           std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
-}
-
-namespace detail {
-
-[[nodiscard]] inline bool is_hex(std::string_view text) noexcept {
-    return std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
-}
-
-[[nodiscard]] inline bool is_trace_part(std::string_view text) noexcept {
-    return is_hex(text) && text.find_first_not_of('0') != std::string_view::npos;
-}
-
-TOLLGATE_DECL void seed(id_sequence& ids) noexcept {
-    std::array<std::uint64_t, 2> random{};
-    if (!system_random{}.fill(std::as_writable_bytes(std::span{random}))) {
-        // Ids need not be secret: time and the address of the thread's own memory tell processes and threads apart.
-        random[0] = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-        random[1] = random[0] ^ reinterpret_cast<std::uintptr_t>(&ids);
-    }
-    put_hex(ids.prefix.data(), random[0] | 1);  // a trace id is not zero
-    ids.next = random[1] | 1;
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL std::optional<traceparent> traceparent::parse(std::string_view text) noexcept {
-    constexpr std::size_t version_00_bytes = 55;
-    if (text.size() < version_00_bytes || text[2] != '-' || text[35] != '-' || text[52] != '-') return std::nullopt;
-    const auto version = text.substr(0, 2);
-    if (!detail::is_hex(version) || version == "ff") return std::nullopt;
-    const bool longer = text.size() > version_00_bytes;
-    if (longer && (version == "00" || text[version_00_bytes] != '-')) return std::nullopt;
-    traceparent parent{text.substr(3, 32), text.substr(36, 16)};
-    const auto flags = text.substr(53, 2);
-    if (!detail::is_trace_part(parent.trace_id) || !detail::is_trace_part(parent.parent_id) || !detail::is_hex(flags))
-        return std::nullopt;
-    parent.sampled = (hex_value(flags[1]) & 1) != 0;
-    return parent;
-}
-
-TOLLGATE_DECL std::string make_traceparent(std::string_view trace_id, std::string_view span_id, bool sampled) {
-    return std::string{"00-"}.append(trace_id).append("-").append(span_id).append(sampled ? "-01" : "-00");
-}
-
-}  // namespace tollgate::http
-
-#endif  // TOLLGATE_HTTP_DETAIL_REQUEST_ID_IPP
 
 // <tollgate/pipeline/detail/error_response.ipp>
 #ifndef TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
@@ -23450,6 +23722,28 @@ TOLLGATE_DECL std::string session_cookie::session_secret_of(std::string_view coo
     return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
+namespace detail {
+
+/// The rest of a successor is derived from its family, so that it can be recognized without the cookie before it.
+[[nodiscard]] inline secret_text complete_successor(std::string_view family, std::string_view body) {
+    std::string text{family};
+    text.resize(secret_text_bytes, '0');
+    return make_successor(text, sha256(body));
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL secret_text session_cookie::successor_of(std::string_view cookie, std::string_view body) {
+    const auto derived = hmac_sha256({.key = cookie, .message = std::string{"session after a form\0", 21}.append(sha256(body).raw())});
+    std::array<std::byte, digest::size_bytes> bytes;
+    std::memcpy(bytes.data(), derived.bytes().data(), bytes.size());
+    return detail::complete_successor(family_of(make_secret(secret_kind::session, bytes)), body);
+}
+
+TOLLGATE_DECL bool session_cookie::is_successor(std::string_view cookie, std::string_view body) {
+    return is_well_formed(secret_kind::session, cookie) && detail::complete_successor(family_of(cookie), body) == cookie;
+}
+
 TOLLGATE_DECL browser_cookie::browser_cookie(const session_settings& settings)
     : name_{cookie_name_of(settings.auth_url, settings.cookie_name, "browser")},
       key_{settings.browser_key},
@@ -23570,6 +23864,10 @@ TOLLGATE_DECL page_texts german_texts() {
              .too_long = {"Adresse zu lang",
                           "Die Anfrage der Anwendung ist zu lang, um sie während der Anmeldung aufzubewahren. Melden Sie "
                           "sich zuerst an und beginnen Sie dann in der Anwendung von vorn."},
+             .address_too_long = {"Adresse zu lang", "Die Adresse der Seite ist zu lang. Prüfen Sie den Link, dem Sie gefolgt sind."},
+             .header_too_large = {"Anfragekopf zu groß",
+                                  "Ihr Browser hat mit der Anfrage zu viel gesendet, vermutlich zu viele Cookies. Löschen Sie in Ihrem "
+                                  "Browser die Cookies dieser Website und versuchen Sie es dann erneut."},
              .media_type = {"Medientyp nicht unterstützt",
                             "Diese Seite akzeptiert nur HTML-Formulardaten ohne Inhaltskodierung. Es wurde nichts geändert."},
              .too_many = {"Zu viele Anfragen", "Warten Sie einen Moment und versuchen Sie es dann erneut."},
@@ -23597,6 +23895,8 @@ TOLLGATE_DECL page_texts german_texts() {
                                 "Sie es erneut aus und senden Sie es ab.",
                   .stale = "Sie haben sich nach dem Laden dieses Formulars erneut angemeldet, daher wurde nichts geändert. Prüfen Sie "
                            "das Formular und senden Sie es noch einmal ab.",
+                  .other_user = "Sie sind jetzt als {} angemeldet. Das Formular wurde geladen, als ein anderer Benutzer angemeldet war, "
+                                "daher wurde nichts geändert.",
                   .actions = "Aktionen",
                   .created = "Erstellt",
                   .last_used = "Zuletzt verwendet",
@@ -23739,6 +24039,10 @@ TOLLGATE_DECL page_texts german_texts() {
              .edit_title = "{} bearbeiten",
              .save = "Änderungen speichern",
              .edited = "Die Änderungen wurden gespeichert.",
+             .suspended = "Gesperrt",
+             .suspended_by_operator = "Der Betreiber dieser Website hat die Anwendung gesperrt: Sie hat auf kein Konto Zugriff, und "
+                                      "niemand kann sie autorisieren.",
+             .suspended_with_owner = "Die Anwendung ist gesperrt, weil Ihr Konto deaktiviert wurde. Sie hat auf kein Konto Zugriff.",
              .own_access = "Zugriff auf Ihr eigenes Konto",
              .own_access_hint = "Mit Client-ID und Client-Secret kann die Anwendung dann ohne Rückfrage Token für Ihre Konten "
                                 "abrufen (Client-Credentials-Grant). Wenn Sie dies deaktivieren, werden diese Token widerrufen.",
@@ -23759,6 +24063,8 @@ TOLLGATE_DECL page_texts german_texts() {
              .application = "Anwendung",
              .permissions = "Berechtigungen",
              .since = "Autorisiert",
+             .suspended = "Gesperrt",
+             .suspended_about = "Die Anwendung ist gesperrt und hat daher zurzeit keinen Zugriff auf Ihr Konto.",
              .revoke = "Widerrufen",
              .revoke_warning = "{} verliert sofort den Zugriff auf Ihr Konto. Die Anwendung kann erneut um Zugriff bitten. "
                                "Webhooks, die sie angelegt hat, bleiben: Prüfen Sie sie auf der Seite „Webhooks“.",
@@ -23866,7 +24172,7 @@ TOLLGATE_DECL page_texts german_texts() {
              .week = "7 Tagen",
              .month = "30 Tagen",
              .resent = "Erneut gesendete Zustellungen: {} (höchstens 1.000 auf einmal).",
-             .resent_none = "In dieser Zeit ist keine Zustellung fehlgeschlagen.",
+             .resent_none = "Aus dieser Zeit gibt es keine fehlgeschlagenen Zustellungen mehr.",
              .attempts = detail::german_attempts,
              .milliseconds = "{} ms",
              .seconds = "{} s",
@@ -25410,7 +25716,7 @@ public:
 
     [[nodiscard]] localized_pages in(const page_language& language) const noexcept;
 
-    /// The page of what the server refused.
+    /// The page of what the server refused. `refused.reason` is for programs and in English.
     TOLLGATE_COLD void respond_refusal(const http::refusal& refused, http::response& response) const;
 
 private:
@@ -25674,7 +25980,9 @@ template <random_source Random>
 /// What a form token is bound to: it is valid for this session, this purpose and this text only.
 struct form_binding {
     form_binding(const session& session, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
-        : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {}
+        : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {
+        login = session.login;
+    }
     /// Without a session: bound to a secret of the browser.
     form_binding(std::string_view secret_, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
         : secret{secret_}, purpose{purpose_}, signed_text{signed_text_} {}
@@ -25682,13 +25990,14 @@ struct form_binding {
     std::string_view secret;       ///< of the session; empty: no token is valid
     std::string_view purpose;      ///< what the form does, such as `tokens/create`
     std::string_view signed_text;  ///< what else must be submitted unchanged, such as the parameters of a request
+    std::string_view login = {};   ///< of the session; the token has a hash of it, see `is_for_other_user`
 };
 
 /// The name of the hidden field.
 inline constexpr std::string_view form_token_name = "form_token";
 
-/// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, and an HMAC with the session's secret.
-/// `[A-Za-z0-9_.-]` only.
+/// The CSRF token of a form (OWASP, "HMAC based token pattern"): the nonce, an HMAC with the session's secret and, for a session, a hash
+/// of the nonce and the login. `[A-Za-z0-9_.-]` only.
 [[nodiscard]] TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce);
 
 /// A token with a new nonce. Error (internal) for a session without a secret, and if the random source fails.
@@ -25703,6 +26012,13 @@ template <class Random>
 /// The nonce of a token that was made with this binding; empty for any other text, and for a session without a secret.
 [[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding,
                                                                        std::string_view text);
+
+/// Whether a token was made for a session with another login, which has ended since: somebody else has signed in. The hash in the token
+/// reveals nothing that the page of the form does not show. False for a text that is no token of a session.
+[[nodiscard]] TOLLGATE_DECL bool is_for_other_user(const session& session, std::string_view token);
+
+/// Why a form is shown again that came with the token of a session before this one.
+[[nodiscard]] TOLLGATE_DECL std::string stale_reason(const session& session, std::string_view token, const form_texts& texts);
 
 /// The errors of a submitted form, in the order of its fields. One with an empty field is about the whole form.
 class form_faults {
@@ -25783,7 +26099,11 @@ struct form_target {
     std::string_view url;
     std::string_view form_token;  ///< omitted if empty
     std::vector<std::pair<std::string_view, std::string>> hidden = {};
+    std::string item_mark = {};  ///< proves that the page listed the item that the form is about; omitted if empty
 };
+
+/// The name of the hidden field with the `item_mark`.
+inline constexpr std::string_view item_mark_name = "item_mark";
 
 /// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script. It gets
 /// the focus. Browsers without popovers show it from the start, and focus the first one.
@@ -25796,6 +26116,7 @@ struct confirmation {
     std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
     std::string typed_label = {};
     const form_faults* faults = nullptr;  ///< of `typed_name`, whose form was refused: it is open
+    bool is_open = false;                 ///< the form came with the token of another session, and is shown again
 };
 
 /// Begins a form; `</form>` ends it.
@@ -26201,7 +26522,7 @@ struct exchange_context {
     const auto& lifetimes = context.settings;
     std::optional<token_rotation> rotation;
     if (context.client.type == client_type::public_client || lifetimes.oauth.rotates_all_refresh_tokens) {
-        rotation = new_rotation(exchange.refresh_token, lifetimes, random);
+        rotation = oauth::new_rotation(exchange.refresh_token, lifetimes, random);
         if (!rotation) return random_source_error();
     }
     const auto refreshed = grants.refresh_access_token({
@@ -26328,7 +26649,7 @@ struct authorization_page {
             return pages.respond_status(response, http::status::forbidden);
 
         context.note_client(sent.find("client_id").value_or(""));
-        auto judged = judge_request(sent, store, settings.services, [&](user_id user) { return is_active(sessions, user); });
+        auto judged = oauth::judge_request(sent, store, settings.services, [&](user_id user) { return is_active(sessions, user); });
         if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged)) {
             context.error = to_code(*failure);
@@ -26439,7 +26760,7 @@ private:
         const auto granted = store.granted_scopes(session->user, call.authorization.client.id);
         if (!granted) return send_error(call, granted.error());
         if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return ask(call, *session);
-        const auto code = new_secret(secret_kind::authorization_code, policies.random());
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
         if (!code) return send_error(call, random_source_error());
         auto new_code = code_for(call, session->user, *code);
         new_code.only_if_granted = true;
@@ -26479,8 +26800,8 @@ private:
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
         const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
-        // The form of a session that was replaced, for example by signing in again in another tab: the user decides again.
-        if (!nonce) return show_consent(call, *session, pages.texts().forms.stale);
+        // The form of a session that was replaced, for example by signing in again in another tab: who is signed in now decides.
+        if (!nonce) return show_consent(call, *session, web::stale_reason(*session, form_token, pages.texts().forms));
         apply_decision(call, {.key = session->secret, .nonce = *nonce, .user = session->user, .signed_text = signed_text});
     }
 
@@ -26611,7 +26932,7 @@ private:
         const bool remembered =
             made_at <= call.context.now() && call.context.now() < made_at + seconds{limits::spent_code_seconds};
         if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
-        const auto code = new_secret(secret_kind::authorization_code, policies.random());
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
         if (!code) return send_error(call, random_source_error());
         store_and_send_code(call, derivation.user, *code);
     }
@@ -26652,7 +26973,7 @@ private:
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url(target_of(call), code), call.response);
-        remove_expired(store, policies.observer(), call.context.now(), 1);
+        oauth::remove_expired(store, policies.observer(), call.context.now(), 1);
     }
 
     void respond_store_failure(const authorization_call& call, const error& error) const {
@@ -26682,7 +27003,8 @@ private:
 
     /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.
     void redirect_to_page(std::string_view url, http::response& response) const {
-        if (url.size() > limits::target_bytes_max) return pages.respond_status(response, http::status::uri_too_long);
+        if (url.size() > limits::target_bytes_max)
+            return pages.respond_message(response, http::status::uri_too_long, pages.texts().errors.too_long);
         redirect_to(url, response);
     }
 
@@ -26901,15 +27223,15 @@ struct client_endpoints {
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
         const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
-        auto judged = issue_tokens(read->sent, exchange, store, policies.random(), policies.scope_checker());
+        auto judged = oauth::issue_tokens(read->sent, exchange, store, policies.random(), policies.scope_checker());
         if (!judged && judged.error().kind == error_kind::too_many_requests)
             return refuse_for_now(judged.error().retry_at, response, judged.error().message);
         if (!judged) return respond_error(judged.error(), response);
         if (const auto* error = std::get_if<failure>(&*judged)) return refuse_exchange(*read, *error, response);
         if (const auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
-                policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user, read->client.name,
-                                                            context.client, context.now()});
+                policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user,
+                                                                      read->client.name, context.client, context.now()});
             return refuse_exchange(*read, reused->reason, response);
         }
         const auto& issued = std::get<token_response>(*judged);
@@ -26920,7 +27242,7 @@ struct client_endpoints {
         }
         write_tokens(response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        remove_expired(store, policies.observer(), context.now(), rows_added);
+        oauth::remove_expired(store, policies.observer(), context.now(), rows_added);
     }
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
@@ -26981,8 +27303,8 @@ struct client_endpoints {
         // A user's code is short enough to be drawn twice.
         constexpr int draws_max = 3;
         for (int draws = 1;; ++draws) {
-            const auto device = new_secret(secret_kind::device_code, policies.random());
-            const auto user = new_user_code(policies.random());
+            const auto device = tollgate::new_secret(secret_kind::device_code, policies.random());
+            const auto user = oauth::new_user_code(policies.random());
             if (!device || !user) return respond_error(random_source_error(), response);
             const auto created = store.create_device_code({.device_digest = digest_of(*device),
                                                            .user_digest = digest_of_user_code(*user),
@@ -26996,7 +27318,7 @@ struct client_endpoints {
             write_device_response(response, {.device_code = *device, .user_code = *user, .settings = settings});
             break;
         }
-        remove_expired(store, policies.observer(), context.now(), 1);
+        oauth::remove_expired(store, policies.observer(), context.now(), 1);
     }
 
 private:
@@ -27105,7 +27427,7 @@ private:
         }
         auto& [sent, credentials] = std::get<client_request>(read);
         state.note_client(credentials.client_id);
-        auto found = authenticate_client(credentials, store);
+        auto found = oauth::authenticate_client(credentials, store);
         if (!found) {
             respond_error(found.error(), response);
             return std::nullopt;
@@ -27183,11 +27505,13 @@ private:
 #ifndef TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
 #define TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
 
-/// Pages that show a secret once.
+/// Pages that show what only the redirect to them says.
 namespace tollgate::inline v0::web {
 
-/// How long a sealed text can be opened: a redirect takes seconds, a slow connection perhaps a minute.
+/// How long a sealed text can be opened: as long as a user may need for a decision on its page.
 inline constexpr seconds sealed_text_lifetime{300};
+/// The same for one that shows a secret. It can be reloaded until then, and is gone soon after.
+inline constexpr seconds sealed_secret_lifetime{120};
 
 using seal_nonce = aes_gcm_nonce;
 
@@ -27200,31 +27524,10 @@ using seal_nonce = aes_gcm_nonce;
 /// How far the clocks of two nodes may differ, so that one can open what another has just sealed.
 inline constexpr seconds sealed_in_future_max{60};
 
-/// The text that was sealed for this session; empty for any other, after `sealed_text_lifetime`, and more than
-/// `sealed_in_future_max` before it was sealed.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed,
-                                                                   instant now);
-
-/// Remembers which sealed texts were used. Bounded: beyond `remembered_max` the oldest is forgotten and could be used again. Any thread;
-/// each process has its own.
-class used_once {
-public:
-    /// False if it was claimed before. If it throws std::bad_alloc, nothing is claimed.
-    [[nodiscard]] bool claim(std::string_view text) {
-        const std::scoped_lock held{mutex_};
-        // A search takes some 10 us, for pages that users meet a few times a day.
-        if (std::find(claimed_.begin(), claimed_.end(), text) != claimed_.end()) return false;
-        claimed_.emplace_back(text);
-        if (claimed_.size() > remembered_max) claimed_.pop_front();
-        return true;
-    }
-
-private:
-    static constexpr std::size_t remembered_max = 4096;
-
-    std::mutex mutex_;
-    std::deque<std::string> claimed_;  // the oldest first
-};
+/// The text that was sealed for this session; empty for any other, after `lifetime`, and more than `sealed_in_future_max` before it was
+/// sealed.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now,
+                                                                   seconds lifetime = sealed_text_lifetime);
 
 }  // namespace tollgate::web
 
@@ -27251,6 +27554,9 @@ struct device_form_view {
     std::string_view notice = {};  ///< why the form is shown again; empty unless it is
 };
 TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view);
+
+/// The query parameter of the page that asks for a decision: the code that the user typed, sealed, so that no link skips typing it.
+inline constexpr std::string_view device_request_name = "request";
 
 /// The query parameter of the page that shows the result of a decision: a sealed name of that page.
 inline constexpr std::string_view device_result_name = "result";
@@ -27301,6 +27607,7 @@ struct device_page {
         const device_call call{request, sent, **found, context, response, url};
         if (request.method == http::method::post) return handle_form(call);
         if (const auto result = sent.find(device_result_name)) return show_result(call, *result);
+        if (const auto typed = sent.find(device_request_name)) return show_typed_request(call, *typed);
         show_form(call, {});
     }
 
@@ -27339,8 +27646,8 @@ private:
         if (!is_valid && token.empty()) return pages.respond_status(call.response, http::status::forbidden);
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
         // The form of a session that was replaced, for example by signing in again in another tab, is shown again.
-        const std::string_view notice = is_valid ? std::string_view{} : pages.texts().forms.stale;
-        if (!is_valid && !decides) return show_form(call, {}, notice);
+        const auto notice = is_valid ? std::string{} : web::stale_reason(call.signed_in, token, pages.texts().forms);
+        if (!is_valid && !decides) return show_form(call, {}, notice, web::is_for_other_user(call.signed_in, token));
         if (decided == decision::other_user && is_valid) return sign_out(call, *code);
 
         const auto key = limit_key::of(call.signed_in.user);
@@ -27353,7 +27660,8 @@ private:
         if (*found && !may_be_guess) return answer(call, **found, decided);
         const bool is_pending =
             *found && (*found)->state == device_code_state::pending && !has_expired(**found, call.context.now());
-        if (is_pending) return show_request(call, *code, **found, notice);
+        if (is_pending && !notice.empty()) return show_request(call, *code, **found, notice, with_code(call.url, code));
+        if (is_pending) return redirect_to_request(call, *code);
         if (may_be_guess) static_cast<void>(limiter.take(key, settings.oauth.user_code_attempts, call.context.now()));
         show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
     }
@@ -27372,18 +27680,44 @@ private:
         show_form(call, faults);
     }
 
-    void show_form(const device_call& call, const web::form_faults& faults, std::string_view notice = {}) const {
+    /// `is_empty`: without the code of the request.
+    void show_form(const device_call& call, const web::form_faults& faults, std::string_view notice = {}, bool is_empty = false) const {
         if (!notice.empty()) call.response.set_status(http::status::forbidden);
         const auto token = new_form_token(call, device_code_purpose, {});
         if (!token) return respond_error(token.error(), call.response);
         auto typed = call.typed();
-        if (typed.size() > user_code_typed_bytes_max) typed.clear();
+        if (is_empty || typed.size() > user_code_typed_bytes_max) typed.clear();
         const device_form_view view{pages.texts(), call.url, *token, typed, faults, notice};
         const auto path = pages.path_of(with_code(call.url, parse_user_code(typed)));
         auto frame = make_frame(call);
         frame.path = path;
         frame.has_errors = !faults.empty() || !notice.empty();
         pages.respond(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
+    }
+
+    /// The page that asks for a decision has a URL of its own, to which the browser can return.
+    void redirect_to_request(const device_call& call, const std::string& code) const {
+        redirect_to_sealed(call, with_code(call.url, code).append("&").append(device_request_name).append("="), code);
+    }
+
+    /// The form if this session has not typed a code recently; the result if there is one.
+    void show_typed_request(const device_call& call, std::string_view sealed) const {
+        const auto text = web::open_sealed(call.signed_in, sealed, call.context.now());
+        const auto code = text ? parse_user_code(*text) : std::nullopt;
+        if (!code) return show_form(call, {});
+        const auto found = store.find_device_code(digest_of_user_code(*code));
+        if (!found) return respond_error(found.error(), call.response);
+        if (!*found || has_expired(**found, call.context.now())) return show_fault(call, pages.texts().device.unknown, http::status::ok);
+        const auto own_url = with_code(call.url, code).append("&").append(device_request_name).append("=").append(sealed);
+        if ((*found)->state == device_code_state::pending) return show_request(call, *code, **found, {}, own_url);
+        const device_decision same{.user_digest = digest_of_user_code(*code),
+                                   .user = call.signed_in.user,
+                                   .answer = (*found)->state,
+                                   .redirect = {},
+                                   .now = call.context.now()};
+        respond_result(call, *find_device_result(device_result_of({false, (*found)->state, (*found)->answered_by}, same),
+                                                 pages.texts().device),
+                       own_url);
     }
 
     /// The application of a request. Empty if the page has been answered: it does not exist any more, or gets no codes.
@@ -27400,7 +27734,9 @@ private:
         return *std::move(client);
     }
 
-    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice) const {
+    /// `own_url`: where this page can be requested again.
+    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice,
+                      std::string_view own_url) const {
         const auto client = find_client(call, request);
         if (!client) return;
         const auto token = new_form_token(call, device_decision_purpose, code);
@@ -27408,7 +27744,7 @@ private:
         const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(),       call.url,     *token, code,
                                        *client,       request,               call.signed_in.login, sessions.signs_in(), notice};
         if (!notice.empty()) call.response.set_status(http::status::forbidden);
-        const auto path = pages.path_of(with_code(call.url, code));
+        const auto path = pages.path_of(own_url);
         const auto title = fill_in(pages.texts().consent.title, client->name);
         auto frame = make_frame(call);
         frame.title = title;
@@ -27446,17 +27782,21 @@ private:
         if (!answered) return respond_error(answered.error(), call.response);
         if (client && (*answered)->is_new) report_granted(call, client->name);
         redirect_to_result(call, device_result_of(**answered, decision));
-        remove_expired(store, policies.observer(), call.context.now(), 1);
+        oauth::remove_expired(store, policies.observer(), call.context.now(), 1);
     }
 
     /// The name of the result is encrypted for the session, so that no link shows a result that there was not.
     void redirect_to_result(const device_call& call, std::string_view result) const {
+        redirect_to_sealed(call, call.url + "?" + std::string{device_result_name} + "=", result);
+    }
+
+    /// To `url` followed by the text, sealed for the session.
+    void redirect_to_sealed(const device_call& call, std::string url, std::string_view text) const {
         web::seal_nonce nonce;
         if (!policies.random().fill(nonce)) return respond_error(random_source_error(), call.response);
-        const auto sealed = web::seal(call.signed_in, result, nonce, call.context.now());
-        if (!sealed) return respond_error(internal_error("the result of a decision could not be sealed"), call.response);
-        const auto url = call.url + "?" + std::string{device_result_name} + "=" + *sealed;
-        if (const auto redirected = web::respond_see_other(call.response, pages.site(), url); !redirected)
+        const auto sealed = web::seal(call.signed_in, text, nonce, call.context.now());
+        if (!sealed) return respond_error(internal_error("a part of the device page's URL could not be sealed"), call.response);
+        if (const auto redirected = web::respond_see_other(call.response, pages.site(), url.append(*sealed)); !redirected)
             respond_error(redirected.error(), call.response);
     }
 
@@ -27465,13 +27805,20 @@ private:
         const auto name = web::open_sealed(call.signed_in, sealed, call.context.now());
         const message_texts* const texts = name ? find_device_result(*name, pages.texts().device) : nullptr;
         if (texts == nullptr) return show_form(call, {});
-        const auto explanation = fill_in(texts->explanation, call.signed_in.login);
-        pages.respond_message(call.response, http::status::ok, {texts->heading, explanation}, make_frame(call));
+        respond_result(call, *texts, call.url + "?" + std::string{device_result_name} + "=" + std::string{sealed});
+    }
+
+    void respond_result(const device_call& call, const message_texts& texts, std::string_view own_url) const {
+        const auto explanation = fill_in(texts.explanation, call.signed_in.login);
+        const auto path = pages.path_of(own_url);
+        auto frame = make_frame(call);
+        frame.path = path;
+        pages.respond_message(call.response, http::status::ok, {texts.heading, explanation}, frame);
     }
 
     void report_granted(const device_call& call, std::string client_name) const {
-        policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user, std::move(client_name), call.context.client,
-                                         call.context.now()});
+        policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user, std::move(client_name),
+                                                    call.context.client, call.context.now()});
     }
 
     [[nodiscard]] page_frame make_frame(const device_call& call) const {
@@ -27610,6 +27957,7 @@ private:
     template <class Act>
     void guard(const http::request& request, http::response& response, const pipeline::request_start& start, Act act) noexcept {
         {
+            const pipeline::request_scope scope{request, start.id};
             request_state context;
             context.start = start;
             context.judged_at = policies_.clock().now();
@@ -28071,6 +28419,23 @@ inline constexpr std::string_view change_password_action = "change_password";
 /// The query parameter, and the hidden field of forms, that names the page of a list, from 1.
 inline constexpr std::string_view page_number_name = "page";
 
+/// Proves that a page of this session listed the item that these fields name, so that a form about an item that is gone can be told
+/// from one about an item that never was. `value_of(name)` is empty for a field that is missing.
+template <class ValueOf>
+[[nodiscard]] std::string item_mark_of(const session& session, ValueOf value_of) {
+    std::string message{"listed item\0", 12};
+    for (const std::string_view each : {"token", "application", "session", "account", "hook", "delivery"})
+        message.append(value_of(each)).append(1, '\0');
+    constexpr std::size_t mark_bytes = 12;
+    return base64url_encode(hmac_sha256({.key = session.secret, .message = message}).raw().substr(0, mark_bytes));
+}
+
+/// Why a form that came with the token of another session is shown again. Views: valid during the call.
+struct stale_form {
+    std::string_view reason = {};                 ///< empty: no form is shown again
+    const http::form_fields* submitted = nullptr;  ///< null if another user submitted it
+};
+
 /// What settings pages are rendered from. Views: valid during the call.
 struct page_view {
     const page_texts& texts;
@@ -28079,9 +28444,10 @@ struct page_view {
     std::string_view form_token;
     std::string_view root = {};  ///< of the pages in this language
     std::string_view done = {};  ///< the action that redirected here; empty for none
-    bool is_stale = false;       ///< the form came with the token of another session and is shown again
+    stale_form stale = {};
     instant now{};
     std::size_t page_number = 1;  ///< of a list, as requested
+    const tollgate::session* session = nullptr;  ///< marks items with its secret; null: no marks
 
     /// This page of a list, with this query.
     [[nodiscard]] std::string list_url(std::string query = {}) const {
@@ -28094,9 +28460,24 @@ struct page_view {
     /// A form of this page. `action` is the value of `action_name`; without one, the form creates an item.
     [[nodiscard]] web::form_target form(std::string_view action = {},
                                         std::vector<std::pair<std::string_view, std::string>> fields = {}) const {
+        std::string mark;
+        if (session != nullptr && !action.empty() && !fields.empty())
+            mark = item_mark_of(*session, [&](std::string_view name) {
+                for (const auto& [field, value] : fields)
+                    if (field == name) return std::string_view{value};
+                return std::string_view{};
+            });
         if (!action.empty()) fields.emplace(fields.begin(), action_name, action);
         if (page_number > 1) fields.emplace_back(page_number_name, std::to_string(page_number));  // to return to it
-        return {.url = url, .form_token = form_token, .hidden = std::move(fields)};
+        return {.url = url, .form_token = form_token, .hidden = std::move(fields), .item_mark = std::move(mark)};
+    }
+
+    /// Whether this is the form that is shown again. Where it leads back to, and the secret that it replaces, may have changed.
+    [[nodiscard]] bool is_stale(const web::form_target& form) const {
+        if (stale.submitted == nullptr) return false;
+        return std::all_of(form.hidden.begin(), form.hidden.end(), [&](const auto& field) {
+            return field.first == page_number_name || stale.submitted->value_of(field.first) == field.second;
+        });
     }
 };
 
@@ -28109,7 +28490,7 @@ inline constexpr std::string_view signed_out_done = "signed_out";  ///< nothing:
 /// The query parameter that names the application or webhook to edit.
 inline constexpr std::string_view edit_name = "edit";
 
-/// The query parameter with a sealed `secret_view`.
+/// The query parameter with a sealed `secret_view`, which can be reloaded for a short time.
 inline constexpr std::string_view shown_name = "shown";
 
 /// What is known of a request so far.
@@ -28155,16 +28536,16 @@ struct page_environment {
     tollgate::policies policies;
     web::page_renderer renderer;
     window_limiter limiter{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
-    web::used_once used{};  ///< secrets that were shown
 
     /// The path of a page.
     [[nodiscard]] std::string url_of(page which, const web::page_language& language) const {
         return renderer.in(language).url(find_path(which).path());
     }
+
     /// Whether there is such a page: some depend on what users and sessions can do.
     [[nodiscard]] bool is_served(page which) const noexcept {
         if (which == page::activity) return users.has_activity();
-        if (which == page::security) return (sessions.lists_sessions() || sessions.changes_passwords());
+        if (which == page::security) return sessions.lists_sessions() || sessions.changes_passwords();
         return which != page::none && (sessions.signs_in() || (which != page::sign_in && which != page::sign_out));
     }
 };
@@ -28185,7 +28566,8 @@ public:
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
     [[nodiscard]] page_view view() const noexcept {
-        return {texts(), language.scopes, url_, form_token, language.root, query.value_of(done_name), is_stale_, now, page_number()};
+        return {texts(), language.scopes, url_,          form_token, language.root, query.value_of(done_name),
+                stale_,  now,             page_number(), &session};
     }
 
     /// The page of a list that the form or the query names; 1 if neither does.
@@ -28209,7 +28591,7 @@ public:
     }
     template <class Write>
     void page_with_status(std::string_view title, http::status status, Write&& write) const {
-        if (is_stale_) status = http::status::forbidden;
+        if (!stale_.reason.empty()) status = http::status::forbidden;
         response_.set_status(status);
         respond({.title = title, .has_errors = status != http::status::ok}, std::forward<Write>(write));
     }
@@ -28233,6 +28615,11 @@ public:
             url.append(page_number_name).append("=").append(std::to_string(number)).append("&");
         return web::respond_see_other(response_, pages_.renderer.site(),
                                       url.append(done_name).append("=").append(done));
+    }
+
+    /// Whether a page of this session has listed the item that the form is about.
+    [[nodiscard]] bool names_listed_item() const {
+        return form.value_of(web::item_mark_name) == item_mark_of(session, [&](std::string_view name) { return form.value_of(name); });
     }
 
     /// Reports what was changed and redirects. not_found if nothing was: the user may have deleted it in another window.
@@ -28259,27 +28646,26 @@ public:
         message(http::status::forbidden, texts().errors.submitted);
         return {};
     }
-    /// From now on, the page shows the posted form again and says why.
-    void set_stale() noexcept { is_stale_ = true; }
-    /// Redirects to a page that shows a new secret once, so that reloading does not create another one.
+    /// From now on, the page shows the posted form again, or an empty one if `is_for_other_user`, and says why.
+    void set_stale(bool is_for_other_user) {
+        reason_ = web::stale_reason(session, form.value_of(web::form_token_name), texts().forms);
+        stale_ = {reason_, is_for_other_user ? nullptr : &form};
+    }
+    /// Redirects to a page that shows a new secret for a short time, so that reloading does not create another one.
     [[nodiscard]] result<void> redirect_to_secret(std::string_view text) {
         web::seal_nonce nonce;
         if (!random().fill(nonce)) return random_source_error();
         const auto sealed = web::seal(session, text, nonce, now);
         if (!sealed) return internal_error("a new secret could not be sealed");
         return web::respond_see_other(response_, pages_.renderer.site(),
-                                      url_ + "?" + std::string{shown_name} + "=" + *sealed);
+                                      view().list_url(std::string{shown_name}.append("=").append(*sealed)));
     }
-    /// What the query asks to be shown, the first time; empty otherwise.
+    /// What the query asks to be shown; empty after a short time.
     [[nodiscard]] std::optional<std::string> open_secret() const {
-        const auto sealed = query.value_of(shown_name);
-        auto text = web::open_sealed(session, sealed, now);
-        // HEAD shows nothing.
-        if (!text || request.method != http::method::get || !pages_.used.claim(sealed)) return std::nullopt;
-        return text;
+        return web::open_sealed(session, query.value_of(shown_name), now, web::sealed_secret_lifetime);
     }
     [[nodiscard]] result<void> redirect_to_page() const {
-        return web::respond_see_other(response_, pages_.renderer.site(), url_);
+        return web::respond_see_other(response_, pages_.renderer.site(), view().list_url());
     }
 
     page_call(const page_call&) = delete;
@@ -28290,7 +28676,8 @@ private:
     template <class Write>
     void respond(page_frame frame, Write&& write) const;
 
-    bool is_stale_ = false;
+    std::string reason_;
+    stale_form stale_ = {};
     page_environment& pages_;
     http::response& response_;
     std::string url_;
@@ -28318,7 +28705,7 @@ void page_call::respond(page_frame frame, Write&& write) const {
         links.push_back({url, each.text, which == each.page});
     }
     const auto sign_out_url = pages_.sessions.signs_in() ? pages_.url_of(pages::page::sign_out, language) : std::string{};
-    // A secret that is shown once would be lost in another language.
+    // The sealed text has the words of its language.
     std::string path;
     frame.has_secret = query.find(shown_name) != nullptr;
     if (!frame.has_secret) {
@@ -28514,7 +28901,7 @@ TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, 
                                       const web::form_faults& faults);
 TOLLGATE_DECL void end_form_section(html_writer& html);
 
-/// A new secret, and what belongs to it: shown once.
+/// A new secret, and what belongs to it: shown for a short time.
 struct secret_view {
     struct item {
         std::string_view name;  ///< unique on the page
@@ -28808,7 +29195,9 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
     auto grants = call.store().grants_of(call.session.user);
     if (!grants) return std::move(grants).error();
     into.grants_count = grants->size();
-    for (grant& each : *grants) add_access(into.access, {std::move(each.application_name), false, each.last_used_at});
+    for (grant& each : *grants)
+        if (!each.application_is_suspended)
+            add_access(into.access, {std::move(each.application_name), false, each.last_used_at});
     return {};
 }
 
@@ -28889,7 +29278,8 @@ TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, cons
     const auto done = call.sessions().change_password(call.request, call.session, change, call.now, call.response());
     if (!done) return done.error();
     switch (done->result) {
-        case changed: break;
+        case changed: call.report(activity_kind::password_set, {}); break;
+        case repeated: break;
         case refused: faults.add("current_password", texts.refused); return show_security(call, faults);
         case throttled:
             faults.add("current_password",
@@ -28897,7 +29287,6 @@ TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, cons
             http::add_retry_after(call.response(), done->retry_after);
             return show_security(call, faults, http::status::too_many_requests);
     }
-    call.report(activity_kind::password_set, {});
     return call.redirect_to(password_changed_done);
 }
 
@@ -28953,7 +29342,7 @@ struct sign_out_view {
     std::string_view url;
     std::string_view form_token;
     std::string_view login;
-    bool is_stale = false;  ///< the form came with the token of another session
+    std::string_view stale = {};  ///< why the form is shown again; empty unless it is
 };
 
 /// Confirms sign-out: a GET request must not sign out.
@@ -28961,6 +29350,11 @@ TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view);
 
 /// The query parameter of the sign-in page after a successful attempt.
 inline constexpr std::string_view signed_in_name = "signed_in";
+
+/// The sign-in page, which says so if the user has signed out.
+[[nodiscard]] inline std::string signed_out_url(std::string sign_in_url, bool has_signed_out) {
+    return has_signed_out ? sign_in_url.append("?signed_out=1") : sign_in_url;
+}
 
 /// A request to the sign-in page.
 struct sign_in_context {
@@ -29061,23 +29455,23 @@ inline void show_sign_in_form(const page_environment& pages, const web::page_lan
 }
 
 [[nodiscard]] inline result<void> show_sign_out(page_environment& pages, const page_context& context, http::response& response,
-                                                bool is_stale) {
+                                         std::string_view stale = {}) {
     const auto localized = pages.renderer.in(context.language);
     const auto path = find_path(page::sign_out).path();
     const auto url = localized.url(path);
     const auto& texts = localized.texts();
-    if (is_stale) response.set_status(http::status::forbidden);
+    if (!stale.empty()) response.set_status(http::status::forbidden);
     localized.respond(
-        response, {.title = texts.sign_in.out_title, .has_errors = is_stale, .shape = page_shape::narrow, .path = path},
-        [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login, is_stale}); });
+        response, {.title = texts.sign_in.out_title, .has_errors = !stale.empty(), .shape = page_shape::narrow, .path = path},
+        [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login, stale}); });
     return {};
 }
 
 /// Signs out, or shows the form that does.
 [[nodiscard]] inline result<void> respond_sign_out(page_environment& pages, const page_context& context, http::response& response) {
-    if (context.request.method != http::method::post) return show_sign_out(pages, context, response, false);
+    if (context.request.method != http::method::post) return show_sign_out(pages, context, response);
     if (auto ended = pages.sessions.sign_out(context.request, context.now, response); !ended) return ended;
-    return web::respond_see_other(response, pages.renderer.site(), pages.url_of(page::sign_in, context.language) + "?signed_out=1");
+    return web::respond_see_other(response, pages.renderer.site(), signed_out_url(pages.url_of(page::sign_in, context.language), true));
 }
 
 }  // namespace tollgate::pages
@@ -29564,7 +29958,7 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
 // Adds what the server's rule for targets says against a target that `faults` does not name yet.
 inline void check_typed_target(const page_call& call, const hook_form& typed, web::form_faults& faults) {
     if (faults.find("target_url") != nullptr) return;
-    if (const auto allowed = check_hook_target(call.target_rule(), typed.target_url); !allowed)
+    if (const auto allowed = tollgate::check_hook_target(call.target_rule(), typed.target_url); !allowed)
         faults.add("target_url", target_fault(allowed.error().message, call.texts().webhooks));
 }
 
@@ -29683,6 +30077,13 @@ inline void check_typed_target(const page_call& call, const hook_form& typed, we
 
 namespace tollgate::inline v0::pages {
 
+/// The value of `done` after an item was removed by this action; empty for another action.
+[[nodiscard]] constexpr std::string_view done_after_removal(std::string_view action) noexcept {
+    if (action == delete_action || action == revoke_action) return removal_done;
+    if (action == remove_secret_action) return secret_removal_done;
+    return action == end_session_action ? session_ended_done : std::string_view{};
+}
+
 /// The page's response to a form whose token was checked, or to another request.
 [[nodiscard]] inline result<void> respond_call(page_environment& pages, page_call& call) {
     const bool posted = call.request.method == http::method::post;
@@ -29716,19 +30117,21 @@ namespace tollgate::inline v0::pages {
 }
 
 /// Shows a form again that came with the token of another session, such as one that the user has replaced by signing in again in another
-/// tab: with what was submitted, but never a password or a secret. Nothing is changed.
+/// tab: with what was submitted, but never a password or a secret. If another user has signed in, the page of that user is shown, without
+/// what was submitted. Nothing is changed.
 [[nodiscard]] inline result<void> show_stale_form(page_environment& pages, page_call& call) {
-    call.set_stale();
+    const bool is_for_other_user = web::is_for_other_user(call.session, call.form.value_of(web::form_token_name));
+    call.set_stale(is_for_other_user);
     switch (call.which) {
-        case page::tokens: return show_stale_tokens(call);
-        case page::applications: return show_stale_applications(call);
+        case page::tokens: return is_for_other_user ? show_tokens(call) : show_stale_tokens(call);
+        case page::applications: return is_for_other_user ? show_applications(call) : show_stale_applications(call);
         case page::authorizations: return show_authorizations(call);
-        case page::webhooks: return show_stale_hooks(call);
+        case page::webhooks: return is_for_other_user ? show_hooks(call) : show_stale_hooks(call);
         case page::security:
             return show_security(call);
             break;
         case page::sign_out:
-            if (pages.sessions.signs_in()) return show_sign_out(pages, call, call.response(), true);
+            if (pages.sessions.signs_in()) return show_sign_out(pages, call, call.response(), call.view().stale.reason);
             break;
         case page::activity:
         case page::overview:
@@ -29754,9 +30157,17 @@ namespace tollgate::inline v0::pages {
         call.message(http::status::forbidden);
         return {};
     }
+    if (!context.form_nonce && call.which == page::security && pages.sessions.finds_repeated_changes()) {
+        const auto repeated = pages.sessions.find_repeated_change(context.request, context.now, response);
+        if (!repeated) return repeated.error();
+        if (*repeated) return call.redirect_to(password_changed_done);
+    }
     auto answered = context.form_nonce ? respond_call(pages, call) : show_stale_form(pages, call);
-    // The user may have deleted it in another window.
     if (!answered && answered.error().kind == error_kind::not_found) {
+        // Submitted again, by a double click or a reload: what the form removes is gone.
+        const auto done = context.form_nonce ? done_after_removal(call.form.value_of(action_name)) : std::string_view{};
+        if (!done.empty() && call.names_listed_item()) return call.redirect_to(done);
+        // The user may have deleted it in another window.
         call.message(http::status::not_found, call.texts().errors.gone);
         return {};
     }
@@ -29868,6 +30279,14 @@ private:
     void respond_refused_form(page which, http::status refused, http::response& response, const request_state& state) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
                                      request_state& state);
+    /// Whether a request without a session may be a change of the password that was submitted before, and has ended its session.
+    [[nodiscard]] bool may_repeat_change(page which, const http::request& request) const noexcept {
+        return parts_.sessions.finds_repeated_changes() && which == page::security && request.method == http::method::post &&
+               request.fields.count(http::field_id::cookie) != 0;
+    }
+    [[nodiscard]] result<void> respond_repeated_change(const http::request& request, http::response& response, const request_state& state);
+    [[nodiscard]] result<void> redirect_to_sign_in(page which, const http::request& request, http::response& response,
+                                                   const request_state& state) const;
     [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const request_state& state) noexcept {
         return {state.start, request, state.client, state.route};
     }
@@ -29931,6 +30350,7 @@ inline http::handle_step page_handler::guard(const http::request& request,
                                                                                 http::response& response,
                                                                                 request_state& state) noexcept {
     auto step = http::handle_step::done;
+    const pipeline::request_scope scope{request, state.start.id};
         pipeline::respond_or_error(
             response,
             [&] {
@@ -30038,6 +30458,8 @@ inline result<http::handle_step> page_handler::respond_page_request(
     if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
     if (!state.admitted) return http::handle_step::done;
     if (posted && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
+    if (!state.signed_in && may_repeat_change(which, request))
+        return respond_repeated_change(request, response, state).transform([] { return http::handle_step::done; });
 
     http::form_fields form{{}};
     if (posted) {
@@ -30099,9 +30521,30 @@ inline result<void> page_handler::admit(page which, const http::request& request
             return {};
         }
     }
-    state.admitted = signs_in_here || state.signed_in.has_value();
+    state.admitted = signs_in_here || state.signed_in.has_value() || may_repeat_change(which, request);
     if (state.admitted) return {};
-    if (which == page::sign_out) return redirect(response, parts_.url_of(page::sign_in, *state.language));
+    return redirect_to_sign_in(which, request, response, state);
+}
+
+/// Only the body of the form says whether it has ended its session itself.
+inline result<void> page_handler::respond_repeated_change(const http::request& request, http::response& response,
+                                                          const request_state& state) {
+    const auto repeated = parts_.sessions.find_repeated_change(request, state.judged_at, response);
+    if (!repeated) return repeated.error();
+    if (*repeated)
+        return redirect(response, parts_.url_of(page::security, *state.language)
+                                      .append("?")
+                                      .append(done_name)
+                                      .append("=")
+                                      .append(password_changed_done));
+    return redirect_to_sign_in(page::security, request, response, state);
+}
+
+inline result<void> page_handler::redirect_to_sign_in(page which, const http::request& request, http::response& response,
+                                                      const request_state& state) const {
+    // A form that was submitted twice has signed out.
+    if (which == page::sign_out)
+        return redirect(response, signed_out_url(parts_.url_of(page::sign_in, *state.language), request.method == http::method::post));
     auto return_to = parts_.url_of(which, *state.language);
     if (request.method == http::method::post) return_to.append("?").append(done_name).append("=").append(signed_out_done);
     else if (request.target.has_query) return_to.append("?").append(request.target.query);
@@ -30619,6 +31062,7 @@ TOLLGATE_COLD account_api::account_api(account_service_settings settings, user_d
 http::handle_step account_api::judge(const http::request& request, http::response& response, pipeline::judgement& state,
                                      http::thread_kind thread) noexcept {
     auto step = http::handle_step::done;
+    const pipeline::request_scope scope{request, state.start.id};
     const pipeline::judge api_judge{definition_, users_, store_, policies_, router_.reference, context_};
     pipeline::respond_or_error(
         response, [&] { step = api_judge.advance(request, response, state, thread); },
@@ -30903,6 +31347,11 @@ private:
     api_documentation pages_;
 };
 
+[[nodiscard]] inline bool asks_for_page(const http::refusal& refused) noexcept {
+    const auto* known = refused.request != nullptr ? refused.request : refused.partial;
+    return known != nullptr && known->fields.find("Accept").find("text/html") != std::string_view::npos;
+}
+
 }  // namespace service_detail
 
 TOLLGATE_COLD account_service::account_service(account_service_settings settings, user_directory_ref users, api_store_ref store,
@@ -30944,8 +31393,10 @@ TOLLGATE_DECL void account_service::handle(const http::request& request, http::r
 }
 
 TOLLGATE_COLD void account_service::handle(const http::refusal& refused, http::response& response) noexcept {
-    // `/` is no page, and most programs that send malformed requests send it.
-    if (refused.path() == "/" || is_below_api(refused.path())) api_.handle(refused, response);
+    // Most programs that send malformed requests name `/`; a browser that does gets a page.
+    const bool is_at_home =
+        refused.path() == "/" && refused.status != http::status::uri_too_long && !service_detail::asks_for_page(refused);
+    if (is_at_home || is_below_api(refused.path())) api_.handle(refused, response);
     else site_->handle(refused, response);
 }
 
@@ -31076,7 +31527,7 @@ TOLLGATE_DECL std::optional<grant_parties> access_tokens::parties_of(const diges
 TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
     const auto parties = parties_of(token);
     if (!parties) return false;
-    remove(*parties, {by_digest_.with(token, [](const row* stored) { return *stored->credential.expires_at; }), token});
+    remove(*parties, {by_digest_.with_existing(token, [](const row& stored) { return *stored.credential.expires_at; }), token});
     return true;
 }
 
@@ -31360,9 +31811,10 @@ TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const t
     const digest replaced = node.key();
     for (digest& each : rows_.find(changed.parties)->second.refresh_tokens)
         if (each == replaced) each = next;
-    auto end = refresh_tokens_by_end_.extract(dated_digest{changed.expires_at, replaced});
-    end.value().digest = next;
-    refresh_tokens_by_end_.insert(std::move(end));
+    if (auto end = refresh_tokens_by_end_.extract(dated_digest{changed.expires_at, replaced}); !end.empty()) {
+        end.value().digest = next;
+        refresh_tokens_by_end_.insert(std::move(end));
+    }
     changed.family = rotation.family_digest;
     changed.replaced = replaced;
     changed.replaced_at = now;
@@ -31442,8 +31894,8 @@ TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
          ++each) {
         const row& stored = rows_.at({each->second, user});
         const application& named = *applications_.find(each->second);
-        found.push_back(
-            {stored.id, user, each->second, named.name, named.website, stored.scopes, stored.created_at, stored.last_used_at});
+        found.push_back({stored.id, user, each->second, named.name, named.website, stored.scopes, stored.created_at,
+                         stored.last_used_at, named.suspended.has_value()});
     }
     std::sort(found.begin(), found.end(), [](const grant& a, const grant& b) { return a.id < b.id; });
     return found;
@@ -31590,7 +32042,8 @@ TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id,
     std::string added = secret;  // may throw, so before anything is changed
     auto& previous = changed->previous_secrets;
     previous.reserve(limits::previous_secrets_max + 1);
-    previous.insert(previous.begin(), {std::exchange(changed->hook.secret, std::move(added)), old_valid_until});
+    previous.push_back({std::exchange(changed->hook.secret, std::move(added)), old_valid_until});
+    std::rotate(previous.begin(), previous.end() - 1, previous.end());
     if (previous.size() > limits::previous_secrets_max) previous.pop_back();
     return true;
 }
@@ -32188,9 +32641,10 @@ TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept 
 
 TOLLGATE_DECL void outbox::move(row& which, timed_deliveries& into, instant at) noexcept {
     if ((which.kept_in == &ended_) != (&into == &ended_)) charge(which, &into != &ended_);
-    auto node = which.kept_in->extract({which.at, which.id});
-    node.value().at = at;
-    into.insert(std::move(node));
+    if (auto node = which.kept_in->extract({which.at, which.id}); !node.empty()) {
+        node.value().at = at;
+        into.insert(std::move(node));
+    }
     which.kept_in = &into;
     which.at = at;
 }
@@ -32222,6 +32676,7 @@ TOLLGATE_DECL void outbox::queue(hook_rows& hook_entry, std::optional<instant> r
     hook_entry.queue = ready_at ? &ready_ : &idle_;
     hook_entry.place.ready_at = ready_at.value_or(instant{});
     hook_entry.place.number = ++last_place_;
+    if (node.empty()) return;
     node.value() = hook_entry.place;
     hook_entry.queue->insert(std::move(node));
 }
@@ -32372,6 +32827,7 @@ TOLLGATE_DECL std::size_t sessions::sweep(instant created_before, instant seen_b
 /// Precondition: it exists. By value: a reference into the removed row would dangle.
 TOLLGATE_DECL void sessions::remove(digest cookie) noexcept {
     const auto row = rows_.find(cookie);
+    if (row == rows_.end()) return;
     const dated_digest last_seen{row->second.last_seen_at, cookie};
     by_creation_.erase({row->second.created_at, cookie});
     by_last_seen_.erase(last_seen);
@@ -32455,7 +32911,7 @@ TOLLGATE_COLD bool personal_tokens::revoke(token_id id) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
-    const user_id owner = by_username_.with(named->second, [](const row* stored) { return stored->credential.user; });
+    const user_id owner = by_username_.with_existing(named->second, [](const row& stored) { return stored.credential.user; });
     by_username_.erase(named->second);
     usernames_.erase(named);
     const auto owned = of_user_.find(owner);
@@ -34156,7 +34612,7 @@ inline constexpr int send_flags = 0;  // there accept_one sets SO_NOSIGPIPE
 
 inline io_result to_io_result(ssize_t bytes) noexcept {
     if (bytes > 0) return {io_state::done, static_cast<std::size_t>(bytes)};
-    if (bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return {io_state::would_block, 0};
+    if (bytes < 0 && (tollgate::detail::would_block(errno) || errno == EINTR)) return {io_state::would_block, 0};
     return {io_state::closed, 0};
 }
 
@@ -35422,7 +35878,7 @@ TOLLGATE_COLD void listener::accept_last() noexcept {
     const int count_max = loop_.context().settings.backlog;  // the kernel has no more, except for handshakes that end meanwhile
     for (int i = 0; i < count_max; ++i) {
         const accept_result accepted = accept_one(socket_);
-        if (accepted.state == accept_state::none || (accepted.state == accept_state::exhausted && !refuse_one())) return;
+        if (accepted.state == accept_state::none || accepted.state == accept_state::exhausted) return;
         if (accepted.state == accept_state::accepted) distribute(accepted);
     }
 }
@@ -36293,7 +36749,8 @@ TOLLGATE_DECL const message_texts& message_for(http::status status, const error_
         case http::status::method_not_allowed:
         case http::status::not_implemented: return texts.method;
         case http::status::content_too_large: return texts.too_large;
-        case http::status::uri_too_long: return texts.too_long;
+        case http::status::uri_too_long: return texts.address_too_long;
+        case http::status::header_fields_too_large: return texts.header_too_large;
         case http::status::unsupported_media_type: return texts.media_type;
         case http::status::too_many_requests: return texts.too_many;
         case http::status::service_unavailable: return texts.unavailable;
@@ -36362,8 +36819,7 @@ TOLLGATE_COLD void page_renderer::respond_refusal(const http::refusal& refused, 
     const auto* known = refused.request != nullptr ? refused.request : refused.partial;
     const auto pages = in(language_of(known != nullptr ? *known : unknown));
     http::add_retry_after(response, refused.status);
-    pages.respond_message(response, refused.status,
-                          {message_for(refused.status, pages.texts().errors).heading, refused.reason});
+    pages.respond_status(response, refused.status);
 }
 
 TOLLGATE_COLD void page_renderer::add_languages(const service_catalog& services) {
@@ -36458,15 +36914,48 @@ TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept {
     for (std::size_t i = 1; i <= second_bytes; ++i, left >>= 8) nonce[nonce.size() - i] = std::byte(left & 0xff);
 }
 
-[[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce) {
-    // The nonce has a fixed length and the purpose contains no zero byte, so different bindings give different
+[[nodiscard]] inline std::string_view text_of(const form_nonce& nonce) noexcept {
+    return {reinterpret_cast<const char*>(nonce.data()), nonce.size()};
+}
+
+/// `user_hash`: as the token has it.
+[[nodiscard]] inline digest mac_of(const form_binding& binding, const form_nonce& nonce, std::string_view user_hash) {
+    // The nonce has a fixed length, and hash and purpose contain no zero byte, so different bindings give different
     // messages.
     std::string message{"form token\0", 11};
-    message.append(reinterpret_cast<const char*>(nonce.data()), nonce.size())
-        .append(binding.purpose)
-        .append(1, '\0')
-        .append(binding.signed_text);
+    message.append(text_of(nonce)).append(user_hash).append(1, '\0');
+    message.append(binding.purpose).append(1, '\0').append(binding.signed_text);
     return hmac_sha256({.key = binding.secret, .message = message});
+}
+
+inline constexpr std::size_t user_hash_characters = 12;  // 72 bits
+
+/// Of the login, in whatever case it is typed.
+[[nodiscard]] inline std::string user_hash_of(const form_nonce& nonce, std::string_view login) {
+    std::string message{"form user\0", 10};
+    message.append(text_of(nonce));
+    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
+    return base64url_encode(sha256(message).raw().substr(0, user_hash_characters / 4 * 3));
+}
+
+/// The parts of a token: `nonce.mac` or `nonce.mac.user_hash`.
+struct form_token_parts {
+    form_nonce nonce;
+    digest mac;
+    std::string_view user_hash;  ///< empty if there is none
+};
+
+[[nodiscard]] inline std::optional<form_token_parts> split_form_token(std::string_view text) {
+    const auto first = text.find('.');
+    if (first == std::string_view::npos || text.size() > 128) return std::nullopt;
+    const auto second = (std::min)(text.find('.', first + 1), text.size());
+    const auto user_hash = text.substr((std::min)(second + 1, text.size()));
+    if (second != text.size() && user_hash.empty()) return std::nullopt;
+    const auto nonce = parse_form_nonce(text.substr(0, first));
+    const auto mac = base64url_decode(text.substr(first + 1, second - first - 1));
+    const auto claimed = mac ? digest::from(*mac) : std::nullopt;
+    if (!nonce || !claimed) return std::nullopt;
+    return form_token_parts{*nonce, *claimed, user_hash};
 }
 
 }  // namespace detail
@@ -36479,7 +36968,7 @@ TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept {
 }
 
 TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce) {
-    return base64url_encode({reinterpret_cast<const char*>(nonce.data()), nonce.size()});
+    return base64url_encode(detail::text_of(nonce));
 }
 
 TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) {
@@ -36491,20 +36980,27 @@ TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) 
 }
 
 TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce) {
-    return form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce).raw());
+    const auto user_hash = binding.login.empty() ? std::string{} : detail::user_hash_of(nonce, binding.login);
+    auto token = form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce, user_hash).raw());
+    return user_hash.empty() ? token : token.append(".").append(user_hash);
 }
 
 TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text) {
     // Without a secret anyone could make the HMAC.
     if (binding.secret.empty()) return std::nullopt;
-    const auto dot = text.find('.');
-    if (dot == std::string_view::npos || text.size() > 128) return std::nullopt;
-    const auto nonce = parse_form_nonce(text.substr(0, dot));
-    const auto mac = base64url_decode(text.substr(dot + 1));
-    if (!nonce || !mac) return std::nullopt;
-    const auto claimed = digest::from(*mac);
-    if (!claimed || *claimed != detail::mac_of(binding, *nonce)) return std::nullopt;
-    return nonce;
+    const auto parts = detail::split_form_token(text);
+    if (!parts || parts->mac != detail::mac_of(binding, parts->nonce, parts->user_hash)) return std::nullopt;
+    return parts->nonce;
+}
+
+TOLLGATE_DECL bool is_for_other_user(const session& session, std::string_view token) {
+    const auto parts = detail::split_form_token(token);
+    if (!parts || parts->user_hash.size() != detail::user_hash_characters) return false;
+    return parts->user_hash != detail::user_hash_of(parts->nonce, session.login);
+}
+
+TOLLGATE_DECL std::string stale_reason(const session& session, std::string_view token, const form_texts& texts) {
+    return is_for_other_user(session, token) ? fill_in(texts.other_user, session.login) : std::string{texts.stale};
 }
 
 namespace detail {
@@ -36535,6 +37031,8 @@ TOLLGATE_DECL void begin_form(html_writer& html, const form_target& to) {
     html.add("<form method=\"post\" action=\"{}\">\n", to.url);
     if (!to.form_token.empty())
         html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", form_token_name, to.form_token);
+    if (!to.item_mark.empty())
+        html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", item_mark_name, to.item_mark);
     for (const auto& [name, value] : to.hidden)
         html.add("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, value);
 }
@@ -36623,14 +37121,20 @@ TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, st
 namespace detail {
 
 /// In its place on the page: only a button opens a popover.
-inline void write_refused_confirmation(html_writer& html, const confirmation& action, const form_target& to, const std::string& id,
-                                       const form_texts& texts) {
+inline void write_open_confirmation(html_writer& html, const confirmation& action, const form_target& to, const std::string& id,
+                                    const form_texts& texts) {
+    const form_faults none;
+    const bool has_name = !action.typed_name.empty();
     html.add("<div class=\"confirm\" id=\"{}\" role=\"group\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button, action.warning);
     begin_form(html, to);
-    write_text_field(html, {.name = action.typed_name, .label = action.typed_label, .autocomplete = "off"}, *action.faults, texts);
+    if (has_name)
+        write_text_field(html,
+                         {.name = action.typed_name, .label = action.typed_label, .autocomplete = "off", .focused = action.is_open},
+                         action.faults != nullptr ? *action.faults : none, texts);
+    // The focus scrolls to it, and a key that is pressed by mistake must not confirm.
     html.add(
-        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<a class=\"button quiet\" href=\"{}\">{}</a></p>\n</form></div>\n",
-        action.button, to.url, texts.cancel);
+        "<p class=\"buttons\"><button class=\"danger\">{}</button>\n<a class=\"button quiet\" href=\"{}\"{}>{}</a></p>\n</form></div>\n",
+        action.button, to.url, has_name ? "" : " autofocus", texts.cancel);
 }
 
 }  // namespace detail
@@ -36638,7 +37142,7 @@ inline void write_refused_confirmation(html_writer& html, const confirmation& ac
 TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& action, const form_target& to, const form_texts& texts) {
     std::string id{"confirm"};
     for (const auto& [name, value] : to.hidden) id.append("-").append(value);
-    if (action.faults != nullptr) return detail::write_refused_confirmation(html, action, to, id, texts);
+    if (action.faults != nullptr || action.is_open) return detail::write_open_confirmation(html, action, to, id, texts);
     html.add("<button type=\"button\" class=\"{}\" popovertarget=\"{}\">{}<span class=\"unseen\"> {}</span></button>\n",
              action.is_removal ? "quiet removal" : "quiet", id, action.label, action.about);
     html.add("<div class=\"confirm\" id=\"{}\" popover role=\"dialog\" aria-label=\"{}\">\n<p>{}</p>\n", id, action.button,
@@ -37336,7 +37840,8 @@ TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::strin
     return sealed ? std::optional{base64url_encode(*sealed)} : std::nullopt;
 }
 
-TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now) {
+TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now,
+                                                           seconds lifetime) {
     const auto bytes = base64url_decode(sealed);
     if (session.secret.empty() || !bytes) return std::nullopt;
     const auto plain = aes_gcm_decrypt(detail::seal_key(session), *bytes);
@@ -37344,7 +37849,7 @@ TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std
     std::int64_t time = 0;
     std::memcpy(&time, plain->data(), sizeof time);
     const instant sealed_at = from_unix_milliseconds(time);
-    if (now < sealed_at - sealed_in_future_max || now >= sealed_at + sealed_text_lifetime) return std::nullopt;
+    if (now < sealed_at - sealed_in_future_max || now >= sealed_at + lifetime) return std::nullopt;
     return plain->substr(detail::seal_time_bytes);
 }
 
@@ -37642,7 +38147,7 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, con
 }
 
 TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view) {
-    if (view.is_stale) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.texts.forms.stale);
+    if (!view.stale.reason.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.stale.reason);
 }
 
 TOLLGATE_DECL list_page choose_page(const page_view& view, std::size_t items, std::size_t items_max) noexcept {
@@ -37769,7 +38274,7 @@ TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const 
     html.add("<h1>{}</h1>\n<p>{}</p>\n<p class=\"caution\">{}</p>\n", shown.title, shown.about, view.texts.forms.shown_once);
     for (const auto& each : shown.items)
         web::write_copyable_text(html, {.name = each.name, .label = each.label, .text = each.text}, view.texts.forms);
-    html.add("<p><a class=\"button\" href=\"{}\">{}</a></p>\n", view.url, shown.back);
+    html.add("<p><a class=\"button\" href=\"{}\">{}</a></p>\n", view.list_url(), shown.back);
 }
 
 }  // namespace tollgate::pages
@@ -37852,7 +38357,9 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
     const application_texts& texts = view.texts.applications;
     const auto number = std::to_string(application.id.value());
     const auto target = [&](std::string_view action) { return view.form(action, {{"application", number}}); };
+    const auto removal = target(delete_action), secret_removal = target(remove_secret_action);
     auto renewal = target(new_secret_action);
+    const bool renewal_is_stale = view.is_stale(renewal);
     renewal.hidden.emplace_back(version_name, version_of(application.secret_digest));
     html.add("<a class=\"button quiet\" href=\"{}\">{}<span class=\"unseen\"> {}</span></a>\n",
              view.list_url(std::string{edit_name}.append("=").append(number)), texts.edit, application.name);
@@ -37862,15 +38369,17 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                                  .about = application.name,
                                  .warning = fill_in(texts.remove_secret_warning, application.name),
                                  .button = texts.remove_secret_button,
-                                 .is_removal = true},
-                                target(remove_secret_action), view.texts.forms);
+                                 .is_removal = true,
+                                 .is_open = view.is_stale(secret_removal)},
+                                secret_removal, view.texts.forms);
     if (application.type != client_type::public_client)
         web::write_confirmation(html,
                                 {.label = texts.renew,
                                  .about = application.name,
                                  .warning = fill_in(application.older_secret_digest ? texts.renew_again_warning : texts.renew_warning,
                                                     application.name),
-                                 .button = texts.renew_button},
+                                 .button = texts.renew_button,
+                                 .is_open = renewal_is_stale},
                                 renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
@@ -37880,8 +38389,15 @@ inline void write_application_actions(html_writer& html, const page_view& view, 
                              .is_removal = true,
                              .typed_name = application.users > 0 ? std::string_view{"confirm_name"} : std::string_view{},
                              .typed_label = fill_in(texts.type_name, application.name),
-                             .faults = refused},
-                            target(delete_action), view.texts.forms);
+                             .faults = refused,
+                             .is_open = view.is_stale(removal)},
+                            removal, view.texts.forms);
+}
+
+inline void write_suspension(html_writer& html, const application& application, const application_texts& texts) {
+    if (!application.suspended) return;
+    html.add("<p><span class=\"state bad\">{}</span> {}</p>", texts.suspended,
+             *application.suspended == suspension::by_operator ? texts.suspended_by_operator : texts.suspended_with_owner);
 }
 
 inline constexpr std::size_t listed_redirect_urls_max = 5;
@@ -37895,6 +38411,7 @@ inline void write_application(html_writer& html, const page_view& view, const ap
     write_web_link(html, application.website);
     html.add("</p>");
     if (!application.description.empty()) html.add("<p>{}</p>", application.description);
+    write_suspension(html, application, texts);
     begin_actions(html);
     write_application_actions(html, view, application, refused);
     begin_facts(html);
@@ -38001,6 +38518,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
                                           const application_form& typed, const web::form_faults& faults) {
     const application_texts& texts = view.texts.applications;
     html.add("<h1>{}</h1>\n", fill_in(texts.edit_title, application.name));
+    detail::write_suspension(html, application, texts);
     write_stale(html, view);
     web::write_faults(html, faults, view.texts.forms);
     web::begin_form(html, view.form(edit_action, {{"application", std::to_string(application.id.value())}}));
@@ -38037,15 +38555,18 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
         html.add("<p>");
         write_web_link(html, each.application_website);
         html.add("</p>");
+        if (each.application_is_suspended)
+            html.add("<p><span class=\"state bad\">{}</span> {}</p>", texts.suspended, texts.suspended_about);
         begin_actions(html);
-        web::write_confirmation(
-            html,
-            {.label = texts.revoke,
-             .about = each.application_name,
-             .warning = fill_in(texts.revoke_warning, each.application_name),
-             .button = texts.revoke_button,
-             .is_removal = true},
-            view.form(revoke_action, {{"application", std::to_string(each.application.value())}}), view.texts.forms);
+        const auto revocation = view.form(revoke_action, {{"application", std::to_string(each.application.value())}});
+        web::write_confirmation(html,
+                                {.label = texts.revoke,
+                                 .about = each.application_name,
+                                 .warning = fill_in(texts.revoke_warning, each.application_name),
+                                 .button = texts.revoke_button,
+                                 .is_removal = true,
+                                 .is_open = view.is_stale(revocation)},
+                                revocation, view.texts.forms);
         begin_facts(html);
         write_fact(html, texts.since, [&] { web::write_day(html, each.created_at, view.texts.dates); });
         write_fact(html, view.texts.forms.last_used, [&] { write_last_use(html, view, each.last_used_at); });
@@ -38303,7 +38824,7 @@ TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, co
 TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view) {
     const sign_in_texts& texts = view.texts.sign_in;
     html.add("<h1>{}</h1>\n", texts.out_title);
-    if (view.is_stale) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.texts.forms.stale);
+    if (!view.stale.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", view.stale);
     html.add("<p>{}</p>\n", fill_in(texts.out_about, view.login));
     web::begin_form(html, {.url = view.url, .form_token = view.form_token, .hidden = {}});
     html.add("<button>{}</button>\n</form>\n", texts.out_title);
@@ -38377,7 +38898,9 @@ inline void write_expiry(html_writer& html, const page_view& view, const persona
 inline void write_token(html_writer& html, const page_view& view, const personal_token& token) {
     const token_texts& texts = view.texts.tokens;
     const auto target = [&](std::string_view action) { return view.form(action, {{"token", std::to_string(token.id.value())}}); };
+    const auto revocation = target(revoke_action);
     auto renewal = target(renew_action);
+    const bool renewal_is_stale = view.is_stale(renewal);
     renewal.hidden.emplace_back(version_name, version_of(token.secret_digest));
     begin_item(html, token.description);
     begin_actions(html);
@@ -38385,15 +38908,17 @@ inline void write_token(html_writer& html, const page_view& view, const personal
                             {.label = texts.renew,
                              .about = token.description,
                              .warning = fill_in(texts.renew_warning, token.description),
-                             .button = texts.renew_button},
+                             .button = texts.renew_button,
+                             .is_open = renewal_is_stale},
                             renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.revoke,
                              .about = token.description,
                              .warning = fill_in(texts.revoke_warning, token.description),
                              .button = texts.revoke_button,
-                             .is_removal = true},
-                            target(revoke_action), view.texts.forms);
+                             .is_removal = true,
+                             .is_open = view.is_stale(revocation)},
+                            revocation, view.texts.forms);
     begin_facts(html);
     write_fact(html, texts.username, [&] { html.add("<code>{}</code>", token.username.view()); });
     write_fact(html, view.texts.forms.created, [&] { web::write_day(html, token.created_at, view.texts.dates); });
@@ -38885,7 +39410,9 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
     const auto url = shorten(hook.target_url);
     const auto about = hook.event + " " + url;
     const auto target = [&](std::string_view action) { return hook_action(view, action, hook); };
+    const auto removal = target(delete_action);
     auto renewal = target(new_secret_action);
+    const bool renewal_is_stale = view.is_stale(renewal);
     renewal.hidden.emplace_back(version_name, version_of(hook.secret_digest));
     begin_item(html, hook.event, true);
     html.add("<p><code>{}</code></p>", url);
@@ -38899,15 +39426,17 @@ inline void write_hook(html_writer& html, const page_view& view, const hook& hoo
                             {.label = texts.renew,
                              .about = about,
                              .warning = fill_in(texts.renew_warning, url),
-                             .button = texts.renew_button},
+                             .button = texts.renew_button,
+                             .is_open = renewal_is_stale},
                             renewal, view.texts.forms);
     web::write_confirmation(html,
                             {.label = texts.remove,
                              .about = about,
                              .warning = fill_in(texts.remove_warning, url),
                              .button = texts.remove_button,
-                             .is_removal = true},
-                            target(delete_action), view.texts.forms);
+                             .is_removal = true,
+                             .is_open = view.is_stale(removal)},
+                            removal, view.texts.forms);
     begin_facts(html);
     if (has_deliveries)
         write_fact(html, view.texts.deliveries.state, [&] {
@@ -40983,7 +41512,6 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
-    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
 
 private:
     class impl;
@@ -41050,11 +41578,6 @@ public:
 
     /// Checks for due deliveries at once.
     void wake() noexcept { worker_.wake(); }
-
-    /// Reads the certificate authorities again: those of the system, or of `hook_client_settings::authorities_file`. They apply to
-    /// connections that are made from now on; those that are in use remain, at most for `connection_age_max`. Before `start` and after
-    /// `stop`, does nothing. Error (invalid), and nothing changes: the authorities cannot be used.
-    [[nodiscard]] result<void> reload_authorities() noexcept { return worker_.reload_authorities(); }
 
     /// Appends to the store and wakes the dispatcher, so that the event is sent at once.
     result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) {
@@ -41647,8 +42170,8 @@ class attempt_run;
 /// others. Connections are reused. Redirects are treated as final responses, and proxies from the environment are
 /// ignored: both could lead requests into private networks.
 ///
-/// All state belongs to a strand of the executor, so any number of threads may run it. `send`, `reload_authorities` and `abort` may be
-/// called from any thread.
+/// All state belongs to a strand of the executor, so any number of threads may run it. `send` and `abort` may be called
+/// from any thread.
 class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
     /// Error if the certificate authorities or the user agent are invalid.
@@ -41663,10 +42186,6 @@ public:
     /// Starts one attempt per request; `client_owner::on_ended` receives the results. The caller bounds how many run at
     /// once.
     TOLLGATE_DECL void send(std::vector<outgoing_request> requests);
-
-    /// Reads the certificate authorities again, for connections that are made from now on, and closes idle connections. Error, and nothing
-    /// changes: they cannot be used.
-    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
 
     /// Cuts off attempts in progress (not attempted if their request has not been sent) and closes all connections.
     TOLLGATE_DECL void abort();
@@ -41693,7 +42212,7 @@ private:
     const client_executor strand_;
     const hook_client_settings settings_;
     const std::shared_ptr<client_owner> owner_;
-    std::shared_ptr<asio::ssl::context> tls_;
+    const std::shared_ptr<asio::ssl::context> tls_;
     lookup_pool names_;
     connection_pool idle_;
     address_order addresses_;
@@ -41796,7 +42315,6 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
-    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
     /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
     [[nodiscard]] TOLLGATE_DECL bool must_remain() noexcept;
 
@@ -42158,17 +42676,6 @@ TOLLGATE_DECL void delivery_worker::impl::finish() noexcept {
     client_.reset();
 }
 
-TOLLGATE_DECL result<void> delivery_worker::impl::reload_authorities() noexcept {
-    if (process_.is_parent()) return unavailable("The parent process has started this dispatcher.");
-    std::shared_ptr<hook_client> client;
-    {
-        const std::lock_guard hold{mutex_};
-        if (state_ != state::running) return {};
-        client = client_;
-    }
-    return client->reload_authorities();
-}
-
 TOLLGATE_DECL delivery_worker::delivery_worker(worker_environment& environment, hook_dispatch_settings settings,
                                                const asio::any_io_executor* executor)
     : impl_{std::make_unique<impl>(environment, std::move(settings), executor)} {}
@@ -42180,7 +42687,6 @@ TOLLGATE_DECL delivery_worker::~delivery_worker() {
 TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
 TOLLGATE_DECL void delivery_worker::stop(std::optional<milliseconds> deadline) { impl_->stop(deadline); }
 TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
-TOLLGATE_DECL result<void> delivery_worker::reload_authorities() noexcept { return impl_->reload_authorities(); }
 
 }  // namespace tollgate::webhooks
 
@@ -43012,20 +43518,6 @@ TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts b
     } catch (const std::exception&) {
         blank.front().shortage = true;
         end(std::move(blank));
-    }
-}
-
-TOLLGATE_DECL result<void> hook_client::reload_authorities() noexcept {
-    try {
-        auto tls = make_client_tls(settings_.authorities_file);
-        if (!tls) return std::move(tls).error();
-        asio::post(strand_, [self = shared_from_this(), read = *std::move(tls)] {
-            self->tls_ = read;
-            self->idle_.close();  // their peers were verified with the former ones
-        });
-        return {};
-    } catch (const std::exception& failed) {
-        return exception_error("the certificate authorities were not read again", failed.what());
     }
 }
 
@@ -45135,7 +45627,7 @@ TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(
 
 TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
     return impl_->read_all(sql::to_grant(user),
-                           "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at "
+                           "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at, suspended "
                            "FROM tollgate_grants AS grants JOIN tollgate_applications "
                            "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
                            user);
@@ -49785,7 +50277,7 @@ TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_toke
 
 TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
     return impl_->read_all(sql::to_grant(user),
-                           "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at "
+                           "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at, suspended "
                            "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
                            "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
                            user);
@@ -52833,10 +53325,6 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// Reads the certificate authorities again: those of the system, or of `authorities_file`. They apply to the next connection. Error
-    /// (invalid), and nothing changes: they cannot be used. Without TLS, does nothing.
-    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
-
     /// Tests Redis by counting once under a separate key; returns whether that succeeded. Call it at the start, so that `on_state` reports
     /// a Redis that is down, and in health checks. It also fails if Redis refuses writes. Waits at most for `connect_wait_max` plus
     /// `response_wait_max`.
@@ -53101,16 +53589,11 @@ struct client_settings {
 /// Thread rule: any thread. Blocking. Never throws.
 class client {
 public:
-    TOLLGATE_DECL client(server_address server, std::shared_ptr<const tls_authorities> authorities, window_script script,
+    TOLLGATE_DECL client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
                          const client_settings& settings);
     client(const client&) = delete;
     client& operator=(const client&) = delete;
     TOLLGATE_DECL ~client();
-
-    /// Whether connections use TLS.
-    [[nodiscard]] TOLLGATE_DECL bool has_authorities() const noexcept;
-    /// For the connections that are made from now on. Precondition: connections use TLS.
-    TOLLGATE_DECL void set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept;
 
     /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
     /// discarded.
@@ -53210,10 +53693,9 @@ private:
 namespace tollgate::inline v0 {
 
 struct redis_limiter::state {
-    state(redis::server_address server, std::shared_ptr<const redis::tls_authorities> authorities,
+    state(redis::server_address server, std::unique_ptr<redis::tls_authorities> authorities,
           const redis_limiter_settings& settings)
-        : authorities_file{settings.authorities_file},
-          when_down{settings.when_down},
+        : when_down{settings.when_down},
           here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
           client{std::move(server),
                  std::move(authorities),
@@ -53242,7 +53724,6 @@ struct redis_limiter::state {
     limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
     limit_decision by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
 
-    const std::string authorities_file;
     const without_redis when_down;
     window_limiter here;
     redis::client client;
@@ -53320,26 +53801,14 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
         return std::move(checked).error();
     constexpr std::uint32_t lease_max = 1'000'000;
     if (settings.lease == 0 || settings.lease > lease_max) return invalid("A lease of a Redis limiter must be 1 to 1,000,000.");
-    std::shared_ptr<const redis::tls_authorities> authorities;
+    std::unique_ptr<redis::tls_authorities> authorities;
     if (server->tls) {
         auto loaded = redis::tls_authorities::load(settings.authorities_file);
         if (!loaded) return std::move(loaded).error();
-        authorities = std::make_shared<const redis::tls_authorities>(*std::move(loaded));
+        authorities = std::make_unique<redis::tls_authorities>(*std::move(loaded));
     }
     try {
         return redis_limiter{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
-    } catch (const std::exception& thrown) {
-        return internal_error(std::string{"Redis limiter: "} + thrown.what());
-    }
-}
-
-TOLLGATE_DECL result<void> redis_limiter::reload_authorities() noexcept {
-    if (!state_->client.has_authorities()) return {};
-    try {
-        auto loaded = redis::tls_authorities::load(state_->authorities_file);
-        if (!loaded) return std::move(loaded).error();
-        state_->client.set_authorities(std::make_shared<const redis::tls_authorities>(*std::move(loaded)));
-        return {};
     } catch (const std::exception& thrown) {
         return internal_error(std::string{"Redis limiter: "} + thrown.what());
     }
@@ -53701,7 +54170,7 @@ TOLLGATE_DECL result<void> connection::send_raw(std::string_view bytes, steady::
         const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent > 0) {
             bytes.remove_prefix(static_cast<std::size_t>(sent));
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        } else if (tollgate::detail::would_block(errno)) {
             if (auto waited = wait(POLLOUT, end, "receive the request"); !waited) return waited;
         } else if (errno != EINTR) {
             return failure(std::string{"the connection broke: "} + std::strerror(errno));
@@ -53755,7 +54224,7 @@ TOLLGATE_DECL result<std::size_t> connection::receive_raw(char* into, std::size_
         const auto count = ::recv(socket_, into, size, 0);
         if (count > 0) return static_cast<std::size_t>(count);
         if (count == 0) return failure("the server closed the connection");
-        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        if (!tollgate::detail::would_block(errno) && errno != EINTR)
             return failure(std::string{"the connection broke: "} + std::strerror(errno));
     }
 }
@@ -53942,22 +54411,14 @@ struct client::state {
     using combiner = tollgate::detail::call_combiner<call, window_result>;
     using requests_of_batch = std::span<const window_request* const>;
 
-    state(server_address server_, std::shared_ptr<const tls_authorities> authorities_, window_script script_,
+    state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
           const client_settings& settings_)
         : server{std::move(server_)},
           authorities{std::move(authorities_)},
           script{std::move(script_)},
           settings{settings_},
           shared{{.name = "Redis", .connections_max = 1, .on_state = settings_.on_state},
-                 [this] {
-                     const auto trusted = current_authorities();
-                     return connection::open(server, trusted.get(), steady::now() + settings.connect_wait_max);
-                 }} {}
-
-    [[nodiscard]] std::shared_ptr<const tls_authorities> current_authorities() noexcept {
-        const std::scoped_lock hold{authorities_mutex};
-        return authorities;
-    }
+                 [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
 
     void send(combiner::batch all) noexcept;
     /// Whether the server is available; otherwise `reason` says what failed.
@@ -53968,8 +54429,7 @@ struct client::state {
     window_result interpret(const window_request& request, const redis::reply& received, std::size_t place, std::string& reason) const;
 
     const server_address server;
-    std::mutex authorities_mutex;
-    std::shared_ptr<const tls_authorities> authorities;  // null without TLS
+    const std::unique_ptr<tls_authorities> authorities;
     const window_script script;
     const client_settings settings;
     connections shared;
@@ -54064,14 +54524,7 @@ inline window_result client::state::interpret(const window_request& request, con
     return {};
 }
 
-TOLLGATE_DECL bool client::has_authorities() const noexcept { return state_->current_authorities() != nullptr; }
-
-TOLLGATE_DECL void client::set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept {
-    const std::scoped_lock hold{state_->authorities_mutex};
-    state_->authorities = std::move(authorities);
-}
-
-TOLLGATE_DECL client::client(server_address server, std::shared_ptr<const tls_authorities> authorities, window_script script,
+TOLLGATE_DECL client::client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
                          const client_settings& settings)
     : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
 

@@ -9,6 +9,7 @@
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pipeline/call.hpp>
+#include <tollgate/pipeline/current_request.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
 #include <tollgate/pipeline/detail/write_rejection.hpp>
@@ -113,6 +114,7 @@ TOLLGATE_COLD account_api::account_api(account_service_settings settings, user_d
 http::handle_step account_api::judge(const http::request& request, http::response& response, pipeline::judgement& state,
                                      http::thread_kind thread) noexcept {
     auto step = http::handle_step::done;
+    const pipeline::request_scope scope{request, state.start.id};
     const pipeline::judge api_judge{definition_, users_, store_, policies_, router_.reference, context_};
     pipeline::respond_or_error(
         response, [&] { step = api_judge.advance(request, response, state, thread); },

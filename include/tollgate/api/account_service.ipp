@@ -98,7 +98,8 @@ TOLLGATE_DECL void account_service::handle(const http::request& request, http::r
 
 TOLLGATE_COLD void account_service::handle(const http::refusal& refused, http::response& response) noexcept {
     // Most programs that send malformed requests name `/`; a browser that does gets a page.
-    const bool is_at_home = refused.path() == "/" && refused.status != http::status::uri_too_long && !service_detail::asks_for_page(refused);
+    const bool is_at_home =
+        refused.path() == "/" && refused.status != http::status::uri_too_long && !service_detail::asks_for_page(refused);
     if (is_at_home || is_below_api(refused.path())) api_.handle(refused, response);
     else site_->handle(refused, response);
 }

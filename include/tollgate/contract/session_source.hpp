@@ -311,7 +311,9 @@ struct calls_of_session_source {
     }
 
     static constexpr session_source_calls table = [] {
-        session_source_calls calls{.session_of = &session_of, .sign_in_url = &sign_in_url};
+        session_source_calls calls{};
+        calls.session_of = &session_of;
+        calls.sign_in_url = &sign_in_url;
         if constexpr (active_user_source<T>) calls.is_active = &is_active;
         if constexpr (sign_in_source<T>) calls.sign_in = &sign_in;
         if constexpr (sign_in_source<T>) calls.sign_out = &sign_out;

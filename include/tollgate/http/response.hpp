@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -156,6 +157,13 @@ public:
     /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass the result
     /// of `to_http_date`. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
+    /// Appends a text that is known at run time only. Throws std::invalid_argument for one that `field_value::from` refuses.
+    template <std::same_as<std::string> Text>
+    void add(field_name name, const Text& value) {
+        const auto checked = field_value::from(value);
+        if (!checked) throw std::invalid_argument{"tollgate: the value of a response field has a control character or one outside ASCII"};
+        add_line(name.view(), checked->view());
+    }
     void add(field_name name, std::unsigned_integral auto number) { add_number(name.view(), number); }
     void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
     void add(field_name name, const http_date_text& date) { add_line(name.view(), date.view()); }

@@ -15,6 +15,7 @@
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/settings.hpp>
 #include <tollgate/model/caller.hpp>
+#include <tollgate/pipeline/current_request.hpp>
 
 #include <stdexcept>
 #include <string>
@@ -65,6 +66,9 @@ public:
     }
     /// The client's address: that of the peer, or the one that a trusted proxy names.
     [[nodiscard]] const ip_address& client() const noexcept { return client_; }
+
+    /// The ids of the request, for log lines.
+    [[nodiscard]] request_ids ids() const noexcept { return current_request().value_or(request_ids{}); }
 
     /// Reports what the caller did, for an audit log. Throws as `caller`.
     void report(activity_kind kind, std::string subject) const {

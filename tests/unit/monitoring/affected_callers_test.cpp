@@ -13,7 +13,7 @@
 #include <vector>
 
 using namespace tollgate;
-using namespace tollgate::pipeline;
+using namespace tollgate::monitoring;
 using namespace std::chrono_literals;
 
 namespace {

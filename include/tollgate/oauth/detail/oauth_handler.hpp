@@ -20,6 +20,7 @@
 #include <tollgate/oauth/detail/metadata.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/pipeline/current_request.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
 #include <tollgate/pipeline/detail/write_rejection.hpp>
 #include <tollgate/policy/policies.hpp>
@@ -126,6 +127,7 @@ private:
     template <class Act>
     void guard(const http::request& request, http::response& response, const pipeline::request_start& start, Act act) noexcept {
         {
+            const pipeline::request_scope scope{request, start.id};
             request_state context;
             context.start = start;
             context.judged_at = policies_.clock().now();

@@ -17,6 +17,7 @@
 #include <tollgate/pages/detail/dispatch.hpp>
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/pages/detail/sign_in_page.hpp>
+#include <tollgate/pipeline/current_request.hpp>
 #include <tollgate/pipeline/detail/decision_age.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/policy/policies.hpp>
@@ -203,6 +204,7 @@ inline http::handle_step page_handler::guard(const http::request& request,
                                                                                 http::response& response,
                                                                                 request_state& state) noexcept {
     auto step = http::handle_step::done;
+    const pipeline::request_scope scope{request, state.start.id};
         pipeline::respond_or_error(
             response,
             [&] {
