@@ -69,6 +69,7 @@ static_assert(session_source<shop_sessions>);
 /// is as in the default theme.
 struct shop_theme : plain_theme {
     shop_theme() {
+        languages = {page_texts{}, german_texts()};
         for (page_texts& each : languages) each.frame.site_name = "Corner shop";
         languages[0].consent.allow = "Yes, allow access";
     }

@@ -12,6 +12,8 @@
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/web/cookie_sessions.hpp>
+#include <tollgate/web/german.hpp>
+#include <tollgate/web/page_theme.hpp>
 #include <tollgate/webhooks/hook_dispatcher.hpp>
 
 #include <array>
@@ -41,6 +43,11 @@ class assembly {
             .with_observer(std::ref(observer))
             .with_target_rule(to_target_rule(settings));
     }
+    static tollgate::plain_theme make_theme() {
+        tollgate::plain_theme theme;
+        theme.languages = {tollgate::page_texts{}, tollgate::german_texts()};
+        return theme;
+    }
     /// Browsers that have signed in stay known after a restart, and to all nodes.
     static std::string browser_key_of(Directory& users) {
         std::array<std::byte, 32> random;
@@ -61,7 +68,7 @@ public:
                     data.store,
                     passwords_},
           service_{to_service_settings(settings, urls, services), data.users, data.store, sessions_,
-                   make_policies(settings, data.clock, limiter_, observer)},
+                   make_policies(settings, data.clock, limiter_, observer), tollgate::account_routes(), make_theme()},
           dispatcher_{data.store, make_dispatch_settings(settings, data.users), service_.policies()} {
         observer.log.set_audit_log([&users = data.users](const tollgate::activity& activity) { return users.record(activity); });
     }

@@ -88,6 +88,7 @@
 #include <tollgate/web/consent_texts.hpp>
 #include <tollgate/web/cookie_sessions.hpp>
 #include <tollgate/web/credential_rules.hpp>
+#include <tollgate/web/german.hpp>
 #include <tollgate/web/html_writer.hpp>
 #include <tollgate/web/page_theme.hpp>
 #include <tollgate/web/session_cookies.hpp>

@@ -10789,14 +10789,6 @@ struct device_texts {
     message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
 };
 
-namespace detail {
-
-/// The same in German.
-[[nodiscard]] TOLLGATE_DECL consent_texts german_consent_texts();
-[[nodiscard]] TOLLGATE_DECL device_texts german_device_texts();
-
-}  // namespace detail
-
 }  // namespace tollgate
 
 #endif  // TOLLGATE_WEB_CONSENT_TEXTS_HPP
@@ -11493,95 +11485,6 @@ private:
 
 #endif  // TOLLGATE_WEB_COOKIE_SESSIONS_HPP
 
-// <tollgate/web/html_writer.hpp>
-#ifndef TOLLGATE_WEB_HTML_WRITER_HPP
-#define TOLLGATE_WEB_HTML_WRITER_HPP
-
-namespace tollgate::inline v0 {
-
-/// HTML with a `{}` for each inserted text. Only literals convert to it, so that user data cannot become markup. The
-/// number of placeholders is checked at compile time.
-template <class... Texts>
-class html_template {
-public:
-    /// From a literal with one `{}` for each text; a wrong count does not compile.
-    consteval html_template(const char* literal) : text_{literal} {
-        std::size_t places = 0;
-        for (auto at = text_.find("{}"); at != std::string_view::npos; at = text_.find("{}", at + 2)) ++places;
-        if (places != sizeof...(Texts)) throw "a template has one {} for each text";
-    }
-    /// The literal.
-    [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
-
-private:
-    std::string_view text_;
-};
-
-/// Appends HTML to `out`, which must outlive it. Texts are escaped for element content and quoted attribute values;
-/// they must not be inserted into scripts, style sheets or unquoted attributes. ASCII control
-/// characters other than white space become U+FFFD: HTML does not allow them.
-///
-///     html_writer page{out};
-///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
-class html_writer {
-public:
-    /// Appends to `out`, which outlives the writer.
-    explicit html_writer(std::string& out) noexcept : out_{&out} {}
-
-    /// Appends markup, with each text escaped in the place of its `{}`.
-    template <class... Texts>
-    html_writer& add(std::type_identity_t<html_template<Texts...>> markup, const Texts&... texts) {
-        std::string_view left = markup.view();
-        (put(left, texts), ...);
-        out_->append(left);
-        return *this;
-    }
-
-private:
-    template <class Text>
-    void put(std::string_view& markup, const Text& text);
-    void escape(std::string_view text);
-    [[nodiscard]] static constexpr bool is_allowed(char c) noexcept {
-        const auto code = static_cast<unsigned char>(c);
-        return (code >= 0x20 && code != 0x7f) || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-    }
-
-    std::string* out_;
-};
-
-template <class Text>
-void html_writer::put(std::string_view& markup, const Text& text) {
-    const auto place = markup.find("{}");
-    out_->append(markup.substr(0, place));
-    markup.remove_prefix(place + 2);
-    if constexpr (std::integral<Text>) {
-        char digits[20];  // 2^64 - 1, or -2^63 with its sign
-        const auto done = std::to_chars(digits, digits + sizeof digits, text);
-        out_->append(digits, done.ptr);
-    } else {
-        escape(text);
-    }
-}
-
-inline void html_writer::escape(std::string_view text) {
-    for (char c : text) {
-        switch (c) {
-            case '&': out_->append("&amp;"); break;
-            case '<': out_->append("&lt;"); break;
-            case '>': out_->append("&gt;"); break;
-            case '"': out_->append("&quot;"); break;
-            case '\'': out_->append("&#39;"); break;
-            default:
-                if (is_allowed(c)) out_->push_back(c);
-                else out_->append("\xef\xbf\xbd");  // U+FFFD
-        }
-    }
-}
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_WEB_HTML_WRITER_HPP
-
 // <tollgate/web/webhook_texts.hpp>
 #ifndef TOLLGATE_WEB_WEBHOOK_TEXTS_HPP
 #define TOLLGATE_WEB_WEBHOOK_TEXTS_HPP
@@ -12165,12 +12068,115 @@ struct page_texts {
     security_texts security;
 };
 
-/// The same in German.
+}  // namespace tollgate
+
+#endif  // TOLLGATE_WEB_TEXTS_HPP
+
+// <tollgate/web/german.hpp>
+#ifndef TOLLGATE_WEB_GERMAN_HPP
+#define TOLLGATE_WEB_GERMAN_HPP
+
+namespace tollgate::inline v0 {
+
+/// The texts of the pages in German, for the languages of a theme:
+///
+///     plain_theme theme;
+///     theme.languages = {page_texts{}, german_texts()};
+///     account_service service{settings, users, store, sessions, default_policies(), account_routes(), theme};
 [[nodiscard]] TOLLGATE_DECL page_texts german_texts();
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEB_TEXTS_HPP
+#endif  // TOLLGATE_WEB_GERMAN_HPP
+
+// <tollgate/web/html_writer.hpp>
+#ifndef TOLLGATE_WEB_HTML_WRITER_HPP
+#define TOLLGATE_WEB_HTML_WRITER_HPP
+
+namespace tollgate::inline v0 {
+
+/// HTML with a `{}` for each inserted text. Only literals convert to it, so that user data cannot become markup. The
+/// number of placeholders is checked at compile time.
+template <class... Texts>
+class html_template {
+public:
+    /// From a literal with one `{}` for each text; a wrong count does not compile.
+    consteval html_template(const char* literal) : text_{literal} {
+        std::size_t places = 0;
+        for (auto at = text_.find("{}"); at != std::string_view::npos; at = text_.find("{}", at + 2)) ++places;
+        if (places != sizeof...(Texts)) throw "a template has one {} for each text";
+    }
+    /// The literal.
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
+
+private:
+    std::string_view text_;
+};
+
+/// Appends HTML to `out`, which must outlive it. Texts are escaped for element content and quoted attribute values;
+/// they must not be inserted into scripts, style sheets or unquoted attributes. ASCII control
+/// characters other than white space become U+FFFD: HTML does not allow them.
+///
+///     html_writer page{out};
+///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
+class html_writer {
+public:
+    /// Appends to `out`, which outlives the writer.
+    explicit html_writer(std::string& out) noexcept : out_{&out} {}
+
+    /// Appends markup, with each text escaped in the place of its `{}`.
+    template <class... Texts>
+    html_writer& add(std::type_identity_t<html_template<Texts...>> markup, const Texts&... texts) {
+        std::string_view left = markup.view();
+        (put(left, texts), ...);
+        out_->append(left);
+        return *this;
+    }
+
+private:
+    template <class Text>
+    void put(std::string_view& markup, const Text& text);
+    void escape(std::string_view text);
+    [[nodiscard]] static constexpr bool is_allowed(char c) noexcept {
+        const auto code = static_cast<unsigned char>(c);
+        return (code >= 0x20 && code != 0x7f) || c == '\t' || c == '\n' || c == '\f' || c == '\r';
+    }
+
+    std::string* out_;
+};
+
+template <class Text>
+void html_writer::put(std::string_view& markup, const Text& text) {
+    const auto place = markup.find("{}");
+    out_->append(markup.substr(0, place));
+    markup.remove_prefix(place + 2);
+    if constexpr (std::integral<Text>) {
+        char digits[20];  // 2^64 - 1, or -2^63 with its sign
+        const auto done = std::to_chars(digits, digits + sizeof digits, text);
+        out_->append(digits, done.ptr);
+    } else {
+        escape(text);
+    }
+}
+
+inline void html_writer::escape(std::string_view text) {
+    for (char c : text) {
+        switch (c) {
+            case '&': out_->append("&amp;"); break;
+            case '<': out_->append("&lt;"); break;
+            case '>': out_->append("&gt;"); break;
+            case '"': out_->append("&quot;"); break;
+            case '\'': out_->append("&#39;"); break;
+            default:
+                if (is_allowed(c)) out_->push_back(c);
+                else out_->append("\xef\xbf\xbd");  // U+FFFD
+        }
+    }
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_WEB_HTML_WRITER_HPP
 
 // <tollgate/web/page_theme.hpp>
 #ifndef TOLLGATE_WEB_PAGE_THEME_HPP
@@ -12260,7 +12266,7 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
     t.end_page(html, frame);
 };
 
-/// The default theme: English and German, light or dark by the system's setting, from a width of 320 pixels on, and usable
+/// The default theme: in English, light or dark by the system's setting, from a width of 320 pixels on, and usable
 /// without its style sheet.
 ///
 ///     plain_theme theme;
@@ -12271,7 +12277,7 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
 /// A custom theme may derive from it and replace a part: the texts, the style sheet, or the frame.
 struct plain_theme {
     /// The text sets, the default one first.
-    std::vector<page_texts> languages = {page_texts{}, german_texts()};
+    std::vector<page_texts> languages = std::vector<page_texts>(1);
     /// An image beside the site's name, 1.5 times as high as its letters: a URL of this site or a `data:` URL, which the content
     /// security policy of the pages allows. Empty: the icon.
     std::string logo_url = {};
@@ -23093,92 +23099,6 @@ TOLLGATE_DECL void replace_with_error(http::response& response, const error& fai
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
 
-// <tollgate/web/consent_texts.ipp>
-#ifndef TOLLGATE_WEB_CONSENT_TEXTS_IPP
-#define TOLLGATE_WEB_CONSENT_TEXTS_IPP
-
-namespace tollgate::inline v0::detail {
-
-TOLLGATE_DECL consent_texts german_consent_texts() {
-    return {
-        .title = "{} autorisieren?",
-        .asks = "{} möchte auf Ihr Konto bei {} zugreifen.",
-        .scopes = "Diese Anwendung erhält folgende Berechtigungen:",
-        .website = "Website laut Anwendung: {}",
-        .unproved = "Jedes Programm kann sich als diese Anwendung ausgeben. Fahren Sie nur fort, wenn Sie sie gerade "
-                    "selbst gestartet haben.",
-        .signed_in_as = "Sie sind als {} angemeldet.",
-        .other_user = "Nicht Sie?",
-        .allow = "{} autorisieren",
-        .deny = "Abbrechen",
-        .leads_to = "In beiden Fällen kehren Sie zu {} zurück.",
-        .revocable = "Sie können den Zugriff jederzeit in Ihren Kontoeinstellungen widerrufen.",
-        .sign_in = "Melden Sie sich an, um fortzufahren",
-        .missing_client = {"client_id fehlt oder ist ungültig",
-                           "Der Link, der hierher geführt hat, nennt nicht genau eine Anwendung. Kehren Sie zur Anwendung zurück "
-                           "und wenden Sie sich an deren Entwickler, falls das erneut geschieht."},
-        .unknown_client = {"Unbekannte Anwendung",
-                           "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
-                           "Zugriff gewährt."},
-        .stopped_client = {"Anwendung gesperrt",
-                           "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff gewährt."},
-        .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
-                            "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
-                            "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
-        .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
-                                  "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
-                                  "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
-                                  "gewährt."},
-        .received_redirect = "Die Anfrage enthält diese redirect_uri:",
-        .compare_redirect = "Als Entwickler vergleichen Sie sie Zeichen für Zeichen mit den registrierten Weiterleitungs-URLs. Nur "
-                            "der Port von http://127.0.0.1 und http://[::1] darf abweichen. Ist keine Weiterleitungs-URL registriert, "
-                            "vergleichen Sie Schema, Host und Port mit denen der Website der Anwendung.",
-        .missing_redirect = {"redirect_uri fehlt",
-                             "Für die Anwendung ist nicht genau eine Weiterleitungs-URL registriert, daher muss jede "
-                             "Anfrage eine redirect_uri enthalten. Es wurde kein Zugriff gewährt."},
-        .answered = {"Diese Anfrage wurde bereits beantwortet",
-                     "Die Anwendung hat Ihre Entscheidung bereits erhalten. Kehren Sie zu ihr zurück und beginnen Sie "
-                     "dort bei Bedarf von vorn."}};
-}
-
-TOLLGATE_DECL device_texts german_device_texts() {
-    return {
-        .title = "Gerät verbinden",
-        .about = "Geben Sie den Code ein, den Ihr Gerät anzeigt.",
-        .code = "Code",
-        .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
-        .next = "Weiter",
-        .malformed = "Ein Code besteht aus 8 Buchstaben ohne Vokale, zum Beispiel BCDF-GHJK.",
-        .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf "
-                   "Ihrem Gerät.",
-        .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
-        .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
-        .warning = "Die Anfrage kam von der Adresse {} am {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
-                   "Gerät gestartet haben, das Sie vor sich haben. Wenn Ihnen jemand den Code oder diesen Link "
-                   "geschickt hat, brechen Sie ab: Die Person erhielte sonst Zugriff auf Ihr Konto.",
-        .code_shown = "Ihr Gerät muss diesen Code anzeigen: {}",
-        .approved = {"Das Gerät ist verbunden",
-                     "Das Gerät hat Zugriff auf das Konto von {}. Sie können zum Gerät zurückkehren: Es fährt in wenigen Sekunden "
-                     "fort."},
-        .denied = {"Zugriff abgelehnt", "Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
-        .approved_before = {"Das Gerät ist verbunden",
-                            "Sie haben dieses Gerät bereits autorisiert, daher hatte Ihre letzte Entscheidung keine Wirkung. Um "
-                            "ihm den Zugriff zu entziehen, widerrufen Sie in Ihren Kontoeinstellungen die Autorisierung der "
-                            "Anwendung."},
-        .denied_before = {"Zugriff abgelehnt",
-                          "Sie haben die Anfrage dieses Geräts bereits abgelehnt, daher hatte Ihre letzte Entscheidung keine "
-                          "Wirkung. Um das Gerät zu verbinden, beginnen Sie dort von vorn."},
-        .answered_by_other = {"Von einer anderen Person beantwortet",
-                              "Eine andere Person hat die Anfrage dieses Geräts zuerst beantwortet, daher hatte Ihre Entscheidung "
-                              "keine Wirkung. Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
-        .answered = {"Dieser Code wurde bereits verwendet",
-                     "Kehren Sie zu Ihrem Gerät zurück und beginnen Sie dort bei Bedarf von vorn."}};
-}
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_WEB_CONSENT_TEXTS_IPP
-
 // <tollgate/web/detail/common_passwords.hpp>
 #ifndef TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
 #define TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
@@ -23823,9 +23743,95 @@ inline constexpr attempt_texts german_attempts{
 
 #endif  // TOLLGATE_WEB_DETAIL_GERMAN_ATTEMPTS_HPP
 
-// <tollgate/web/texts.ipp>
-#ifndef TOLLGATE_WEB_TEXTS_IPP
-#define TOLLGATE_WEB_TEXTS_IPP
+// <tollgate/web/detail/german_consent.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_GERMAN_CONSENT_HPP
+#define TOLLGATE_WEB_DETAIL_GERMAN_CONSENT_HPP
+
+namespace tollgate::inline v0::detail {
+
+[[nodiscard]] inline consent_texts german_consent_texts() {
+    return {
+        .title = "{} autorisieren?",
+        .asks = "{} möchte auf Ihr Konto bei {} zugreifen.",
+        .scopes = "Diese Anwendung erhält folgende Berechtigungen:",
+        .website = "Website laut Anwendung: {}",
+        .unproved = "Jedes Programm kann sich als diese Anwendung ausgeben. Fahren Sie nur fort, wenn Sie sie gerade "
+                    "selbst gestartet haben.",
+        .signed_in_as = "Sie sind als {} angemeldet.",
+        .other_user = "Nicht Sie?",
+        .allow = "{} autorisieren",
+        .deny = "Abbrechen",
+        .leads_to = "In beiden Fällen kehren Sie zu {} zurück.",
+        .revocable = "Sie können den Zugriff jederzeit in Ihren Kontoeinstellungen widerrufen.",
+        .sign_in = "Melden Sie sich an, um fortzufahren",
+        .missing_client = {"client_id fehlt oder ist ungültig",
+                           "Der Link, der hierher geführt hat, nennt nicht genau eine Anwendung. Kehren Sie zur Anwendung zurück "
+                           "und wenden Sie sich an deren Entwickler, falls das erneut geschieht."},
+        .unknown_client = {"Unbekannte Anwendung",
+                           "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
+                           "Zugriff gewährt."},
+        .stopped_client = {"Anwendung gesperrt",
+                           "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff gewährt."},
+        .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
+                            "Die Anwendung ist ein öffentlicher Client ohne Weiterleitungs-URL und kann daher nur den "
+                            "Device-Flow verwenden. Es wurde kein Zugriff gewährt."},
+        .unregistered_redirect = {"Weiterleitungs-URL nicht registriert",
+                                  "Die redirect_uri dieser Anfrage ist für die Anwendung nicht registriert. Der Link "
+                                  "ist möglicherweise fehlerhaft oder ein Täuschungsversuch. Es wurde kein Zugriff "
+                                  "gewährt."},
+        .received_redirect = "Die Anfrage enthält diese redirect_uri:",
+        .compare_redirect = "Als Entwickler vergleichen Sie sie Zeichen für Zeichen mit den registrierten Weiterleitungs-URLs. Nur "
+                            "der Port von http://127.0.0.1 und http://[::1] darf abweichen. Ist keine Weiterleitungs-URL registriert, "
+                            "vergleichen Sie Schema, Host und Port mit denen der Website der Anwendung.",
+        .missing_redirect = {"redirect_uri fehlt",
+                             "Für die Anwendung ist nicht genau eine Weiterleitungs-URL registriert, daher muss jede "
+                             "Anfrage eine redirect_uri enthalten. Es wurde kein Zugriff gewährt."},
+        .answered = {"Diese Anfrage wurde bereits beantwortet",
+                     "Die Anwendung hat Ihre Entscheidung bereits erhalten. Kehren Sie zu ihr zurück und beginnen Sie "
+                     "dort bei Bedarf von vorn."}};
+}
+
+[[nodiscard]] inline device_texts german_device_texts() {
+    return {
+        .title = "Gerät verbinden",
+        .about = "Geben Sie den Code ein, den Ihr Gerät anzeigt.",
+        .code = "Code",
+        .code_hint = "8 Buchstaben, zum Beispiel BCDF-GHJK.",
+        .next = "Weiter",
+        .malformed = "Ein Code besteht aus 8 Buchstaben ohne Vokale, zum Beispiel BCDF-GHJK.",
+        .unknown = "Dieser Code ist falsch, abgelaufen oder wurde bereits verwendet. Den aktuellen Code finden Sie auf "
+                   "Ihrem Gerät.",
+        .too_many = "Zu viele falsche Codes. Versuchen Sie es in {} erneut.",
+        .asks = "Ein Gerät mit {} möchte auf Ihr Konto bei {} zugreifen.",
+        .warning = "Die Anfrage kam von der Adresse {} am {}. Fahren Sie nur fort, wenn Sie sie gerade selbst auf einem "
+                   "Gerät gestartet haben, das Sie vor sich haben. Wenn Ihnen jemand den Code oder diesen Link "
+                   "geschickt hat, brechen Sie ab: Die Person erhielte sonst Zugriff auf Ihr Konto.",
+        .code_shown = "Ihr Gerät muss diesen Code anzeigen: {}",
+        .approved = {"Das Gerät ist verbunden",
+                     "Das Gerät hat Zugriff auf das Konto von {}. Sie können zum Gerät zurückkehren: Es fährt in wenigen Sekunden "
+                     "fort."},
+        .denied = {"Zugriff abgelehnt", "Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
+        .approved_before = {"Das Gerät ist verbunden",
+                            "Sie haben dieses Gerät bereits autorisiert, daher hatte Ihre letzte Entscheidung keine Wirkung. Um "
+                            "ihm den Zugriff zu entziehen, widerrufen Sie in Ihren Kontoeinstellungen die Autorisierung der "
+                            "Anwendung."},
+        .denied_before = {"Zugriff abgelehnt",
+                          "Sie haben die Anfrage dieses Geräts bereits abgelehnt, daher hatte Ihre letzte Entscheidung keine "
+                          "Wirkung. Um das Gerät zu verbinden, beginnen Sie dort von vorn."},
+        .answered_by_other = {"Von einer anderen Person beantwortet",
+                              "Eine andere Person hat die Anfrage dieses Geräts zuerst beantwortet, daher hatte Ihre Entscheidung "
+                              "keine Wirkung. Das Gerät hat keinen Zugriff auf Ihr Konto erhalten."},
+        .answered = {"Dieser Code wurde bereits verwendet",
+                     "Kehren Sie zu Ihrem Gerät zurück und beginnen Sie dort bei Bedarf von vorn."}};
+}
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_WEB_DETAIL_GERMAN_CONSENT_HPP
+
+// <tollgate/web/german.ipp>
+#ifndef TOLLGATE_WEB_GERMAN_IPP
+#define TOLLGATE_WEB_GERMAN_IPP
 
 namespace tollgate::inline v0 {
 
@@ -24285,7 +24291,7 @@ TOLLGATE_DECL page_texts german_texts() {
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEB_TEXTS_IPP
+#endif  // TOLLGATE_WEB_GERMAN_IPP
 
 // <tollgate/web/detail/plain_theme_style.hpp>
 #ifndef TOLLGATE_WEB_DETAIL_PLAIN_THEME_STYLE_HPP

@@ -260,7 +260,7 @@ public:
 
     explicit oauth_shop(account_service_settings settings = test_oauth_settings())
         : oauth{std::move(settings), store, sessions,
-                test_policies(fake_clock{&now}, shared_random{&entropy, &random_works}, observer, limiter)},
+                test_policies(fake_clock{&now}, shared_random{&entropy, &random_works}, observer, limiter), english_and_german()},
           app{register_client("App", "https://app.example/cb")} {
         sessions.faults = &store.faults;
         sessions.known.insert({"site=ann", session{ann, "ann", "only ann's browser knows"}});

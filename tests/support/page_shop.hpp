@@ -77,7 +77,7 @@ public:
 
     explicit basic_page_shop(account_service_settings settings = page_shop_settings())
         : pages{std::move(settings), users, store, sessions,
-                default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works})} {}
+                default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works}), english_and_german()} {}
 
     http::response handle(test_request& request) { return pages.handle(request.view()); }
 

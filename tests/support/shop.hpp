@@ -6,6 +6,8 @@
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/store/memory.hpp>
+#include <tollgate/web/german.hpp>
+#include <tollgate/web/page_theme.hpp>
 
 #include <support/fakes.hpp>
 
@@ -62,6 +64,13 @@ bool needs_worker(auto& handler, const http::request& request) {
     http::response response;
     http::handler_state state;
     return handler.advance(request, response, state, http::thread_kind::io) == http::handle_step::needs_worker;
+}
+
+/// The default theme in two languages.
+inline plain_theme english_and_german() {
+    plain_theme theme;
+    theme.languages = {page_texts{}, german_texts()};
+    return theme;
 }
 
 inline constexpr user_id ann{1};

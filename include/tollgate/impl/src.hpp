@@ -101,16 +101,15 @@
 #include <tollgate/store/detail/memory/sessions.ipp>
 #include <tollgate/store/memory.ipp>
 #include <tollgate/store/memory_tokens.ipp>
-#include <tollgate/web/consent_texts.ipp>
 #include <tollgate/web/credential_rules.ipp>
 #include <tollgate/web/detail/form.ipp>
 #include <tollgate/web/detail/language.ipp>
 #include <tollgate/web/detail/one_time.ipp>
 #include <tollgate/web/detail/page.ipp>
+#include <tollgate/web/german.ipp>
 #include <tollgate/web/page_theme.ipp>
 #include <tollgate/web/session_cookies.ipp>
 #include <tollgate/web/sign_in_throttle.ipp>
-#include <tollgate/web/texts.ipp>
 #include <tollgate/webhooks/detail/name_lookup.ipp>
 #include <tollgate/webhooks/publish.ipp>
 #include <tollgate/webhooks/retry_schedule.ipp>

@@ -107,18 +107,6 @@ struct device_texts {
     message_texts answered{"This code was already used", "Return to your device, and start again there if necessary."};
 };
 
-namespace detail {
-
-/// The same in German.
-[[nodiscard]] TOLLGATE_DECL consent_texts german_consent_texts();
-[[nodiscard]] TOLLGATE_DECL device_texts german_device_texts();
-
-}  // namespace detail
-
 }  // namespace tollgate
-
-#if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/web/consent_texts.ipp>
-#endif
 
 #endif  // TOLLGATE_WEB_CONSENT_TEXTS_HPP

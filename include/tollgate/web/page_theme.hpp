@@ -102,7 +102,7 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
     t.end_page(html, frame);
 };
 
-/// The default theme: English and German, light or dark by the system's setting, from a width of 320 pixels on, and usable
+/// The default theme: in English, light or dark by the system's setting, from a width of 320 pixels on, and usable
 /// without its style sheet.
 ///
 ///     plain_theme theme;
@@ -113,7 +113,7 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
 /// A custom theme may derive from it and replace a part: the texts, the style sheet, or the frame.
 struct plain_theme {
     /// The text sets, the default one first.
-    std::vector<page_texts> languages = {page_texts{}, german_texts()};
+    std::vector<page_texts> languages = std::vector<page_texts>(1);
     /// An image beside the site's name, 1.5 times as high as its letters: a URL of this site or a `data:` URL, which the content
     /// security policy of the pages allows. Empty: the icon.
     std::string logo_url = {};

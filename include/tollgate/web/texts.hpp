@@ -423,13 +423,6 @@ struct page_texts {
     security_texts security;
 };
 
-/// The same in German.
-[[nodiscard]] TOLLGATE_DECL page_texts german_texts();
-
 }  // namespace tollgate
-
-#if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/web/texts.ipp>
-#endif
 
 #endif  // TOLLGATE_WEB_TEXTS_HPP

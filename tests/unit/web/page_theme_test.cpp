@@ -1,5 +1,7 @@
 #include <tollgate/web/page_theme.hpp>
 
+#include <tollgate/web/german.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <string>

@@ -1,5 +1,7 @@
 #include <tollgate/web/texts.hpp>
 
+#include <tollgate/web/german.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <cstddef>

@@ -1,12 +1,12 @@
 #pragma once
-#ifndef TOLLGATE_WEB_CONSENT_TEXTS_IPP
-#define TOLLGATE_WEB_CONSENT_TEXTS_IPP
+#ifndef TOLLGATE_WEB_DETAIL_GERMAN_CONSENT_HPP
+#define TOLLGATE_WEB_DETAIL_GERMAN_CONSENT_HPP
 
 #include <tollgate/web/consent_texts.hpp>
 
 namespace tollgate::inline v0::detail {
 
-TOLLGATE_DECL consent_texts german_consent_texts() {
+[[nodiscard]] inline consent_texts german_consent_texts() {
     return {
         .title = "{} autorisieren?",
         .asks = "{} möchte auf Ihr Konto bei {} zugreifen.",
@@ -48,7 +48,7 @@ TOLLGATE_DECL consent_texts german_consent_texts() {
                      "dort bei Bedarf von vorn."}};
 }
 
-TOLLGATE_DECL device_texts german_device_texts() {
+[[nodiscard]] inline device_texts german_device_texts() {
     return {
         .title = "Gerät verbinden",
         .about = "Geben Sie den Code ein, den Ihr Gerät anzeigt.",
@@ -84,4 +84,4 @@ TOLLGATE_DECL device_texts german_device_texts() {
 
 }  // namespace tollgate::detail
 
-#endif  // TOLLGATE_WEB_CONSENT_TEXTS_IPP
+#endif  // TOLLGATE_WEB_DETAIL_GERMAN_CONSENT_HPP

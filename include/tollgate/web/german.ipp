@@ -1,9 +1,10 @@
 #pragma once
-#ifndef TOLLGATE_WEB_TEXTS_IPP
-#define TOLLGATE_WEB_TEXTS_IPP
+#ifndef TOLLGATE_WEB_GERMAN_IPP
+#define TOLLGATE_WEB_GERMAN_IPP
 
 #include <tollgate/web/detail/german_attempts.hpp>
-#include <tollgate/web/texts.hpp>
+#include <tollgate/web/detail/german_consent.hpp>
+#include <tollgate/web/german.hpp>
 
 namespace tollgate::inline v0 {
 
@@ -463,4 +464,4 @@ TOLLGATE_DECL page_texts german_texts() {
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEB_TEXTS_IPP
+#endif  // TOLLGATE_WEB_GERMAN_IPP
