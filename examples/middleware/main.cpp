@@ -59,7 +59,7 @@ public:
         if (found.wait_for(seconds{1}) != std::future_status::ready) return unavailable("the database did not answer in time");
         const auto amount = decimal::parse(found.get());
         if (!amount) return not_found();
-        return balance{user, *amount, *currency_code::from("EUR")};
+        return balance{user, *amount, "EUR"};
     }
     result<std::vector<account>> accounts_of(user_id, std::string_view) { return {}; }
 

@@ -67,7 +67,7 @@ demo_user renew_demo_user(Directory& directory, const std::optional<std::string>
     const auto add = [&](const std::string& login) {
         return directory.add_user({.login = login,
                                    .password_hash = hash,
-                                   .currency = *tollgate::currency_code::from("EUR"),
+                                   .currency = "EUR",
                                    .balance = "1234.56"});
     };
     std::string login{demo_login};

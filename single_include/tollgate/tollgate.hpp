@@ -235,6 +235,13 @@ public:
 
     constexpr inline_text() noexcept { clear_unused(); }
 
+    /// From a literal of at most `Capacity` bytes; a longer one does not compile.
+    template <std::size_t Size>
+        requires(Size <= Capacity + 1)
+    consteval inline_text(const char (&literal)[Size]) : inline_text{} {
+        if (!append({literal, Size - 1})) throw "the literal is too long";
+    }
+
     /// Empty when `text` is longer than `Capacity`.
     static constexpr std::optional<inline_text> from(std::string_view text) noexcept {
         std::optional<inline_text> copy;
@@ -273,6 +280,10 @@ public:
 
     friend constexpr bool operator==(const inline_text& a, const inline_text& b) noexcept { return a.view() == b.view(); }
     friend constexpr bool operator==(const inline_text& a, std::string_view b) noexcept { return a.view() == b; }
+    template <std::size_t Size>
+    friend constexpr bool operator==(const inline_text& a, const char (&b)[Size]) noexcept {
+        return a.view() == std::string_view{b};
+    }
     friend constexpr auto operator<=>(const inline_text& a, const inline_text& b) noexcept { return a.view() <=> b.view(); }
 
 private:
@@ -51740,6 +51751,8 @@ inline std::string without_options(std::string message, pg_conn* connection) {
     for (const PQconninfoOption* each = options.get(); each != nullptr && each->keyword != nullptr; ++each)
         if (each->val != nullptr && *each->val != '\0') (is_shown(each->keyword) ? shown : hidden).emplace_back(each->val);
     constexpr std::string_view hint = "\"...\"";
+    // Without a database of its own, the connection is to that of the user's name, which is not shown.
+    if (const char* const user = PQuser(connection)) std::erase(shown, std::string_view{user});
     for (const std::string_view value : hidden) {
         if (std::find(shown.begin(), shown.end(), value) != shown.end()) continue;
         const std::string quoted = std::string{"\""}.append(value).append("\"");

@@ -31,7 +31,7 @@ using namespace tollgate;
 using greedy::unaddressable;
 
 struct directory : unaddressable {
-    result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    result<balance> balance_of(user_id user) { return balance{user, "12.50", "EUR"}; }
     result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector{account{account_id{1}, "Corner shop"}}; }
     result<std::optional<quota>> quota_of(user_id) { return {}; }
 };

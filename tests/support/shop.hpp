@@ -79,11 +79,11 @@ inline constexpr user_id bob{2};
 /// The directory of a shop whose users are Ann and Bob.
 inline shop_directory ann_and_bob() {
     shop_directory users;
-    users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
+    users.people.insert({ann, {{ann, *decimal::parse("1234.50"), "EUR"},
                                {{"sitesmaker", {{account_id{1}, "Ann's site", true}, {account_id{2}, "Another \"one\"", false}}},
                                 {"itemplatform", {{account_id{1}, "Ann's items", false}}}},
                                {}}});
-    users.people.insert({bob, {{bob, *decimal::parse("0.10"), *currency_code::from("USD")},
+    users.people.insert({bob, {{bob, *decimal::parse("0.10"), "USD"},
                                {{"sitesmaker", {{account_id{3}, "Bob's site", true}}}},
                                {}}});
     return users;

@@ -26,7 +26,7 @@ struct one_user {
     static constexpr bool blocking = false;
 
     tollgate::result<tollgate::balance> balance_of(tollgate::user_id user) {
-        return tollgate::balance{user, *tollgate::decimal::parse("1234.56"), *tollgate::currency_code::from("EUR")};
+        return tollgate::balance{user, *tollgate::decimal::parse("1234.56"), "EUR"};
     }
     tollgate::result<std::vector<tollgate::account>> accounts_of(tollgate::user_id, std::string_view) {
         return std::vector<tollgate::account>{};

@@ -138,7 +138,7 @@ int serve_from_postgres(const std::string& to, std::size_t remembered, chosen_wi
 
     const auto user = expect(users.add_user({.login = "node" + std::to_string(::getpid()),
                                              .password_hash = "none",
-                                             .currency = *tollgate::currency_code::from("EUR"),
+                                             .currency = "EUR",
                                              .balance = *tollgate::decimal::parse("1234.56")}));
     if (!users.set_requests_per_day(user, 1'000'000'000)) return 1;
     announce(benchmark::add_token(store, user));

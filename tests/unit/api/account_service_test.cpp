@@ -202,7 +202,7 @@ route_table refund_routes(std::string_view scope) {
 
 TEST_CASE("a scope of a service reaches routes, pages, documentation and metadata", "[api][account_service][scopes]") {
     parts setup;
-    setup.users.people.insert({ann, {{ann, *decimal::parse("1"), *currency_code::from("EUR")}, {}, {}}});
+    setup.users.people.insert({ann, {{ann, *decimal::parse("1"), "EUR"}, {}, {}}});
     auto own_settings = settings();
     own_settings.services = {{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund <parcels>"}}}};
     account_service service{own_settings, setup.users, setup.store, setup.sessions, setup.policies(),

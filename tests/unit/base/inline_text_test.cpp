@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 using namespace tollgate;
 
@@ -35,4 +37,14 @@ TEST_CASE("inline text is compared and copied by content", "[base][inline_text]"
     const auto& alias = b;
     b = alias;
     CHECK(b == "a");
+}
+
+TEST_CASE("a literal is checked by the compiler", "[base][inline_text]") {
+    constexpr inline_text<3> euro = "EUR";
+    CHECK(euro == "EUR");
+    CHECK(euro.view() == "EUR");
+    CHECK(inline_text<3>{""}.empty());
+    CHECK(inline_text<3>{"ab"} == "ab");
+    static_assert(std::is_convertible_v<const char (&)[4], inline_text<3>>);
+    static_assert(!std::is_convertible_v<const char (&)[5], inline_text<3>>);
 }

@@ -224,8 +224,8 @@ struct caching_shop {
     caching_shop() {
         users.counts = store.counts = limiter.counts = &counts;
         store.users = &users;
-        store.owner = known_user{std::nullopt, tollgate::balance{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")}};
-        users.people.insert({ann, {{ann, *decimal::parse("1234.50"), *currency_code::from("EUR")},
+        store.owner = known_user{std::nullopt, tollgate::balance{ann, *decimal::parse("1234.50"), "EUR"}};
+        users.people.insert({ann, {{ann, *decimal::parse("1234.50"), "EUR"},
                                    {{"sitesmaker", {{account_id{1}, "Ann's site", true}}}}, {}}});
         std::array<std::byte, 32> secret_bytes{};
         std::array<std::byte, 16> name_bytes{};
@@ -302,7 +302,7 @@ TEST_CASE("a balance request is handled on the I/O thread if everything is cache
 TEST_CASE("the directory is not queried for data that came with the credential", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
-    const balance other{ann, *decimal::parse("77"), *currency_code::from("JPY")};
+    const balance other{ann, *decimal::parse("77"), "JPY"};
     for (const bool is_cached : {true, false}) {
         CAPTURE(is_cached);
         shop.store.is_cached = is_cached;

@@ -77,7 +77,7 @@ TEST_CASE("own routes get authentication, limits, scopes and errors", "[pipeline
                                 }),
     };
     shop_directory users;
-    users.people.insert({ann, {{ann, *decimal::parse("1"), *currency_code::from("EUR")}, {}, {}}});
+    users.people.insert({ann, {{ann, *decimal::parse("1"), "EUR"}, {}, {}}});
     memory_store store;
     account_api api{shop_settings(), users, store, account_routes() + own};
 

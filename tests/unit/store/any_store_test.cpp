@@ -22,7 +22,7 @@ namespace {
 
 struct one_user {
     static constexpr bool blocking = false;
-    result<balance> balance_of(user_id user) { return balance{user, "12.50", *currency_code::from("EUR")}; }
+    result<balance> balance_of(user_id user) { return balance{user, "12.50", "EUR"}; }
     result<std::vector<account>> accounts_of(user_id, std::string_view) { return {}; }
 };
 

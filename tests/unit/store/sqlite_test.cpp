@@ -565,7 +565,7 @@ TEST_CASE("a SQLite store returns the owner with the credential") {
     const auto set = [&](sql::statement_text change) {
         REQUIRE(users.write([&](sqlite::database& on) { return on.run(change); }));
     };
-    const auto euros = [&](decimal amount) { return balance{ann, amount, *currency_code::from("EUR")}; };
+    const auto euros = [&](decimal amount) { return balance{ann, amount, "EUR"}; };
     CHECK(owners_of("tgu_1") == known_user{quota{5, seconds{60}}, euros("12.50")});
     CHECK_FALSE(owners_of("tgu_2"));
 

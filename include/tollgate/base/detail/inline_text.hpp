@@ -27,6 +27,13 @@ public:
 
     constexpr inline_text() noexcept { clear_unused(); }
 
+    /// From a literal of at most `Capacity` bytes; a longer one does not compile.
+    template <std::size_t Size>
+        requires(Size <= Capacity + 1)
+    consteval inline_text(const char (&literal)[Size]) : inline_text{} {
+        if (!append({literal, Size - 1})) throw "the literal is too long";
+    }
+
     /// Empty when `text` is longer than `Capacity`.
     static constexpr std::optional<inline_text> from(std::string_view text) noexcept {
         std::optional<inline_text> copy;
@@ -65,6 +72,10 @@ public:
 
     friend constexpr bool operator==(const inline_text& a, const inline_text& b) noexcept { return a.view() == b.view(); }
     friend constexpr bool operator==(const inline_text& a, std::string_view b) noexcept { return a.view() == b; }
+    template <std::size_t Size>
+    friend constexpr bool operator==(const inline_text& a, const char (&b)[Size]) noexcept {
+        return a.view() == std::string_view{b};
+    }
     friend constexpr auto operator<=>(const inline_text& a, const inline_text& b) noexcept { return a.view() <=> b.view(); }
 
 private:

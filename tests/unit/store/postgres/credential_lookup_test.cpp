@@ -53,7 +53,7 @@ public:
         const auto row = found->next<decimal>();
         if (!row) return row.error();
         if (!*row) return not_found();
-        return balance{user, std::get<0>(**row), *currency_code::from("EUR")};
+        return balance{user, std::get<0>(**row), "EUR"};
     }
     result<std::vector<account>> accounts_of(user_id, std::string_view) { return std::vector<account>{}; }
     result<std::optional<quota>> quota_of(user_id user) {
@@ -188,7 +188,7 @@ TEST_CASE("an owner is returned with the credential, or is unknown", "[postgres]
         row{"SELECT 0::smallint, 1, NULL, NULL", of_quota(0, 1)}, row{"SELECT 5, 60, '1', 'EUR' WHERE owner.id > 1", {}},
         row{"SELECT 1, 1, NULL, NULL UNION ALL SELECT 1, 1, NULL, NULL", of_quota(1, 1)},
         row{"SELECT NULL::bigint, NULL::bigint, -12.50::numeric(10, 2), 'JPY'::char(3)",
-            known_user{std::nullopt, balance{ann, "-12.50", *currency_code::from("JPY")}}});
+            known_user{std::nullopt, balance{ann, "-12.50", "JPY"}}});
     auto& server = postgres_server::shared();
     postgres_store store{server.new_schema(), with_owner(each.query)};
     REQUIRE(store.create_personal_token(

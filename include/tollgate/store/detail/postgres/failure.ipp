@@ -96,6 +96,8 @@ inline std::string without_options(std::string message, pg_conn* connection) {
     for (const PQconninfoOption* each = options.get(); each != nullptr && each->keyword != nullptr; ++each)
         if (each->val != nullptr && *each->val != '\0') (is_shown(each->keyword) ? shown : hidden).emplace_back(each->val);
     constexpr std::string_view hint = "\"...\"";
+    // Without a database of its own, the connection is to that of the user's name, which is not shown.
+    if (const char* const user = PQuser(connection)) std::erase(shown, std::string_view{user});
     for (const std::string_view value : hidden) {
         if (std::find(shown.begin(), shown.end(), value) != shown.end()) continue;
         const std::string quoted = std::string{"\""}.append(value).append("\"");
