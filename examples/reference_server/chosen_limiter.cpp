@@ -69,6 +69,10 @@ tollgate::result<void> chosen_limiter::check() {
     return tollgate::unavailable(shared_->last->text);
 }
 
+tollgate::result<void> chosen_limiter::reload_authorities() noexcept {
+    return shared_ == nullptr ? tollgate::result<void>{} : shared_->windows.reload_authorities();
+}
+
 tollgate::backend_statistics chosen_limiter::statistics() const noexcept {
     return shared_ == nullptr ? tollgate::backend_statistics{} : shared_->windows.statistics();
 }
@@ -99,6 +103,8 @@ limit_decision chosen_limiter::peek_shared(const limit_key& key, const quota& al
 }
 
 tollgate::result<void> chosen_limiter::check() { return {}; }
+
+tollgate::result<void> chosen_limiter::reload_authorities() noexcept { return {}; }
 
 tollgate::backend_statistics chosen_limiter::statistics() const noexcept { return {}; }
 

@@ -29,6 +29,8 @@ public:
     [[nodiscard]] bool may_block() const noexcept { return shared_ != nullptr; }
     /// Tests Redis with one count. Error: unavailable if it does not respond, or cannot count.
     [[nodiscard]] tollgate::result<void> check();
+    /// Reads the certificate authorities of Redis again. Error: they cannot be used; the former ones remain.
+    [[nodiscard]] tollgate::result<void> reload_authorities() noexcept;
     /// Statistics of the calls to Redis.
     [[nodiscard]] tollgate::backend_statistics statistics() const noexcept;
     /// Empty if this requires a call to Redis.

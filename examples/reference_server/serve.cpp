@@ -67,7 +67,7 @@ std::string to_text(const tollgate::listen_address& real) {
 void report(const certificate_state& certificate, metrics_writer& to) {
     to.gauge("tollgate_certificate_expires_at_seconds", "When the TLS certificate that was read last expires, in Unix time.");
     if (const auto expires_at = certificate.expires_at.load(); expires_at != 0) to.sample(static_cast<double>(expires_at));
-    to.counter("tollgate_reload_failures_total", "Reloads on SIGHUP that kept the former certificate or ticket keys.");
+    to.counter("tollgate_reload_failures_total", "Reloads on SIGHUP that kept the former certificate, ticket keys or authorities.");
     to.sample(certificate.failed_reloads.load());
 }
 
@@ -136,6 +136,15 @@ void reload_certificates(server& running, const settings& settings, const reques
         check_certificate_in_use(settings, log, into);
     } catch (const std::exception& error) {
         report(error.what());
+    }
+}
+
+void report_authorities(const result<void>& read, const observers& observer, certificate_state& into) noexcept {
+    if (read) return;
+    try {
+        report_failed_reload("the old certificate authorities remain in use: " + read.error().log_text(), observer, into);
+    } catch (const std::exception&) {  // out of memory
+        ++into.failed_reloads;
     }
 }
 

@@ -73,6 +73,9 @@ void expect_started(const tollgate::result<void>& started, const settings& setti
 void reload_certificates(tollgate::server& running, const settings& settings, const request_log& log, const observers& observer,
                          certificate_state& into) noexcept;
 
+/// Reports certificate authorities that could not be read again.
+void report_authorities(const tollgate::result<void>& read, const observers& observer, certificate_state& into) noexcept;
+
 /// Returns at the signal to stop; until then it asks for a reload on each SIGHUP, and notifies the watchdog. After it, a signal ends the
 /// process, and so does the end of the time for stopping.
 void wait_for_stop_signal(reload_thread& reload, const signals& stop_signals, const service_manager& manager,

@@ -127,6 +127,8 @@ void serve_from(const stored_data<Directory, Store, Clock>& data, const std::opt
     check_certificate_in_use(settings, log, certificate);
     reload_thread reload{[&] {
         if (!settings.plain) reload_certificates(running, settings, log, observer, certificate);
+        report_authorities(assembled->dispatcher().reload_authorities(), observer, certificate);
+        report_authorities(assembled->limiter().reload_authorities(), observer, certificate);
     }};
     print_ready(running, settings, urls, shown, admin ? std::optional{admin->address()} : std::nullopt);
     manager.notify("READY=1");

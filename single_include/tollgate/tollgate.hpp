@@ -35895,7 +35895,7 @@ TOLLGATE_COLD void listener::accept_last() noexcept {
     const int count_max = loop_.context().settings.backlog;  // the kernel has no more, except for handshakes that end meanwhile
     for (int i = 0; i < count_max; ++i) {
         const accept_result accepted = accept_one(socket_);
-        if (accepted.state == accept_state::none || accepted.state == accept_state::exhausted) return;
+        if (accepted.state == accept_state::none || (accepted.state == accept_state::exhausted && !refuse_one())) return;
         if (accepted.state == accept_state::accepted) distribute(accepted);
     }
 }
@@ -41529,6 +41529,7 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
 
 private:
     class impl;
@@ -41595,6 +41596,11 @@ public:
 
     /// Checks for due deliveries at once.
     void wake() noexcept { worker_.wake(); }
+
+    /// Reads the certificate authorities again: those of the system, or of `hook_client_settings::authorities_file`. They apply to
+    /// connections that are made from now on; those that are in use remain, at most for `connection_age_max`. Before `start` and after
+    /// `stop`, does nothing. Error (invalid), and nothing changes: the authorities cannot be used.
+    [[nodiscard]] result<void> reload_authorities() noexcept { return worker_.reload_authorities(); }
 
     /// Appends to the store and wakes the dispatcher, so that the event is sent at once.
     result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) {
@@ -42187,8 +42193,8 @@ class attempt_run;
 /// others. Connections are reused. Redirects are treated as final responses, and proxies from the environment are
 /// ignored: both could lead requests into private networks.
 ///
-/// All state belongs to a strand of the executor, so any number of threads may run it. `send` and `abort` may be called
-/// from any thread.
+/// All state belongs to a strand of the executor, so any number of threads may run it. `send`, `reload_authorities` and `abort` may be
+/// called from any thread.
 class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
     /// Error if the certificate authorities or the user agent are invalid.
@@ -42203,6 +42209,10 @@ public:
     /// Starts one attempt per request; `client_owner::on_ended` receives the results. The caller bounds how many run at
     /// once.
     TOLLGATE_DECL void send(std::vector<outgoing_request> requests);
+
+    /// Reads the certificate authorities again, for connections that are made from now on, and closes idle connections. Error, and nothing
+    /// changes: they cannot be used.
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
 
     /// Cuts off attempts in progress (not attempted if their request has not been sent) and closes all connections.
     TOLLGATE_DECL void abort();
@@ -42229,7 +42239,7 @@ private:
     const client_executor strand_;
     const hook_client_settings settings_;
     const std::shared_ptr<client_owner> owner_;
-    const std::shared_ptr<asio::ssl::context> tls_;
+    std::shared_ptr<asio::ssl::context> tls_;
     lookup_pool names_;
     connection_pool idle_;
     address_order addresses_;
@@ -42332,6 +42342,7 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
     /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
     [[nodiscard]] TOLLGATE_DECL bool must_remain() noexcept;
 
@@ -42693,6 +42704,17 @@ TOLLGATE_DECL void delivery_worker::impl::finish() noexcept {
     client_.reset();
 }
 
+TOLLGATE_DECL result<void> delivery_worker::impl::reload_authorities() noexcept {
+    if (process_.is_parent()) return unavailable("The parent process has started this dispatcher.");
+    std::shared_ptr<hook_client> client;
+    {
+        const std::lock_guard hold{mutex_};
+        if (state_ != state::running) return {};
+        client = client_;
+    }
+    return client->reload_authorities();
+}
+
 TOLLGATE_DECL delivery_worker::delivery_worker(worker_environment& environment, hook_dispatch_settings settings,
                                                const asio::any_io_executor* executor)
     : impl_{std::make_unique<impl>(environment, std::move(settings), executor)} {}
@@ -42704,6 +42726,7 @@ TOLLGATE_DECL delivery_worker::~delivery_worker() {
 TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
 TOLLGATE_DECL void delivery_worker::stop(std::optional<milliseconds> deadline) { impl_->stop(deadline); }
 TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
+TOLLGATE_DECL result<void> delivery_worker::reload_authorities() noexcept { return impl_->reload_authorities(); }
 
 }  // namespace tollgate::webhooks
 
@@ -43535,6 +43558,20 @@ TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts b
     } catch (const std::exception&) {
         blank.front().shortage = true;
         end(std::move(blank));
+    }
+}
+
+TOLLGATE_DECL result<void> hook_client::reload_authorities() noexcept {
+    try {
+        auto tls = make_client_tls(settings_.authorities_file);
+        if (!tls) return std::move(tls).error();
+        asio::post(strand_, [self = shared_from_this(), read = *std::move(tls)] {
+            self->tls_ = read;
+            self->idle_.close();  // their peers were verified with the former ones
+        });
+        return {};
+    } catch (const std::exception& failed) {
+        return exception_error("the certificate authorities were not read again", failed.what());
     }
 }
 
@@ -53344,6 +53381,10 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
+    /// Reads the certificate authorities again: those of the system, or of `authorities_file`. They apply to the next connection. Error
+    /// (invalid), and nothing changes: they cannot be used. Without TLS, does nothing.
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
+
     /// Tests Redis by counting once under a separate key; returns whether that succeeded. Call it at the start, so that `on_state` reports
     /// a Redis that is down, and in health checks. It also fails if Redis refuses writes. Waits at most for `connect_wait_max` plus
     /// `response_wait_max`.
@@ -53608,11 +53649,16 @@ struct client_settings {
 /// Thread rule: any thread. Blocking. Never throws.
 class client {
 public:
-    TOLLGATE_DECL client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+    TOLLGATE_DECL client(server_address server, std::shared_ptr<const tls_authorities> authorities, window_script script,
                          const client_settings& settings);
     client(const client&) = delete;
     client& operator=(const client&) = delete;
     TOLLGATE_DECL ~client();
+
+    /// Whether connections use TLS.
+    [[nodiscard]] TOLLGATE_DECL bool has_authorities() const noexcept;
+    /// For the connections that are made from now on. Precondition: connections use TLS.
+    TOLLGATE_DECL void set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept;
 
     /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
     /// discarded.
@@ -53712,9 +53758,10 @@ private:
 namespace tollgate::inline v0 {
 
 struct redis_limiter::state {
-    state(redis::server_address server, std::unique_ptr<redis::tls_authorities> authorities,
+    state(redis::server_address server, std::shared_ptr<const redis::tls_authorities> authorities,
           const redis_limiter_settings& settings)
-        : when_down{settings.when_down},
+        : authorities_file{settings.authorities_file},
+          when_down{settings.when_down},
           here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
           client{std::move(server),
                  std::move(authorities),
@@ -53743,6 +53790,7 @@ struct redis_limiter::state {
     limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
     limit_decision by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
 
+    const std::string authorities_file;
     const without_redis when_down;
     window_limiter here;
     redis::client client;
@@ -53820,14 +53868,26 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
         return std::move(checked).error();
     constexpr std::uint32_t lease_max = 1'000'000;
     if (settings.lease == 0 || settings.lease > lease_max) return invalid("A lease of a Redis limiter must be 1 to 1,000,000.");
-    std::unique_ptr<redis::tls_authorities> authorities;
+    std::shared_ptr<const redis::tls_authorities> authorities;
     if (server->tls) {
         auto loaded = redis::tls_authorities::load(settings.authorities_file);
         if (!loaded) return std::move(loaded).error();
-        authorities = std::make_unique<redis::tls_authorities>(*std::move(loaded));
+        authorities = std::make_shared<const redis::tls_authorities>(*std::move(loaded));
     }
     try {
         return redis_limiter{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
+    } catch (const std::exception& thrown) {
+        return internal_error(std::string{"Redis limiter: "} + thrown.what());
+    }
+}
+
+TOLLGATE_DECL result<void> redis_limiter::reload_authorities() noexcept {
+    if (!state_->client.has_authorities()) return {};
+    try {
+        auto loaded = redis::tls_authorities::load(state_->authorities_file);
+        if (!loaded) return std::move(loaded).error();
+        state_->client.set_authorities(std::make_shared<const redis::tls_authorities>(*std::move(loaded)));
+        return {};
     } catch (const std::exception& thrown) {
         return internal_error(std::string{"Redis limiter: "} + thrown.what());
     }
@@ -54430,14 +54490,22 @@ struct client::state {
     using combiner = tollgate::detail::call_combiner<call, window_result>;
     using requests_of_batch = std::span<const window_request* const>;
 
-    state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
+    state(server_address server_, std::shared_ptr<const tls_authorities> authorities_, window_script script_,
           const client_settings& settings_)
         : server{std::move(server_)},
           authorities{std::move(authorities_)},
           script{std::move(script_)},
           settings{settings_},
           shared{{.name = "Redis", .connections_max = 1, .on_state = settings_.on_state},
-                 [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
+                 [this] {
+                     const auto trusted = current_authorities();
+                     return connection::open(server, trusted.get(), steady::now() + settings.connect_wait_max);
+                 }} {}
+
+    [[nodiscard]] std::shared_ptr<const tls_authorities> current_authorities() noexcept {
+        const std::scoped_lock hold{authorities_mutex};
+        return authorities;
+    }
 
     void send(combiner::batch all) noexcept;
     /// Whether the server is available; otherwise `reason` says what failed.
@@ -54448,7 +54516,8 @@ struct client::state {
     window_result interpret(const window_request& request, const redis::reply& received, std::size_t place, std::string& reason) const;
 
     const server_address server;
-    const std::unique_ptr<tls_authorities> authorities;
+    std::mutex authorities_mutex;
+    std::shared_ptr<const tls_authorities> authorities;  // null without TLS
     const window_script script;
     const client_settings settings;
     connections shared;
@@ -54543,7 +54612,14 @@ inline window_result client::state::interpret(const window_request& request, con
     return {};
 }
 
-TOLLGATE_DECL client::client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+TOLLGATE_DECL bool client::has_authorities() const noexcept { return state_->current_authorities() != nullptr; }
+
+TOLLGATE_DECL void client::set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept {
+    const std::scoped_lock hold{state_->authorities_mutex};
+    state_->authorities = std::move(authorities);
+}
+
+TOLLGATE_DECL client::client(server_address server, std::shared_ptr<const tls_authorities> authorities, window_script script,
                          const client_settings& settings)
     : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
 

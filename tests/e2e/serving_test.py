@@ -712,6 +712,32 @@ class Log(Case):
 
 
 class Bounds(Case):
+    def test_with_few_descriptors_the_server_runs_or_says_what_is_wrong(self):
+        ended_with = {}
+        for limit in [*range(10, 28), 48]:
+            with self.subTest(limit=limit), temporary_directory() as data:
+                command = ["prlimit", f"--nofile={limit}:{limit}", harness.program, "serve", "--data", data, "--plain",
+                           "--listen", "127.0.0.1:0", "--shutdown-grace", "0"]
+                with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process, \
+                        contextlib.ExitStack() as at_end:
+                    at_end.callback(process.kill)
+                    ready = process.stdout.readline()
+                    if ready:
+                        host, _, port = json.loads(ready)["api"].split("/")[2].partition(":")
+                        with Connection((host, int(port))) as client:
+                            response = client.request("GET", "/v1/testservice/get")
+                        if response.status != 200:  # no descriptor is left for a connection
+                            self.assertEqual(503, response.status)
+                            self.assertIn("too many open files", response.json()["message"])
+                        process.send_signal(signal.SIGTERM)
+                    _, errors = process.communicate(timeout=harness.DEADLINE_SECONDS)
+                    ended_with[limit] = process.returncode
+                    if not ready:
+                        self.assertEqual(1, process.returncode)
+                        self.assertIn("Too many open files", errors)
+                        self.assertNotIn("Internal server error", errors)
+        self.assertEqual((1, 1, 0), tuple(ended_with[limit] for limit in (10, 17, 48)))
+
     def test_time_outs(self):
         for tls in (False, True):
             with self.subTest(tls=tls), Server("--header-timeout", "1s", "--idle-timeout", "1s", store="memory:",

@@ -305,6 +305,31 @@ class FailingReceivers(WebhookCase):
             finally:
                 del os.environ["SSL_CERT_FILE"]
 
+    def test_sighup_reads_the_certificate_authorities_again(self):
+        with temporary_directory() as directory, Receiver() as plain:
+            files = [make_certificate(directory, *names) for names in (("localhost", "127.0.0.1"), ("127.0.0.1", "localhost"))]
+            trusted = directory / "trusted.pem"
+            trusted.write_bytes(files[0][0].read_bytes())
+            os.environ["SSL_CERT_FILE"] = str(trusted)
+            try:
+                with webhook_server(*LATER) as server, Receiver(tls=files[0][1]) as first, Receiver(tls=files[1][1]) as second:
+                    for each in (first, second, plain):
+                        server.add_hook(each.url())
+                    server.emit()
+                    first.wait(1)
+                    plain.wait(1)
+                    self.assertIn("self-signed", server.log_after("TLS handshake"))
+                    trusted.write_bytes(files[1][0].read_bytes())
+                    server.signal(signal.SIGHUP)
+
+                    def is_trusted():
+                        server.emit()
+                        return second.requests
+
+                    self.eventually(is_trusted)
+            finally:
+                del os.environ["SSL_CERT_FILE"]
+
 
 class TargetChecks(Case):
     def test_a_target_is_checked_again_before_each_attempt(self):

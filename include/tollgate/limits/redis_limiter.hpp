@@ -100,6 +100,10 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
+    /// Reads the certificate authorities again: those of the system, or of `authorities_file`. They apply to the next connection. Error
+    /// (invalid), and nothing changes: they cannot be used. Without TLS, does nothing.
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
+
     /// Tests Redis by counting once under a separate key; returns whether that succeeded. Call it at the start, so that `on_state` reports
     /// a Redis that is down, and in health checks. It also fails if Redis refuses writes. Waits at most for `connect_wait_max` plus
     /// `response_wait_max`.

@@ -20,15 +20,18 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace tollgate::inline v0 {
 
 struct redis_limiter::state {
-    state(redis::server_address server, std::unique_ptr<redis::tls_authorities> authorities,
+    state(redis::server_address server, std::shared_ptr<const redis::tls_authorities> authorities,
           const redis_limiter_settings& settings)
-        : when_down{settings.when_down},
+        : authorities_file{settings.authorities_file},
+          when_down{settings.when_down},
           here{settings.when_down == without_redis::count_here ? settings.counted_here : key_capacity{1, 1}},
           client{std::move(server),
                  std::move(authorities),
@@ -57,6 +60,7 @@ struct redis_limiter::state {
     limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
     limit_decision by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
 
+    const std::string authorities_file;
     const without_redis when_down;
     window_limiter here;
     redis::client client;
@@ -134,14 +138,26 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
         return std::move(checked).error();
     constexpr std::uint32_t lease_max = 1'000'000;
     if (settings.lease == 0 || settings.lease > lease_max) return invalid("A lease of a Redis limiter must be 1 to 1,000,000.");
-    std::unique_ptr<redis::tls_authorities> authorities;
+    std::shared_ptr<const redis::tls_authorities> authorities;
     if (server->tls) {
         auto loaded = redis::tls_authorities::load(settings.authorities_file);
         if (!loaded) return std::move(loaded).error();
-        authorities = std::make_unique<redis::tls_authorities>(*std::move(loaded));
+        authorities = std::make_shared<const redis::tls_authorities>(*std::move(loaded));
     }
     try {
         return redis_limiter{std::make_unique<state>(*std::move(server), std::move(authorities), settings)};
+    } catch (const std::exception& thrown) {
+        return internal_error(std::string{"Redis limiter: "} + thrown.what());
+    }
+}
+
+TOLLGATE_DECL result<void> redis_limiter::reload_authorities() noexcept {
+    if (!state_->client.has_authorities()) return {};
+    try {
+        auto loaded = redis::tls_authorities::load(state_->authorities_file);
+        if (!loaded) return std::move(loaded).error();
+        state_->client.set_authorities(std::make_shared<const redis::tls_authorities>(*std::move(loaded)));
+        return {};
     } catch (const std::exception& thrown) {
         return internal_error(std::string{"Redis limiter: "} + thrown.what());
     }

@@ -75,6 +75,11 @@ public:
     /// Checks for due deliveries at once.
     void wake() noexcept { worker_.wake(); }
 
+    /// Reads the certificate authorities again: those of the system, or of `hook_client_settings::authorities_file`. They apply to
+    /// connections that are made from now on; those that are in use remain, at most for `connection_age_max`. Before `start` and after
+    /// `stop`, does nothing. Error (invalid), and nothing changes: the authorities cannot be used.
+    [[nodiscard]] result<void> reload_authorities() noexcept { return worker_.reload_authorities(); }
+
     /// Appends to the store and wakes the dispatcher, so that the event is sent at once.
     result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) {
         auto appended = environment_.store.append_event(reported, seed, now);

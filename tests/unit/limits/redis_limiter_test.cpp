@@ -9,10 +9,12 @@
 #include <support/redis_server.hpp>
 #include <support/server_socket.hpp>
 #include <support/tcp_proxy.hpp>
+#include <support/temporary_directory.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -732,6 +734,18 @@ TEST_CASE("over TLS, the server's certificate must be trusted and match the host
     CHECK_FALSE(open("rediss://127.0.0.1:" + std::to_string(other.port()), settings).try_now());
     CHECK(state_changes.at(state_changes.count() - 1).second.find("mismatch") != std::string::npos);
     CHECK_FALSE(open("rediss://localhost:" + std::to_string(other.port()), settings).try_now());
+
+    const tollgate_test::temporary_directory directory;
+    settings.authorities_file = directory.file("authorities.pem");
+    std::filesystem::copy_file(other.certificate_file(), settings.authorities_file);
+    auto later = open("rediss://127.0.0.1" + at, settings);
+    CHECK_FALSE(later.try_now());
+    std::filesystem::copy_file(server.certificate_file(), settings.authorities_file, std::filesystem::copy_options::overwrite_existing);
+    CHECK(later.reload_authorities());
+    CHECK(eventually([&] { return later.try_now(); }));
+    std::filesystem::remove(settings.authorities_file);
+    CHECK_FALSE(later.reload_authorities());
+    CHECK(open("redis://127.0.0.1" + at, settings).reload_authorities());  // without TLS there are none
 
     settings.authorities_file = "/nowhere.pem";
     const auto refused = redis_limiter::open("rediss://localhost", settings);

@@ -695,6 +695,22 @@ TEST_CASE("TLS: the certificate must be trusted and match the host") {
         CHECK(result.cause == attempt_cause::certificate_not_trusted);
         CHECK(result.reason.find("self-signed") != std::string::npos);
     }
+    SECTION("authorities that are read again") {
+        settings.authorities_file = file;
+        fixture setup{settings};
+        CHECK(setup.post(at("ours.example")).status == 200);
+        std::ofstream{file} << "no certificate";
+        const auto refused = setup.client->reload_authorities();
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().message.find(file) != std::string::npos);
+        CHECK(setup.post(at("ours.example")).status == 200);
+        std::ofstream{file} << tollgate_test::make_certificate("others", "DNS:others.example").certificate_pem;
+        CHECK(setup.client->reload_authorities());
+        CHECK(setup.post(at("ours.example")).cause == attempt_cause::certificate_not_trusted);  // not on the connection that was kept
+        std::ofstream{file} << one.certificate_pem;
+        CHECK(setup.client->reload_authorities());
+        CHECK(setup.post(at("ours.example")).status == 200);
+    }
     SECTION("outside its dates") {
         constexpr long hour = 60 * 60;
         for (const auto& [from, to, cause] : {std::tuple{-2 * hour, -hour, attempt_cause::certificate_expired},

@@ -261,7 +261,7 @@ TOLLGATE_COLD void listener::accept_last() noexcept {
     const int count_max = loop_.context().settings.backlog;  // the kernel has no more, except for handshakes that end meanwhile
     for (int i = 0; i < count_max; ++i) {
         const accept_result accepted = accept_one(socket_);
-        if (accepted.state == accept_state::none || accepted.state == accept_state::exhausted) return;
+        if (accepted.state == accept_state::none || (accepted.state == accept_state::exhausted && !refuse_one())) return;
         if (accepted.state == accept_state::accepted) distribute(accepted);
     }
 }

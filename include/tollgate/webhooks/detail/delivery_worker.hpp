@@ -67,6 +67,7 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
 
 private:
     class impl;

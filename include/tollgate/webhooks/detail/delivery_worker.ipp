@@ -107,6 +107,7 @@ public:
     TOLLGATE_DECL result<void> start();
     TOLLGATE_DECL void stop(std::optional<milliseconds> deadline);
     TOLLGATE_DECL void wake() noexcept;
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
     /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
     [[nodiscard]] TOLLGATE_DECL bool must_remain() noexcept;
 
@@ -468,6 +469,17 @@ TOLLGATE_DECL void delivery_worker::impl::finish() noexcept {
     client_.reset();
 }
 
+TOLLGATE_DECL result<void> delivery_worker::impl::reload_authorities() noexcept {
+    if (process_.is_parent()) return unavailable("The parent process has started this dispatcher.");
+    std::shared_ptr<hook_client> client;
+    {
+        const std::lock_guard hold{mutex_};
+        if (state_ != state::running) return {};
+        client = client_;
+    }
+    return client->reload_authorities();
+}
+
 TOLLGATE_DECL delivery_worker::delivery_worker(worker_environment& environment, hook_dispatch_settings settings,
                                                const asio::any_io_executor* executor)
     : impl_{std::make_unique<impl>(environment, std::move(settings), executor)} {}
@@ -479,6 +491,7 @@ TOLLGATE_DECL delivery_worker::~delivery_worker() {
 TOLLGATE_DECL result<void> delivery_worker::start() { return impl_->start(); }
 TOLLGATE_DECL void delivery_worker::stop(std::optional<milliseconds> deadline) { impl_->stop(deadline); }
 TOLLGATE_DECL void delivery_worker::wake() noexcept { impl_->wake(); }
+TOLLGATE_DECL result<void> delivery_worker::reload_authorities() noexcept { return impl_->reload_authorities(); }
 
 }  // namespace tollgate::webhooks
 

@@ -30,8 +30,8 @@ class attempt_run;
 /// others. Connections are reused. Redirects are treated as final responses, and proxies from the environment are
 /// ignored: both could lead requests into private networks.
 ///
-/// All state belongs to a strand of the executor, so any number of threads may run it. `send` and `abort` may be called
-/// from any thread.
+/// All state belongs to a strand of the executor, so any number of threads may run it. `send`, `reload_authorities` and `abort` may be
+/// called from any thread.
 class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
     /// Error if the certificate authorities or the user agent are invalid.
@@ -46,6 +46,10 @@ public:
     /// Starts one attempt per request; `client_owner::on_ended` receives the results. The caller bounds how many run at
     /// once.
     TOLLGATE_DECL void send(std::vector<outgoing_request> requests);
+
+    /// Reads the certificate authorities again, for connections that are made from now on, and closes idle connections. Error, and nothing
+    /// changes: they cannot be used.
+    [[nodiscard]] TOLLGATE_DECL result<void> reload_authorities() noexcept;
 
     /// Cuts off attempts in progress (not attempted if their request has not been sent) and closes all connections.
     TOLLGATE_DECL void abort();
@@ -72,7 +76,7 @@ private:
     const client_executor strand_;
     const hook_client_settings settings_;
     const std::shared_ptr<client_owner> owner_;
-    const std::shared_ptr<asio::ssl::context> tls_;
+    std::shared_ptr<asio::ssl::context> tls_;
     lookup_pool names_;
     connection_pool idle_;
     address_order addresses_;

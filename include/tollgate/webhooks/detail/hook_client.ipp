@@ -67,6 +67,20 @@ TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts b
     }
 }
 
+TOLLGATE_DECL result<void> hook_client::reload_authorities() noexcept {
+    try {
+        auto tls = make_client_tls(settings_.authorities_file);
+        if (!tls) return std::move(tls).error();
+        asio::post(strand_, [self = shared_from_this(), read = *std::move(tls)] {
+            self->tls_ = read;
+            self->idle_.close();  // their peers were verified with the former ones
+        });
+        return {};
+    } catch (const std::exception& failed) {
+        return exception_error("the certificate authorities were not read again", failed.what());
+    }
+}
+
 TOLLGATE_DECL void hook_client::abort() {
     names_.stop();  // first: its threads may outlive the executor
     asio::post(strand_, [self = shared_from_this()] {

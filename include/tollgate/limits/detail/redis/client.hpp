@@ -47,11 +47,16 @@ struct client_settings {
 /// Thread rule: any thread. Blocking. Never throws.
 class client {
 public:
-    TOLLGATE_DECL client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+    TOLLGATE_DECL client(server_address server, std::shared_ptr<const tls_authorities> authorities, window_script script,
                          const client_settings& settings);
     client(const client&) = delete;
     client& operator=(const client&) = delete;
     TOLLGATE_DECL ~client();
+
+    /// Whether connections use TLS.
+    [[nodiscard]] TOLLGATE_DECL bool has_authorities() const noexcept;
+    /// For the connections that are made from now on. Precondition: connections use TLS.
+    TOLLGATE_DECL void set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept;
 
     /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
     /// discarded.

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <span>
@@ -55,14 +57,22 @@ struct client::state {
     using combiner = tollgate::detail::call_combiner<call, window_result>;
     using requests_of_batch = std::span<const window_request* const>;
 
-    state(server_address server_, std::unique_ptr<tls_authorities> authorities_, window_script script_,
+    state(server_address server_, std::shared_ptr<const tls_authorities> authorities_, window_script script_,
           const client_settings& settings_)
         : server{std::move(server_)},
           authorities{std::move(authorities_)},
           script{std::move(script_)},
           settings{settings_},
           shared{{.name = "Redis", .connections_max = 1, .on_state = settings_.on_state},
-                 [this] { return connection::open(server, authorities.get(), steady::now() + settings.connect_wait_max); }} {}
+                 [this] {
+                     const auto trusted = current_authorities();
+                     return connection::open(server, trusted.get(), steady::now() + settings.connect_wait_max);
+                 }} {}
+
+    [[nodiscard]] std::shared_ptr<const tls_authorities> current_authorities() noexcept {
+        const std::scoped_lock hold{authorities_mutex};
+        return authorities;
+    }
 
     void send(combiner::batch all) noexcept;
     /// Whether the server is available; otherwise `reason` says what failed.
@@ -73,7 +83,8 @@ struct client::state {
     window_result interpret(const window_request& request, const redis::reply& received, std::size_t place, std::string& reason) const;
 
     const server_address server;
-    const std::unique_ptr<tls_authorities> authorities;
+    std::mutex authorities_mutex;
+    std::shared_ptr<const tls_authorities> authorities;  // null without TLS
     const window_script script;
     const client_settings settings;
     connections shared;
@@ -168,7 +179,14 @@ inline window_result client::state::interpret(const window_request& request, con
     return {};
 }
 
-TOLLGATE_DECL client::client(server_address server, std::unique_ptr<tls_authorities> authorities, window_script script,
+TOLLGATE_DECL bool client::has_authorities() const noexcept { return state_->current_authorities() != nullptr; }
+
+TOLLGATE_DECL void client::set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept {
+    const std::scoped_lock hold{state_->authorities_mutex};
+    state_->authorities = std::move(authorities);
+}
+
+TOLLGATE_DECL client::client(server_address server, std::shared_ptr<const tls_authorities> authorities, window_script script,
                          const client_settings& settings)
     : state_{std::make_unique<state>(std::move(server), std::move(authorities), std::move(script), settings)} {}
 
