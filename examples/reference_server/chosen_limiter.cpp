@@ -38,7 +38,6 @@ chosen_limiter::chosen_limiter(const settings& settings, const request_log& log)
         return;
     }
     tollgate::redis_limiter_settings redis_settings;
-    redis_settings.lease = settings.limit_lease;
     redis_settings.authorities_file = settings.limits_ca.string();
     const auto last = std::make_shared<shared_windows::event>();
     redis_settings.on_state = [&log, last](bool up, std::string_view event) {

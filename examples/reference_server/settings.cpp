@@ -179,8 +179,6 @@ constexpr flag flags[] = {
         "How long credentials, balances and quotas from PostgreSQL are cached; changes take effect within one second. 0: no cache."),
     {"limits", "LIMITS", "memory:", "Where rate-limit windows are kept: memory:, or redis://HOST:PORT/DB (rediss: with TLS).",
      "memory: or a URL such as redis://user:password@HOST:PORT/DB", flag_type::text, read_limits},
-    number<&settings::limit_lease, 1, 1'000'000>(
-        "limit-lease", "1", "How many requests of one caller a node may reserve in Redis at a time."),
     path<&settings::limits_ca>("limits-ca", "Certificate authorities trusted for rediss:, PEM. Default: the system's."),
     {"listen", "ADDR:PORT", "127.0.0.1:8443", "Address to listen on, or unix:PATH; port 0 is any free port. May be repeated.",
      "an address and a port such as 127.0.0.1:8443 or [::1]:8443, or unix: and a path", flag_type::list,
@@ -297,8 +295,6 @@ void check_together(const settings& all, const std::function<std::string(string_
         const string_view missing = all.tls_cert.empty() ? "--tls-cert" : "--tls-key";
         throw usage_error{name_of(there) + " also needs " + std::string{missing} + "."};
     }
-    if (all.limit_lease > 1 && all.limits_url.empty())
-        throw usage_error{name_of("limit-lease") + " also needs --limits redis://..."};
     if (!all.limits_ca.empty() && !all.limits_url.starts_with("rediss:"))
         throw usage_error{name_of("limits-ca") + " also needs --limits rediss://..."};
     if (all.cors_origins.size() > 1 && std::count(all.cors_origins.begin(), all.cors_origins.end(), cors_off) > 0)

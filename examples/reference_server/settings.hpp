@@ -29,7 +29,6 @@ struct settings {
     std::size_t store_connections{};
     tollgate::seconds cached_for{};  ///< how long credentials, balances and quotas of PostgreSQL are cached
     std::string limits_url;  ///< empty: in memory; never shown, because it may contain a password
-    std::uint32_t limit_lease{};
     std::filesystem::path limits_ca;  ///< empty: the system's authorities
     std::vector<listen_address> listen;
     std::optional<listen_address> admin_listen;  ///< none: no listener for operators

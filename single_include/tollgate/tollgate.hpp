@@ -53310,12 +53310,6 @@ enum class without_redis : std::uint8_t {
 struct redis_limiter_settings {
     /// Prefix of every key. Limiters with the same prefix share windows.
     std::string prefix = "tollgate:";
-    /// Units of a key that a node may count in advance and then use without a round trip. From 1 to 1,000,000. With 1,
-    /// the default, each request is counted separately, and no unit of a window stays unused.
-    std::uint32_t lease = 1;
-    /// The number of keys that may have leases at a time; other keys need a round trip for each unit. Bounded like `key_capacity`, by 2^28.
-    /// 56 bytes per key.
-    std::size_t leased_keys_max = std::size_t{1} << 16;
     without_redis when_down = without_redis::count_here;
     /// The capacity of `count_here`.
     key_capacity counted_here{};
@@ -53335,11 +53329,9 @@ struct redis_limiter_settings {
 ///
 /// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
 /// the quota. Requests that arrive while a round trip is in progress share the next one, and its command, unless the
-/// server refuses several keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units
-/// are counted before they are used, so no more requests than the quota are ever admitted, but fewer may be: a node
-/// that stops, or gets no more requests, keeps up to `lease - 1` units of a key. A node leases at most an eighth of
-/// what remains, so the last units of a window are available to every node, and it returns unused units with its other
-/// requests.
+/// server refuses several keys in a command, as Redis Cluster does. A node repeats its refusals for up to 100 ms without
+/// a round trip, but never after their window or under another quota, so a client that retries at once after a 429 does
+/// not load Redis.
 ///
 /// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
 /// every node. Windows expire by themselves.
@@ -53377,7 +53369,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// `take` and `peek` without a round trip: from a lease or a recent refusal; empty if there is neither.
+    /// `take` and `peek` without a round trip: the refusal that `take` got at most 100 ms ago; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
@@ -53563,15 +53555,13 @@ namespace tollgate::inline v0::redis {
 struct window_request {
     limit_key key;
     tollgate::detail::bounded_quota allowed;
-    std::uint32_t requested = 0;  ///< units to count, if capacity remains; 0 only reads
-    std::uint32_t returned = 0;   ///< unused units to return, of the window that began at:
-    std::int64_t returned_of = 0;
+    bool counts = false;  ///< counts a request if the quota permits it; false only reads
 };
 
 /// The server's reply, in its own time.
 struct window_reply {
-    std::uint32_t granted;    ///< at most `requested`; fewer when little remains
-    std::uint32_t remaining;  ///< after the grant
+    bool counted;             ///< false if the quota is used up, and for a request that only reads
+    std::uint32_t remaining;  ///< after this request
     std::int64_t began_at_milliseconds;
     std::int64_t now_milliseconds;
 };
@@ -53660,9 +53650,8 @@ public:
     /// For the connections that are made from now on. Precondition: connections use TLS.
     TOLLGATE_DECL void set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept;
 
-    /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
-    /// discarded.
-    [[nodiscard]] TOLLGATE_DECL window_result send(const window_request* before, const window_request& request) noexcept;
+    /// One round trip, shared by the calls that arrive during another one.
+    [[nodiscard]] TOLLGATE_DECL window_result send(const window_request& request) noexcept;
 
     /// Whether the last contact with the server succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
@@ -53677,79 +53666,64 @@ private:
 
 #endif  // TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_HPP
 
-// <tollgate/limits/detail/redis/leases.hpp>
-#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_HPP
-#define TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_HPP
+// <tollgate/limits/detail/redis/recent_refusals.hpp>
+#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_RECENT_REFUSALS_HPP
+#define TOLLGATE_LIMITS_DETAIL_REDIS_RECENT_REFUSALS_HPP
 
 namespace tollgate::inline v0::redis {
 
-struct lease_settings {
-    std::uint32_t units_max = 1;  ///< per key and lease
-    std::size_t keys_max = std::size_t{1} << 16;
-};
-
-/// Units that were already counted in Redis and can be used without a round trip, by key.
+/// Refusals of the last 100 ms. They are repeated without a round trip, so that a client that retries at once after a 429 does not load
+/// Redis. A refusal is forgotten when its window ends, or when a newer one needs its place, and applies to its quota only.
 ///
-/// A unit is counted before it is used, so all nodes together never admit more than the quota. The cost of a lease is
-/// unused units. Leases stay small where that could matter: a key starts with one unit, and its next lease is
-/// four times larger if the last one was used up within 2 s; the script grants at most an eighth of what remains;
-/// what is left of a lease after 8 s is returned with one of the node's next requests. A lease ends no later than its
-/// window. For a large lease that is used quickly, one thread requests the next one when a quarter is left, sized so
-/// that the key never holds more than `units_max`.
-///
-/// **Memory** is bounded: sets of eight keys, 448 bytes each, allocated at the start and touched on first use. A key
-/// whose set is full of leases in use takes each unit by a round trip.
-///
-/// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
-/// When several threads find a lease used up, one requests the next lease and the others one unit each.
-///
-/// Times are milliseconds since this machine was booted, suspension included.
-class leases {
+/// Memory: 160 KiB, touched on first use. Thread rule: any thread. Times are milliseconds since this machine was booted.
+class recent_refusals {
 public:
-    TOLLGATE_DECL leases(const lease_settings& settings, const siphash_key& seed);
-    leases(const leases&) = delete;
-    leases& operator=(const leases&) = delete;
-    TOLLGATE_DECL ~leases();
+    /// `seed` must be secret: otherwise, clients could choose addresses that replace the refusals of others.
+    explicit recent_refusals(const siphash_key& seed) : seed_{seed}, sets_{keys_max, keys_max} {}
 
-    /// Takes a unit from a lease, or repeats a refusal that is at most 100 ms old.
-    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key,
-                                                                    const tollgate::detail::bounded_quota& allowed,
-                                                                    std::int64_t boot_time) noexcept;
+    [[nodiscard]] std::optional<limit_decision> find(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
+                                                     std::int64_t now) const noexcept {
+        const std::size_t index = index_of(key);
+        const std::scoped_lock held{sets_.lock_of(index)};
+        const refusal& known = sets_[index];
+        if (now >= known.ends_at || known.key != key.value() || known.kind != key.kind() || known.requests != allowed.requests ||
+            known.window_seconds != allowed.window_seconds)
+            return std::nullopt;
+        return allowed.to_decision(false, allowed.requests, known.window_began_at);
+    }
 
-    /// A request to send to the server when no unit is available here.
-    struct pending_request {
-        window_request request;
-        bool is_for_lease = false;  ///< then `complete` must follow
-    };
-
-    /// Like `try_take`, for when another thread may have added units. Otherwise sets `next` to the request to send.
-    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> take(const limit_key& key,
-                                                            const tollgate::detail::bounded_quota& allowed,
-                                                            std::int64_t boot_time, pending_request& next) noexcept;
-    /// What `take` would return, without using a unit.
-    [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> peek(const limit_key& key,
-                                                            const tollgate::detail::bounded_quota& allowed,
-                                                            std::int64_t boot_time) const noexcept;
-
-    /// Adds the granted units, except the one that is used now. `reply` is null when there was none; then a unit that
-    /// is still leased is used, and without one the result is not admitted. `sent_at` was taken before the request was
-    /// sent.
-    TOLLGATE_DECL limit_decision complete(const pending_request& sent, const window_reply* reply, std::int64_t sent_at) noexcept;
-
-    /// Removes what is left of one lease that was granted at least 8 s ago and not renewed since, and returns the request
-    /// that gives it back; empty if there is none.
-    [[nodiscard]] TOLLGATE_DECL std::optional<window_request> reclaim(std::int64_t boot_time) noexcept;
-
-    [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
+    /// Adds the refusal that `reply` is. `sent_at`: a time before the request was sent.
+    void add(const window_request& refused, const window_reply& reply, std::int64_t sent_at) noexcept {
+        const std::int64_t window_left = refused.allowed.end_of(reply.began_at_milliseconds) - reply.now_milliseconds;
+        const std::size_t index = index_of(refused.key);
+        const std::scoped_lock held{sets_.lock_of(index)};
+        sets_[index] = {refused.key.value(), reply.began_at_milliseconds, sent_at + (std::min)(milliseconds_max, window_left),
+                        refused.allowed.requests, refused.allowed.window_seconds, refused.key.kind()};
+    }
 
 private:
-    struct table;
-    std::unique_ptr<table> table_;
+    static constexpr std::size_t keys_max = 4096;
+    static constexpr std::int64_t milliseconds_max = 100;
+
+    struct refusal {
+        static constexpr std::size_t ways = 1;
+        std::uint64_t key;
+        std::int64_t window_began_at;  // by the server's clock
+        std::int64_t ends_at;          // 0 in a free place
+        std::uint32_t requests;
+        std::uint32_t window_seconds;
+        limit_kind kind;
+    };
+
+    [[nodiscard]] std::size_t index_of(const limit_key& key) const noexcept { return sets_.index_of(siphash(seed_, key.value())); }
+
+    siphash_key seed_;
+    tollgate::detail::locked_sets<refusal> sets_;
 };
 
 }  // namespace tollgate::redis
 
-#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_HPP
+#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_RECENT_REFUSALS_HPP
 
 // <tollgate/limits/redis_limiter.ipp>
 #ifndef TOLLGATE_LIMITS_REDIS_LIMITER_IPP
@@ -53768,11 +53742,8 @@ struct redis_limiter::state {
                  redis::window_script{settings.prefix},
                  {.connect_wait_max = settings.connect_wait_max,
                   .response_wait_max = settings.response_wait_max,
-                  .on_state = settings.on_state}} {
-        if (settings.lease > 1)
-            leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},
-                           detail::random_key<siphash_key>());
-    }
+                  .on_state = settings.on_state}},
+          refusals{detail::random_key<siphash_key>()} {}
 
     // Includes the time in suspension, during which the server's windows continue.
     static std::int64_t boot_time() noexcept {
@@ -53785,7 +53756,6 @@ struct redis_limiter::state {
     }
 
     limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    limit_decision take_leased(const limit_key& key, const quota& allowed, instant now) noexcept;
     limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
     limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
     limit_decision by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
@@ -53794,39 +53764,24 @@ struct redis_limiter::state {
     const without_redis when_down;
     window_limiter here;
     redis::client client;
-    std::optional<redis::leases> leased;
+    redis::recent_refusals refusals;
     std::atomic<std::uint64_t> fallbacks = 0;
 };
 
 inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
-    if (leased) return take_leased(key, allowed, now);
-    const redis::window_request one{key, detail::bounded_quota{allowed}, 1};
-    const auto [outcome, reply] = client.send(nullptr, one);
+    const redis::window_request request{key, detail::bounded_quota{allowed}, true};
+    const std::int64_t sent_at = boot_time();
+    if (const auto refusal = refusals.find(key, request.allowed, sent_at)) return *refusal;
+    const auto [outcome, reply] = client.send(request);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
-    return to_decision(one, reply, reply.granted > 0);
-}
-
-inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now) noexcept {
-    const std::int64_t at = boot_time();
-    const detail::bounded_quota bound{allowed};
-    redis::leases::pending_request next{{key, bound}};
-    if (const auto decision = leased->take(key, bound, at, next)) return *decision;
-    const auto back = client.is_up() ? leased->reclaim(at) : std::nullopt;
-    const auto [outcome, reply] = client.send(back ? &*back : nullptr, next.request);
-    const bool has_reply = outcome == redis::outcome::replied;
-    if (next.is_for_lease) {
-        const limit_decision decision = leased->complete(next, has_reply ? &reply : nullptr, at);
-        if (has_reply || decision.admitted) return decision;
-    }
-    return has_reply ? to_decision(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
+    if (!reply.counted) refusals.add(request, reply, sent_at);
+    return to_decision(request, reply, reply.counted);
 }
 
 inline limit_decision redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
-    const detail::bounded_quota bound{allowed};
-    if (leased)
-        if (const auto decision = leased->peek(key, bound, boot_time())) return *decision;
-    const redis::window_request query{key, bound};
-    const auto [outcome, reply] = client.send(nullptr, query);
+    const redis::window_request query{key, detail::bounded_quota{allowed}};
+    if (const auto refusal = refusals.find(key, query.allowed, boot_time())) return *refusal;
+    const auto [outcome, reply] = client.send(query);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
     return to_decision(query, reply, reply.remaining > 0);
 }
@@ -53866,8 +53821,6 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
                                                               {"response_wait_max", settings.response_wait_max, some, hour}});
         !checked)
         return std::move(checked).error();
-    constexpr std::uint32_t lease_max = 1'000'000;
-    if (settings.lease == 0 || settings.lease > lease_max) return invalid("A lease of a Redis limiter must be 1 to 1,000,000.");
     std::shared_ptr<const redis::tls_authorities> authorities;
     if (server->tls) {
         auto loaded = redis::tls_authorities::load(settings.authorities_file);
@@ -53908,20 +53861,18 @@ TOLLGATE_DECL limit_decision redis_limiter::peek(const limit_key& key, const quo
 }
 
 TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
-    if (!state_->leased) return std::nullopt;
-    return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::boot_time());
+    return state_->refusals.find(key, detail::bounded_quota{allowed}, state::boot_time());
 }
 
 TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
-    if (!state_->leased) return std::nullopt;
-    return state_->leased->peek(key, detail::bounded_quota{allowed}, state::boot_time());
+    return state_->refusals.find(key, detail::bounded_quota{allowed}, state::boot_time());
 }
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     // Counts one request under a key of its own: a server that refuses writes cannot count.
     const auto key = limit_key::of(ip_address{}).in("try_now");
-    const redis::window_request one{key, detail::bounded_quota{{(std::numeric_limits<std::uint32_t>::max)(), seconds{1}}}, 1};
-    return state_->client.send(nullptr, one).outcome != redis::outcome::unavailable;
+    const redis::window_request one{key, detail::bounded_quota{{(std::numeric_limits<std::uint32_t>::max)(), seconds{1}}}, true};
+    return state_->client.send(one).outcome != redis::outcome::unavailable;
 }
 
 TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept {
@@ -54330,13 +54281,13 @@ TOLLGATE_DECL result<void> connection::wait(short events, steady::time_point end
 namespace tollgate::inline v0::redis {
 
 TOLLGATE_DECL std::string_view window_script::text() noexcept {
-    // For each key three arguments: the quota's requests, its length, and the units wanted, which two numbers follow where a lease
-    // is returned. The reply has four numbers for each; -1 for a key with a value of another type.
+    // For each key three arguments: the quota's requests, its length, and 1 to count a request or 0 to only read. The reply has four
+    // numbers for each: 1 if the request was counted, what remains, the start of the window, and the time; the first is -1 for a key
+    // with a value of another type.
     //
-    // A window that has ended under its last quota stays ended. A request for several units is granted at most an
-    // eighth of what remains, so that the last units are available to every node. A text that is not a window is
-    // overwritten. Whole numbers below 10^14 become text by `..` as they are (%.14g). Turning a number into text costs a tenth of
-    // all that is done for a window, so texts are used again: of the time, of the expiry, and of the units.
+    // A window that has ended under its last quota stays ended. A text that is not a window is overwritten. Whole numbers below
+    // 10^14 become text by `..` as they are (%.14g). Turning a number into text costs a tenth of all that is done for a window, so
+    // texts are used again: of the time, of the expiry, and of the first count.
     return R"lua(
 local call, floor, min, max = redis.call, math.floor, math.min, math.max
 local time = call('TIME')
@@ -54345,56 +54296,42 @@ local now_text = now .. ' '
 local left, expiry
 local reply = {}
 for i, key in ipairs(KEYS) do
-    local new_length, wanted_text = ARGV[3 * i - 1], ARGV[3 * i]
-    local requests, length, wanted = tonumber(ARGV[3 * i - 2]), tonumber(new_length), tonumber(wanted_text)
-    local returned, returned_of
-    if not wanted then
-        wanted_text, returned, returned_of = string.match(wanted_text, '^(%d+) (%d+) (%d+)$')
-        wanted = tonumber(wanted_text)
-    end
-    local began, began_text, counted, granted, stored_length, write = now, now_text, 0, 0, nil, false
+    local new_length, counts = ARGV[3 * i - 1], ARGV[3 * i] == '1'
+    local requests, length = tonumber(ARGV[3 * i - 2]), tonumber(new_length)
+    local began, began_text, counted, result, stored_length, write = now, now_text, 0, 0, nil, false
     local value = redis.pcall('GET', key)
     if value and type(value) == 'table' then
         if not string.find(value.err, 'WRONGTYPE', 1, true) then return value end
-        requests, granted = 0, -1
+        requests, result = 0, -1
     else
         if value then
-            local of_text, units, lasts = string.match(value, '^(%d+ )(%d+) (%d+)$')
+            local of_text, count, lasts = string.match(value, '^(%d+ )(%d+) (%d+)$')
             if of_text then
                 local of = tonumber(of_text)
                 local start = min(of, now)
                 local ends_after = lasts == new_length and length or min(tonumber(lasts), length)
                 if now < start + ends_after then
-                    began, counted, stored_length = start, tonumber(units), lasts
+                    began, counted, stored_length = start, tonumber(count), lasts
                     if start == of then began_text = of_text end
-                    if returned and of == tonumber(returned_of) then
-                        counted = max(counted - returned, 0)
-                        write = true
-                    end
                 end
             end
         end
-        if wanted == 0 then
-            new_length, length = stored_length, tonumber(stored_length)
-        elseif counted < requests then
-            granted = wanted == 1 and 1 or min(wanted, max(1, floor((requests - counted) / 8)))
-            counted = counted + granted
-            write = true
-        elseif stored_length and stored_length ~= new_length then
+        if counts and counted < requests then
+            counted, result, write = counted + 1, 1, true
+        elseif counts and stored_length and stored_length ~= new_length then
             write = true
         end
         if write then
             if new_length ~= '0' then
                 local time_left = began + length - now
                 if time_left ~= left then left, expiry = time_left, time_left + 1000 .. '' end
-                local units = counted == wanted and wanted_text or counted
-                call('SET', key, began_text .. units .. ' ' .. new_length, 'PX', expiry)
+                call('SET', key, began_text .. (counted == 1 and '1' or counted) .. ' ' .. new_length, 'PX', expiry)
             else
                 call('DEL', key)
             end
         end
     end
-    reply[4 * i - 3], reply[4 * i - 2], reply[4 * i - 1], reply[4 * i] = granted, max(requests - counted, 0), began, now
+    reply[4 * i - 3], reply[4 * i - 2], reply[4 * i - 1], reply[4 * i] = result, max(requests - counted, 0), began, now
 end
 return reply
 )lua";
@@ -54422,24 +54359,19 @@ TOLLGATE_DECL void window_script::append(std::string& commands, std::span<const 
         .word(command_form == form::by_name ? std::string_view{name_} : text())
         .number(static_cast<std::int64_t>(requests.size()));
     for (const window_request* const each : requests) to.word(key_of(each->key));
-    for (const window_request* const each : requests) {
-        to.number(each->allowed.requests).number(std::int64_t{each->allowed.window_seconds} * 1000);
-        if (each->returned == 0)
-            to.number(each->requested);
-        else
-            to.word(std::to_string(each->requested) + ' ' + std::to_string(each->returned) + ' ' + std::to_string(each->returned_of));
-    }
+    for (const window_request* const each : requests)
+        to.number(each->allowed.requests).number(std::int64_t{each->allowed.window_seconds} * 1000).number(each->counts ? 1 : 0);
 }
 
 TOLLGATE_DECL window_result window_script::read(const window_request& request, const reply& received, std::size_t place) noexcept {
     constexpr std::size_t numbers = 4;
     if ((place + 1) * numbers > received.numbers.size()) return {};
     const auto* const of_window = received.numbers.data() + place * numbers;
-    const std::int64_t granted = of_window[0], remaining = of_window[1], window_start = of_window[2], now = of_window[3];
-    if (granted == -1) return {outcome::wrong_type};
-    if (granted < 0 || granted > request.requested || remaining < 0 || remaining > request.allowed.requests || window_start > now)
+    const std::int64_t counted = of_window[0], remaining = of_window[1], window_start = of_window[2], now = of_window[3];
+    if (counted == -1) return {outcome::wrong_type};
+    if (counted < 0 || counted > (request.counts ? 1 : 0) || remaining < 0 || remaining > request.allowed.requests || window_start > now)
         return {};
-    return {outcome::replied, {static_cast<std::uint32_t>(granted), static_cast<std::uint32_t>(remaining), window_start, now}};
+    return {outcome::replied, {counted == 1, static_cast<std::uint32_t>(remaining), window_start, now}};
 }
 
 }  // namespace tollgate::redis
@@ -54482,12 +54414,7 @@ TOLLGATE_DECL std::optional<std::string_view> find_known_error(std::string_view 
 struct client::state {
     using connections = reconnecting_pool<connection>;
 
-    /// What one caller sends.
-    struct call {
-        const window_request* before;  // null: nothing is sent along
-        const window_request* request;
-    };
-    using combiner = tollgate::detail::call_combiner<call, window_result>;
+    using combiner = tollgate::detail::call_combiner<const window_request*, window_result>;
     using requests_of_batch = std::span<const window_request* const>;
 
     state(server_address server_, std::shared_ptr<const tls_authorities> authorities_, window_script script_,
@@ -54546,11 +54473,8 @@ inline void client::state::send(combiner::batch all) noexcept {
 inline bool client::state::exchange(connection& on, combiner::batch all, std::string& reason) {
     const auto end = steady::now() + settings.response_wait_max;
     std::vector<const window_request*> requests;  // in the order in which they are counted
-    requests.reserve(2 * all.size());
-    for (const auto* const each : all) {
-        if (each->request.before != nullptr) requests.push_back(each->request.before);
-        requests.push_back(each->request.request);
-    }
+    requests.reserve(all.size());
+    for (const auto* const each : all) requests.push_back(each->request);
     std::size_t per_command = takes_several_keys.load(std::memory_order_relaxed) ? requests.size() : 1;
     auto replies = run(on, requests, per_command, end);
     if (replies && per_command > 1 && !replies->front().error.empty()) {
@@ -54565,12 +54489,8 @@ inline bool client::state::exchange(connection& on, combiner::batch all, std::st
         reason = std::move(replies.error().cause);
         return false;
     }
-    std::size_t at = 0;
-    for (auto* const each : all) {
-        if (each->request.before != nullptr) ++at;
-        each->result = interpret(*each->request.request, (*replies)[at / per_command], at % per_command, reason);
-        ++at;
-    }
+    for (std::size_t i = 0; i < all.size(); ++i)
+        all[i]->result = interpret(*requests[i], (*replies)[i / per_command], i % per_command, reason);
     return reason.empty();
 }
 
@@ -54625,10 +54545,10 @@ TOLLGATE_DECL client::client(server_address server, std::shared_ptr<const tls_au
 
 TOLLGATE_DECL client::~client() = default;
 
-TOLLGATE_DECL window_result client::send(const window_request* before, const window_request& request) noexcept {
+TOLLGATE_DECL window_result client::send(const window_request& request) noexcept {
     if (state_->shared.is_refusing()) return {};
     try {
-        return state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
+        return state_->callers.call(&request, [this](state::combiner::batch all) noexcept { state_->send(all); });
     } catch (const std::bad_alloc&) {
         return {};
     }
@@ -54641,268 +54561,6 @@ TOLLGATE_DECL bool client::is_up() const noexcept { return state_->shared.is_up(
 }  // namespace tollgate::redis
 
 #endif  // TOLLGATE_LIMITS_DETAIL_REDIS_CLIENT_IPP
-
-// <tollgate/limits/detail/redis/leases.ipp>
-#ifndef TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_IPP
-#define TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_IPP
-
-namespace tollgate::inline v0::redis {
-
-struct leases::table {
-    static constexpr std::int64_t quick_milliseconds = 2000;   // a lease should be used up within this time
-    static constexpr std::int64_t stale_milliseconds = 8000;   // what is left of a lease is returned after this time
-    static constexpr std::int64_t refusal_milliseconds = 100;  // how long a refusal is repeated without a round trip
-    static constexpr std::uint32_t early_size_min = 64;        // leases of this size and above are renewed early
-
-    struct slot {
-        std::int64_t began_at;    // start of the window, server time
-        std::int64_t ends_at;     // end of the window, since boot; 0 in a free slot
-        std::int64_t leased_at;   // time of the last lease or refusal
-        std::uint32_t units;      // left of the lease
-        std::uint32_t remaining;  // of the window, not leased by this node
-        std::uint32_t requests;   // the quota of the lease
-        std::uint32_t window_seconds;
-        std::uint32_t size;  // of the last lease; 0 after a refusal
-        limit_kind kind;
-        bool is_pending;  // a request is under way; the slot must not be reused
-    };
-    struct alignas(64) set {
-        static constexpr std::size_t ways = 8;
-        std::uint64_t keys[ways];
-        slot entries[ways];
-    };
-    struct queued_lease {
-        limit_key key;
-        std::int64_t since;
-    };
-
-    table(const lease_settings& settings, const siphash_key& seed_)
-        : units_max{settings.units_max},
-          seed{seed_},
-          sets{settings.keys_max, std::size_t{1} << 28},
-          reclaim_queue{std::make_unique<std::optional<queued_lease>[]>(queue_max)} {}
-
-    [[nodiscard]] std::size_t set_of(const limit_key& key) const noexcept {
-        const std::uint64_t kind = key.kind() == limit_kind::user ? 0 : 0x9e37'79b9'7f4a'7c15U;
-        return sets.index_of(siphash(seed, key.value() ^ kind));
-    }
-
-    static slot* find(set& in, const limit_key& key) noexcept {
-        for (std::size_t place = 0; place < set::ways; ++place)
-            if (in.keys[place] == key.value() && in.entries[place].ends_at != 0 && in.entries[place].kind == key.kind())
-                return &in.entries[place];
-        return nullptr;
-    }
-
-    /// Chooses a slot for a new key: one that is free, expired or used up, the oldest of several. Null if all are in
-    /// use.
-    static slot* choose_slot(set& in, const limit_key& key, std::int64_t now) noexcept {
-        slot* chosen = nullptr;
-        for (slot& each : in.entries) {
-            if (each.is_pending || (each.units > 0 && now < each.ends_at)) continue;
-            if (chosen == nullptr || each.leased_at < chosen->leased_at) chosen = &each;
-        }
-        if (chosen == nullptr) return nullptr;
-        in.keys[static_cast<std::size_t>(chosen - in.entries)] = key.value();
-        *chosen = {};
-        chosen->kind = key.kind();
-        return chosen;
-    }
-
-    static bool is_valid_for(const slot& known, const tollgate::detail::bounded_quota& allowed,
-                          std::int64_t now) noexcept {
-        return now < known.ends_at && known.requests == allowed.requests &&
-               known.window_seconds == allowed.window_seconds;
-    }
-
-    /// Whether one thread should request the next lease while the others use up this one. Without this, every thread
-    /// that finds no unit requests one, and at a high rate those are many.
-    static bool is_nearly_used_up(const slot& known, std::int64_t now) noexcept {
-        return known.size >= early_size_min && known.units <= known.size / 4 && known.remaining > 0 &&
-               !known.is_pending && now <= known.leased_at + quick_milliseconds;
-    }
-
-    /// Whether the slot has a unit, or a recent refusal.
-    static bool can_decide(const slot& known, const tollgate::detail::bounded_quota& allowed,
-                           std::int64_t now) noexcept {
-        if (!is_valid_for(known, allowed, now)) return false;
-        if (known.units > 0) return !is_nearly_used_up(known, now);
-        return known.size == 0 && known.remaining == 0 && !known.is_pending &&
-               now < known.leased_at + refusal_milliseconds;
-    }
-
-    static std::optional<limit_decision> take_from(slot& known, const tollgate::detail::bounded_quota& allowed,
-                                            std::int64_t now) noexcept {
-        if (!can_decide(known, allowed, now)) return std::nullopt;
-        const bool admitted = known.units > 0;
-        if (admitted) --known.units;
-        return to_decision(known, admitted);
-    }
-
-    static limit_decision to_decision(const slot& known, bool admitted) noexcept {
-        return {admitted, known.requests, known.remaining + known.units,
-                from_unix_milliseconds(known.began_at + std::int64_t{known.window_seconds} * 1000)};
-    }
-
-    /// The size of the next lease, from how quickly the last one was used.
-    [[nodiscard]] std::uint32_t next_size(const slot& known, std::int64_t now) const noexcept {
-        const std::int64_t took = now - known.leased_at;
-        if (known.size == 0 || took > 4 * quick_milliseconds) return (std::max)(known.size / 4, 1U);
-        if (took > quick_milliseconds) return known.size;
-        return (std::min)(known.size > units_max / 4 ? units_max : known.size * 4, units_max);
-    }
-
-    void queue_for_reclaim(const limit_key& key, std::int64_t now) noexcept {
-        const std::scoped_lock held{queue_mutex};
-        if (queue_size == queue_max) return;  // the lease is kept until its window ends
-        reclaim_queue[(queue_first + queue_size++) % queue_max] = queued_lease{key, now};
-    }
-
-    const std::uint32_t units_max;
-    const siphash_key seed;
-    const tollgate::detail::locked_sets<set> sets;
-
-    // Leases of several units, oldest first, that may have to be returned. 4,096 is what a node creates in 8 s at 500 a
-    // second; further leases are kept until their windows end.
-    static constexpr std::size_t queue_max = 4096;
-    std::mutex queue_mutex;  // never held together with a set's lock
-    const std::unique_ptr<std::optional<queued_lease>[]> reclaim_queue;
-    std::size_t queue_first = 0;
-    std::size_t queue_size = 0;
-};
-
-TOLLGATE_DECL leases::leases(const lease_settings& settings, const siphash_key& seed)
-    : table_{std::make_unique<table>(settings, seed)} {}
-
-TOLLGATE_DECL leases::~leases() = default;
-
-TOLLGATE_DECL std::optional<limit_decision> leases::try_take(const limit_key& key,
-                                                          const tollgate::detail::bounded_quota& allowed,
-                                                          std::int64_t boot_time) noexcept {
-    const std::size_t index = table_->set_of(key);
-    const std::scoped_lock held{table_->sets.lock_of(index)};
-    auto* const known = table::find(table_->sets[index], key);
-    return known == nullptr ? std::nullopt : table::take_from(*known, allowed, boot_time);
-}
-
-TOLLGATE_DECL std::optional<limit_decision> leases::take(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
-                                                  std::int64_t boot_time, pending_request& next) noexcept {
-    const std::size_t index = table_->set_of(key);
-    const std::scoped_lock held{table_->sets.lock_of(index)};
-    auto& set = table_->sets[index];
-    auto* known = table::find(set, key);
-    if (known != nullptr)
-        if (auto decision = table::take_from(*known, allowed, boot_time)) return decision;
-    next.request = {key, allowed, 1, 0, 0};
-    if (known != nullptr && known->is_pending) return std::nullopt;
-    if (known == nullptr) {
-        known = table::choose_slot(set, key, boot_time);
-        if (known == nullptr) return std::nullopt;
-    } else {
-        next.request.requested = table_->next_size(*known, boot_time);
-        if (known->units > 0 && table::is_valid_for(*known, allowed, boot_time)) {  // it is renewed early
-            next.request.requested -= (std::min)(known->units, next.request.requested - 1);
-            known->is_pending = true;
-            next.is_for_lease = true;
-            return std::nullopt;
-        }
-        if (known->units > 0 && boot_time < known->ends_at) {  // leased under another quota
-            next.request.returned = known->units;
-            next.request.returned_of = known->began_at;
-        }
-    }
-    known->units = 0;
-    if (known->ends_at == 0) known->ends_at = 1;  // in use, but expired
-    known->is_pending = true;
-    next.is_for_lease = true;
-    return std::nullopt;
-}
-
-TOLLGATE_DECL std::optional<limit_decision> leases::peek(const limit_key& key,
-                                                  const tollgate::detail::bounded_quota& allowed,
-                                                  std::int64_t boot_time) const noexcept {
-    const std::size_t index = table_->set_of(key);
-    const std::scoped_lock held{table_->sets.lock_of(index)};
-    const auto* known = table::find(table_->sets[index], key);
-    if (known == nullptr) return std::nullopt;
-    const bool has_unit = known->units > 0 && table::is_valid_for(*known, allowed, boot_time);
-    if (!has_unit && !table::can_decide(*known, allowed, boot_time)) return std::nullopt;
-    return table::to_decision(*known, has_unit);
-}
-
-TOLLGATE_DECL limit_decision leases::complete(const pending_request& sent, const window_reply* reply,
-                                     std::int64_t sent_at) noexcept {
-    const limit_key& key = sent.request.key;
-    const auto& allowed = sent.request.allowed;
-    const std::size_t index = table_->set_of(key);
-    limit_decision decision{};
-    bool is_reclaimable = false;
-    {
-        const std::scoped_lock held{table_->sets.lock_of(index)};
-        auto* known = table::find(table_->sets[index], key);
-        if (known == nullptr) return decision;  // unreachable: a slot with a pending request is kept
-        known->is_pending = false;
-        if (reply == nullptr) {
-            if (known->units == 0 || !table::is_valid_for(*known, allowed, sent_at)) return decision;
-            --known->units;
-            return table::to_decision(*known, true);
-        }
-        const bool same = known->ends_at != 1 && known->began_at == reply->began_at_milliseconds &&
-                          known->requests == allowed.requests && known->window_seconds == allowed.window_seconds;
-        const std::uint32_t units_before = same ? known->units : 0;
-        const std::uint32_t remaining_before = known->remaining;
-        known->began_at = reply->began_at_milliseconds;
-        // Counted from before the request was sent, the window ends here no later than at the server.
-        known->ends_at = sent_at + allowed.end_of(reply->began_at_milliseconds) - reply->now_milliseconds;
-        known->leased_at = sent_at;
-        known->requests = allowed.requests;
-        known->window_seconds = allowed.window_seconds;
-        known->size = reply->granted > 0 ? units_before + reply->granted : 0;
-        known->units = units_before + reply->granted;
-        const bool admitted = known->units > 0;
-        known->units -= admitted ? 1 : 0;
-        known->remaining = reply->remaining;
-        // Units returned by other nodes must not raise `remaining` within a window.
-        if (same && known->remaining + reply->granted > remaining_before)
-            known->remaining = remaining_before > reply->granted ? remaining_before - reply->granted : 0;
-        decision = table::to_decision(*known, admitted);
-        is_reclaimable = known->units > 0;
-    }
-    if (is_reclaimable) table_->queue_for_reclaim(key, sent_at);
-    return decision;
-}
-
-TOLLGATE_DECL std::optional<window_request> leases::reclaim(std::int64_t boot_time) noexcept {
-    std::optional<table::queued_lease> oldest;
-    {
-        const std::scoped_lock held{table_->queue_mutex};
-        if (table_->queue_size == 0) return std::nullopt;
-        oldest = table_->reclaim_queue[table_->queue_first];
-        if (boot_time < oldest->since + table::stale_milliseconds) return std::nullopt;
-        table_->queue_first = (table_->queue_first + 1) % table::queue_max;
-        --table_->queue_size;
-    }
-    const std::size_t index = table_->set_of(oldest->key);
-    const std::scoped_lock held{table_->sets.lock_of(index)};
-    auto* known = table::find(table_->sets[index], oldest->key);
-    // If the lease was used up and replaced, its successor has its own entry in the queue.
-    if (known == nullptr || known->is_pending || known->units == 0 || boot_time >= known->ends_at ||
-        known->leased_at != oldest->since)
-        return std::nullopt;
-    window_request back{oldest->key,
-                         tollgate::detail::bounded_quota{{known->requests, seconds{known->window_seconds}}}, 0,
-                         known->units, known->began_at};
-    known->remaining += known->units;  // available to every node again
-    known->units = 0;
-    known->size = 1;  // the next lease starts small
-    return back;
-}
-
-TOLLGATE_DECL std::size_t leases::memory_bytes() const noexcept { return table_->sets.memory_bytes(); }
-
-}  // namespace tollgate::redis
-
-#endif  // TOLLGATE_LIMITS_DETAIL_REDIS_LEASES_IPP
 
 #endif  // bodies
 

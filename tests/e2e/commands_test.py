@@ -90,7 +90,6 @@ class Usage(Case):
                 "--cache-seconds": ["", "x", "-1", "3601", "30s"],
                 "--limits": ["", "x", "memory", "redis:", "redis://", "redis://h:x", "redis://h/x", "redis://h:1?x",
                              "rediss://", "redis://user@h", "http://h"],
-                "--limit-lease": ["", "0", "x", "1000001", "2"],
                 "--limits-ca": ["", "/nowhere"],
                 "--log": ["", "xml", "TEXT"],
                 "--data": [""],

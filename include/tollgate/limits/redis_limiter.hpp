@@ -29,12 +29,6 @@ enum class without_redis : std::uint8_t {
 struct redis_limiter_settings {
     /// Prefix of every key. Limiters with the same prefix share windows.
     std::string prefix = "tollgate:";
-    /// Units of a key that a node may count in advance and then use without a round trip. From 1 to 1,000,000. With 1,
-    /// the default, each request is counted separately, and no unit of a window stays unused.
-    std::uint32_t lease = 1;
-    /// The number of keys that may have leases at a time; other keys need a round trip for each unit. Bounded like `key_capacity`, by 2^28.
-    /// 56 bytes per key.
-    std::size_t leased_keys_max = std::size_t{1} << 16;
     without_redis when_down = without_redis::count_here;
     /// The capacity of `count_here`.
     key_capacity counted_here{};
@@ -54,11 +48,9 @@ struct redis_limiter_settings {
 ///
 /// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
 /// the quota. Requests that arrive while a round trip is in progress share the next one, and its command, unless the
-/// server refuses several keys in a command, as Redis Cluster does. With leases most requests need no round trip. Units
-/// are counted before they are used, so no more requests than the quota are ever admitted, but fewer may be: a node
-/// that stops, or gets no more requests, keeps up to `lease - 1` units of a key. A node leases at most an eighth of
-/// what remains, so the last units of a window are available to every node, and it returns unused units with its other
-/// requests.
+/// server refuses several keys in a command, as Redis Cluster does. A node repeats its refusals for up to 100 ms without
+/// a round trip, but never after their window or under another quota, so a client that retries at once after a 429 does
+/// not load Redis.
 ///
 /// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
 /// every node. Windows expire by themselves.
@@ -96,7 +88,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
-    /// `take` and `peek` without a round trip: from a lease or a recent refusal; empty if there is neither.
+    /// `take` and `peek` without a round trip: the refusal that `take` got at most 100 ms ago; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 

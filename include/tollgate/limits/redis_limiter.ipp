@@ -8,7 +8,7 @@
 #include <tollgate/base/detail/random_key.hpp>
 #include <tollgate/limits/detail/redis/client.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
-#include <tollgate/limits/detail/redis/leases.hpp>
+#include <tollgate/limits/detail/redis/recent_refusals.hpp>
 #include <tollgate/limits/detail/redis/server_address.hpp>
 #include <tollgate/limits/detail/redis/window_script.hpp>
 #include <tollgate/limits/detail/window_set.hpp>
@@ -38,11 +38,8 @@ struct redis_limiter::state {
                  redis::window_script{settings.prefix},
                  {.connect_wait_max = settings.connect_wait_max,
                   .response_wait_max = settings.response_wait_max,
-                  .on_state = settings.on_state}} {
-        if (settings.lease > 1)
-            leased.emplace(redis::lease_settings{settings.lease, settings.leased_keys_max},
-                           detail::random_key<siphash_key>());
-    }
+                  .on_state = settings.on_state}},
+          refusals{detail::random_key<siphash_key>()} {}
 
     // Includes the time in suspension, during which the server's windows continue.
     static std::int64_t boot_time() noexcept {
@@ -55,7 +52,6 @@ struct redis_limiter::state {
     }
 
     limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
-    limit_decision take_leased(const limit_key& key, const quota& allowed, instant now) noexcept;
     limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
     limit_decision decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
     limit_decision by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept;
@@ -64,39 +60,24 @@ struct redis_limiter::state {
     const without_redis when_down;
     window_limiter here;
     redis::client client;
-    std::optional<redis::leases> leased;
+    redis::recent_refusals refusals;
     std::atomic<std::uint64_t> fallbacks = 0;
 };
 
 inline limit_decision redis_limiter::state::take(const limit_key& key, const quota& allowed, instant now) noexcept {
-    if (leased) return take_leased(key, allowed, now);
-    const redis::window_request one{key, detail::bounded_quota{allowed}, 1};
-    const auto [outcome, reply] = client.send(nullptr, one);
+    const redis::window_request request{key, detail::bounded_quota{allowed}, true};
+    const std::int64_t sent_at = boot_time();
+    if (const auto refusal = refusals.find(key, request.allowed, sent_at)) return *refusal;
+    const auto [outcome, reply] = client.send(request);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, true);
-    return to_decision(one, reply, reply.granted > 0);
-}
-
-inline limit_decision redis_limiter::state::take_leased(const limit_key& key, const quota& allowed, instant now) noexcept {
-    const std::int64_t at = boot_time();
-    const detail::bounded_quota bound{allowed};
-    redis::leases::pending_request next{{key, bound}};
-    if (const auto decision = leased->take(key, bound, at, next)) return *decision;
-    const auto back = client.is_up() ? leased->reclaim(at) : std::nullopt;
-    const auto [outcome, reply] = client.send(back ? &*back : nullptr, next.request);
-    const bool has_reply = outcome == redis::outcome::replied;
-    if (next.is_for_lease) {
-        const limit_decision decision = leased->complete(next, has_reply ? &reply : nullptr, at);
-        if (has_reply || decision.admitted) return decision;
-    }
-    return has_reply ? to_decision(next.request, reply, reply.granted > 0) : decide_here(key, allowed, now, true);
+    if (!reply.counted) refusals.add(request, reply, sent_at);
+    return to_decision(request, reply, reply.counted);
 }
 
 inline limit_decision redis_limiter::state::peek(const limit_key& key, const quota& allowed, instant now) noexcept {
-    const detail::bounded_quota bound{allowed};
-    if (leased)
-        if (const auto decision = leased->peek(key, bound, boot_time())) return *decision;
-    const redis::window_request query{key, bound};
-    const auto [outcome, reply] = client.send(nullptr, query);
+    const redis::window_request query{key, detail::bounded_quota{allowed}};
+    if (const auto refusal = refusals.find(key, query.allowed, boot_time())) return *refusal;
+    const auto [outcome, reply] = client.send(query);
     if (outcome != redis::outcome::replied) return decide_here(key, allowed, now, false);
     return to_decision(query, reply, reply.remaining > 0);
 }
@@ -136,8 +117,6 @@ TOLLGATE_DECL result<redis_limiter> redis_limiter::open(std::string_view url, co
                                                               {"response_wait_max", settings.response_wait_max, some, hour}});
         !checked)
         return std::move(checked).error();
-    constexpr std::uint32_t lease_max = 1'000'000;
-    if (settings.lease == 0 || settings.lease > lease_max) return invalid("A lease of a Redis limiter must be 1 to 1,000,000.");
     std::shared_ptr<const redis::tls_authorities> authorities;
     if (server->tls) {
         auto loaded = redis::tls_authorities::load(settings.authorities_file);
@@ -178,20 +157,18 @@ TOLLGATE_DECL limit_decision redis_limiter::peek(const limit_key& key, const quo
 }
 
 TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_take(const limit_key& key, const quota& allowed, instant) noexcept {
-    if (!state_->leased) return std::nullopt;
-    return state_->leased->try_take(key, detail::bounded_quota{allowed}, state::boot_time());
+    return state_->refusals.find(key, detail::bounded_quota{allowed}, state::boot_time());
 }
 
 TOLLGATE_DECL std::optional<limit_decision> redis_limiter::try_peek(const limit_key& key, const quota& allowed, instant) noexcept {
-    if (!state_->leased) return std::nullopt;
-    return state_->leased->peek(key, detail::bounded_quota{allowed}, state::boot_time());
+    return state_->refusals.find(key, detail::bounded_quota{allowed}, state::boot_time());
 }
 
 TOLLGATE_DECL bool redis_limiter::try_now() noexcept {
     // Counts one request under a key of its own: a server that refuses writes cannot count.
     const auto key = limit_key::of(ip_address{}).in("try_now");
-    const redis::window_request one{key, detail::bounded_quota{{(std::numeric_limits<std::uint32_t>::max)(), seconds{1}}}, 1};
-    return state_->client.send(nullptr, one).outcome != redis::outcome::unavailable;
+    const redis::window_request one{key, detail::bounded_quota{{(std::numeric_limits<std::uint32_t>::max)(), seconds{1}}}, true};
+    return state_->client.send(one).outcome != redis::outcome::unavailable;
 }
 
 TOLLGATE_DECL backend_statistics redis_limiter::statistics() const noexcept {

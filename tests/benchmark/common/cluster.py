@@ -20,7 +20,6 @@ from common.processes import BIN, BUILD, Failed, running
 from contenders import Contender
 
 CACHED = 16_384   # cached credentials, the default of the reference server
-LEASE = 1000      # requests; some milliseconds of one client with a hundred thousand requests a second
 
 MEMORY = Contender("memory", "memory store, memory windows", "tollgate_memory", prints_authorization=True)
 
@@ -33,7 +32,6 @@ class Arrangement:
     postgres: bool = False
     cached: int = 0
     redis: bool = False
-    lease: int = 1
     sqlite: bool = False
 
     @property
@@ -41,18 +39,14 @@ class Arrangement:
         return MEMORY if self.name == MEMORY.name else Contender(self.name, self.title, "tollgate_node", prints_authorization=True)
 
 
-FULL = Arrangement("full", "**PostgreSQL, remembered; Redis, leases**", postgres=True, cached=CACHED, redis=True,
-                   lease=LEASE)
+FULL = Arrangement("full", "**PostgreSQL, remembered; Redis**", postgres=True, cached=CACHED, redis=True)
 BARE = Arrangement("bare", "PostgreSQL; Redis", postgres=True, redis=True)
 ARRANGEMENTS = (
     Arrangement("memory", MEMORY.title),
-    Arrangement("redis_leased", f"memory store; Redis, leases of {LEASE}", redis=True, lease=LEASE),
     Arrangement("redis", "memory store; Redis", redis=True),
     Arrangement("postgres_cached", "PostgreSQL, remembered; memory windows", postgres=True, cached=CACHED),
     Arrangement("postgres", "PostgreSQL; memory windows", postgres=True),
     FULL,
-    Arrangement("unleased", "PostgreSQL, remembered; Redis", postgres=True, cached=CACHED, redis=True),
-    Arrangement("uncached", "PostgreSQL; Redis, leases", postgres=True, redis=True, lease=LEASE),
     BARE,
 )
 
@@ -72,7 +66,7 @@ class Parts:
         if arrangement.name == MEMORY.name:
             return ()
         return (connection_string if arrangement.postgres else "memory:", str(arrangement.cached),
-                self.windows.url if arrangement.redis else "memory:", str(arrangement.lease))
+                self.windows.url if arrangement.redis else "memory:")
 
     def stop(self) -> None:
         self.windows.stop()
@@ -144,11 +138,11 @@ def population_costs(parts: Parts, arrangement: Arrangement, population: Populat
     with contextlib.ExitStack() as stack:
         if arrangement.sqlite:
             file = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(dir=BUILD))) / "tollgate.db"
-            arguments = (f"sqlite:{file}", "0", "memory:", "1")
+            arguments = (f"sqlite:{file}", "0", "memory:")
         elif arrangement.postgres:
             arguments = parts.arguments(arrangement, parts.database.fresh())
         else:
-            arguments = ("memory:", "0", "memory:", "1", str(population.digests))
+            arguments = ("memory:", "0", "memory:", str(population.digests))
         contender = Contender(arrangement.name, arrangement.title, "tollgate_node", prints_authorization=True)
         node = stack.enter_context(running(contender, (), arguments))
         if arrangement.sqlite:

@@ -1,10 +1,10 @@
 // The whole API as one of several nodes serves it, with the users, store and windows that the arguments name.
 //
-//     tollgate_node PORT STORE REMEMBERED WINDOWS LEASE [DIGESTS]
+//     tollgate_node PORT STORE REMEMBERED WINDOWS [DIGESTS]
 //
 // STORE is `memory:`, `sqlite:FILE` or a connection string of PostgreSQL. The databases also contain the users, as in the
 // reference server. DIGESTS is a file for `memory:`: each line has the username and the digest of the token of one user.
-// REMEMBERED is the number of cached credentials, 0 for none. WINDOWS is `memory:` or a URL of Redis, LEASE its lease.
+// REMEMBERED is the number of cached credentials, 0 for none. WINDOWS is `memory:` or a URL of Redis.
 
 #include "../common/account_service.hpp"
 #include "../common/serve.hpp"
@@ -49,13 +49,12 @@ class chosen_windows {
 public:
     static constexpr bool blocking = true;
 
-    chosen_windows(std::string_view location, std::uint32_t lease) {
+    explicit chosen_windows(std::string_view location) {
         if (location == "memory:") {
             here_.emplace();
             return;
         }
         tollgate::redis_limiter_settings settings;
-        settings.lease = lease;
         settings.when_down = tollgate::without_redis::refuse;  // without Redis the measurement fails
         shared_.emplace(expect(tollgate::redis_limiter::open(location, settings)));
     }
@@ -151,15 +150,15 @@ int serve_from_postgres(const std::string& to, std::size_t remembered, chosen_wi
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 6 && argc != 7) {
-        std::fputs("usage: tollgate_node PORT STORE REMEMBERED WINDOWS LEASE [DIGESTS]\n", stderr);
+    if (argc != 5 && argc != 6) {
+        std::fputs("usage: tollgate_node PORT STORE REMEMBERED WINDOWS [DIGESTS]\n", stderr);
         return 2;
     }
     const std::string_view store = argv[2];
     const auto remembered = static_cast<std::size_t>(std::atoll(argv[3]));
-    chosen_windows windows{argv[4], static_cast<std::uint32_t>(std::atoll(argv[5]))};
+    chosen_windows windows{argv[4]};
     char* served[] = {argv[0], argv[1], nullptr};
-    if (store == "memory:") return serve_from_memory(windows, argc > 6 ? argv[6] : nullptr, 2, served);
+    if (store == "memory:") return serve_from_memory(windows, argc > 5 ? argv[5] : nullptr, 2, served);
     if (store.starts_with("sqlite:")) return serve_from_sqlite(std::string{store.substr(7)}, remembered, windows, 2, served);
     return serve_from_postgres(argv[2], remembered, windows, 2, served);
 }

@@ -13,11 +13,14 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -44,7 +47,6 @@ redis_limiter_settings test_settings() {
     settings.prefix = "test" + std::to_string(++count) + ":";
     settings.connect_wait_max = settings.response_wait_max = seconds{60};
     settings.counted_here = {64, 64};
-    settings.leased_keys_max = 1024;
     return settings;
 }
 
@@ -92,12 +94,6 @@ struct notices {
 };
 
 }  // namespace
-
-TEST_CASE("a lease out of bounds is refused") {
-    for (const std::uint32_t lease : {0U, 1'000'001U})
-        CHECK(redis_limiter::open("redis://127.0.0.1", {.lease = lease}).error().kind == error_kind::invalid);
-    CHECK(redis_limiter::open("redis://127.0.0.1", {.lease = 1'000'000}));
-}
 
 TEST_CASE("time limits out of bounds are refused") {
     for (const milliseconds wrong : {milliseconds{0}, milliseconds{-1}, milliseconds{hours{1}} + milliseconds{1}, (milliseconds::max)()}) {
@@ -201,43 +197,33 @@ TEST_CASE("decisions equal the model's for random requests, by the server's cloc
         const std::int64_t number = 1 + pick(1000);
         const quota allowed{pick(8), seconds{pick(30) == 0 ? 0 : 1 + pick(3)}};
         const bool counts = pick(4) != 0;
-        redis::window_request request{user(number), tollgate::detail::bounded_quota{allowed}, counts ? 1U : 0U};
+        const redis::window_request request{user(number), tollgate::detail::bounded_quota{allowed}, counts};
         auto& known = windows[number];
-        if (known.requests > 0 && pick(16) == 0) {
-            request.returned = 1;
-            request.returned_of = known.began_at - (pick(2) == 0 ? 1 : 0);
-        }
-        const auto [outcome, reply] = client.send(nullptr, request);
+        const auto [outcome, reply] = client.send(request);
         REQUIRE((outcome == redis::outcome::replied));
         const std::int64_t length = allowed.window.count() * 1000, now = reply.now_milliseconds;
         CAPTURE(step, number, counts, allowed.requests, length, now, known.began_at, known.requests, known.length);
-        const bool returns = request.returned > 0 && request.returned_of == known.began_at;
-        const std::uint32_t after_return = known.requests - (returns ? 1 : 0);
         window found{now, 0, length};
         const bool is_open = known.length != 0 && now < known.began_at + (std::min)(length, known.length);
         if (is_open) {
             found = known;
-            found.requests = after_return;
-            if (returns) known = found;
         } else if (known.began_at != 0) {
             ++begun_anew;
         }
-        const bool granted = counts && found.requests < allowed.requests;
-        if (granted) ++found.requests;
-        if (counts && (is_open || granted)) {
+        const bool counted = counts && found.requests < allowed.requests;
+        if (counted) ++found.requests;
+        if (counts && (is_open || counted)) {
             found.length = length;
             known = found;
         }
-        REQUIRE(reply.granted == (granted ? 1 : 0));
+        REQUIRE(reply.counted == counted);
         REQUIRE(reply.began_at_milliseconds == found.began_at);
         REQUIRE(reply.remaining == (found.requests < allowed.requests ? allowed.requests - found.requests : 0));
     }
 }
 
 TEST_CASE("threads and nodes together are admitted exactly as often as the quota allows") {
-    const auto lease = GENERATE(1U, 10U, 1000U);
     auto settings = test_settings();
-    settings.lease = lease;
     std::vector<redis_limiter> nodes;
     for (int i = 0; i < 3; ++i) nodes.push_back(open(redis_server::shared().url(), settings));
     const quota allowed{1000, hours{1}};
@@ -246,109 +232,45 @@ TEST_CASE("threads and nodes together are admitted exactly as often as the quota
     for (std::size_t t = 0; t < 6; ++t)
         threads.emplace_back([&, t] { admitted += admitted_of(nodes[t % 3], 600, user(1), allowed); });
     for (auto& each : threads) each.join();
-    CAPTURE(lease);
-    CHECK(admitted <= 1000);
-    if (lease == 1) CHECK(admitted == 1000);
-    // Use all units that the nodes still hold; a node that was just refused notices them a moment later. Then nothing is left.
-    CHECK(eventually([&] {
-        for (auto& each : nodes) admitted += admitted_of(each, 600, user(1), allowed);
-        return admitted >= 1000;
-    }));
     CHECK(admitted == 1000);
     for (auto& each : nodes) CHECK_FALSE(each.take(user(1), allowed, some_time).admitted);
 }
 
-TEST_CASE("a node that stops keeps less than one lease, and the rest is available to all") {
-    auto settings = test_settings();
-    settings.lease = 16;
-    const quota allowed{1000, hours{1}};
-    std::uint32_t admitted = 0;
-    {
-        auto dies = open(redis_server::shared().url(), settings);
-        admitted += admitted_of(dies, 30, user(1), allowed);
-    }
-    auto running_node = open(redis_server::shared().url(), settings);
-    admitted += admitted_of(running_node, 1000, user(1), allowed);
-    CHECK(admitted <= 1000);
-    CHECK(admitted > 1000 - 16);
-}
-
-TEST_CASE("a request takes one round trip, and none while a lease lasts") {
+TEST_CASE("a request takes one round trip") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
-    auto settings = test_settings();
-    auto one = open(proxied(proxy), settings);
+    auto one = open(proxied(proxy), test_settings());
     (void)one.take(user(1), sixty_an_hour, some_time);  // connects, and may have to load the script
     const auto before = proxy.round_trips();
     for (int i = 0; i < 20; ++i) (void)one.take(user(1), sixty_an_hour, some_time);
     (void)one.peek(user(1), sixty_an_hour, some_time);
     CHECK(proxy.round_trips() == before + 21);
     CHECK(proxy.accepted() == 1);
-
-    settings.lease = 63;  // larger leases are renewed early
-    auto leasing = open(proxied(proxy), settings);
-    const quota plenty{1'000'000, hours{24}};
-    (void)admitted_of(leasing, 1 + 4 + 16, user(2), plenty);
-    const auto warm = proxy.round_trips();
     CHECK_FALSE(one.try_take(user(1), sixty_an_hour, some_time));
     CHECK_FALSE(one.try_peek(user(1), sixty_an_hour, some_time));
-    CHECK_FALSE(leasing.try_take(user(2), plenty, some_time));  // the last lease is used up
-    std::uint32_t decision = leasing.take(user(2), plenty, some_time).remaining;
-    CHECK(leasing.try_peek(user(2), plenty, some_time));
-    CHECK_FALSE(leasing.try_take(user(3), plenty, some_time));
-    CHECK_FALSE(leasing.try_take(user(2), sixty_an_hour, some_time));
-    for (int i = 0; i < 62; ++i) {
-        const auto reply = leasing.take(user(2), plenty, some_time);
-        CHECK(reply.admitted);
-        CHECK(reply.remaining == decision - 1);
-        CHECK(leasing.peek(user(2), plenty, some_time).remaining + 0 <= reply.remaining);
-        decision = reply.remaining;
-        if (i == 60) break;  // one left, for peek
-    }
-    CHECK(proxy.round_trips() == warm + 1);
-    // A changed quota is requested at once and returns the units leased under the old one.
-    const quota raised{2'000'000, hours{24}};
-    CHECK(leasing.take(user(2), raised, some_time).admitted);
-    CHECK(proxy.round_trips() == warm + 2);
 }
 
-TEST_CASE("try_take takes a leased unit, or nothing") {
+TEST_CASE("a refusal is repeated without a round trip, for its key and quota, and then Redis is asked again") {
     tcp_proxy proxy{redis_server::shared().socket_path()};
-    auto settings = test_settings();
-    settings.lease = GENERATE(2U, 63U, 64U, 300U);
-    auto leasing = open(proxied(proxy), settings);
-    int calls = 0, wrong = 0;
-    for (const auto& [key, allowed, takes] : std::vector<std::tuple<limit_key, quota, int>>{
-             {user(1), {1'000'000, hours{24}}, 1500}, {user(2), {100, hours{24}}, 150}})
-        for (int i = 0; i < takes; ++i) {
-            const auto before = proxy.round_trips();
-            const bool taken = leasing.try_take(key, allowed, some_time).has_value();
-            wrong += proxy.round_trips() != before ? 1 : 0;
-            if (!taken) (void)leasing.take(key, allowed, some_time);
-            const bool replied = proxy.round_trips() != before;
-            wrong += taken == replied ? 1 : 0;
-            calls += replied ? 1 : 0;
-        }
-    CAPTURE(settings.lease);
-    CHECK(wrong == 0);
-    CHECK(calls > 0);
-    CHECK(calls < 1500);
-}
-
-TEST_CASE("with leases, the remaining count never grows within a window") {
-    auto settings = test_settings();
-    settings.lease = 32;
-    auto a = open(redis_server::shared().url(), settings);
-    auto b = open(redis_server::shared().url(), settings);
-    const quota allowed{500, hours{1}};
-    std::uint32_t told_a = 500, told_b = 500;
-    for (int i = 0; i < 250; ++i) {
-        for (auto* pair : {&a, &b}) {
-            auto& decision = pair == &a ? told_a : told_b;
-            const auto reply = pair->take(user(1), allowed, some_time);
-            REQUIRE(reply.remaining <= decision);
-            decision = reply.remaining;
-        }
-    }
+    auto limiter = open(proxied(proxy), test_settings());
+    const quota two{2, hours{1}}, three{3, hours{1}};
+    for (int i = 0; i < 2; ++i) REQUIRE(limiter.take(user(1), two, some_time).admitted);
+    // A slow machine may need more than 100 ms for these calls.
+    CHECK(eventually([&] {
+        const auto refused = limiter.take(user(1), two, some_time);
+        const auto before = proxy.round_trips();
+        const std::optional<limit_decision> repeated[]{limiter.try_take(user(1), two, some_time), limiter.try_peek(user(1), two, some_time),
+                                                       limiter.take(user(1), two, some_time), limiter.peek(user(1), two, some_time)};
+        return proxy.round_trips() == before && std::all_of(std::begin(repeated), std::end(repeated), [&](const auto& each) {
+                   return each && !each->admitted && each->limit == 2 && each->remaining == 0 && each->resets_at == refused.resets_at;
+               });
+    }));
+    CHECK(eventually([&] {
+        const auto before = proxy.round_trips();
+        return !limiter.take(user(1), two, some_time).admitted && proxy.round_trips() == before + 1;
+    }));
+    CHECK_FALSE(limiter.try_take(user(1), three, some_time));
+    CHECK_FALSE(limiter.try_take(user(2), two, some_time));
+    CHECK(limiter.take(user(1), three, some_time).admitted);
 }
 
 TEST_CASE("after SCRIPT FLUSH the script is loaded again, and no count is lost") {
@@ -458,7 +380,7 @@ TEST_CASE("one key of another type does not affect the other keys of its command
     (void)server.run({"LPUSH", "together:user:2", "x"});
     const auto reply = server.run({"EVAL", redis::window_script::text(), "3", "together:user:1", "together:user:2", "together:user:3",
                                    "10", "60000", "1", "10", "60000", "1", "10", "60000", "1"});
-    const redis::window_request request{user(1), tollgate::detail::bounded_quota{{10, seconds{60}}}, 1};
+    const redis::window_request request{user(1), tollgate::detail::bounded_quota{{10, seconds{60}}}, true};
     CHECK((redis::window_script::read(request, reply, 0).outcome == redis::outcome::replied));
     CHECK((redis::window_script::read(request, reply, 1).outcome == redis::outcome::wrong_type));
     CHECK((redis::window_script::read(request, reply, 2).outcome == redis::outcome::replied));
@@ -760,7 +682,7 @@ void tell_the_operator(bool, std::string_view) {}
 
 void in_the_docs(const std::string& url) {
     // [limits]
-    auto limits = redis_limiter::open(url, {.lease = 16, .on_state = tell_the_operator});
+    auto limits = redis_limiter::open(url, {.on_state = tell_the_operator});
     // not a URL, or authorities that cannot be read
     if (!limits) return tell_the_operator(false, limits.error().message);
     auto policies = default_policies().with_limiter(std::ref(*limits));

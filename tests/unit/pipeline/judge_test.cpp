@@ -135,11 +135,11 @@ struct blocking_directory : shop_directory {
     static constexpr bool blocking = true;
 };
 
-/// Counts locally, as the leases of a blocking limiter do; without a lease it blocks.
-struct leasing_limiter {
+/// May block, but can decide without waiting while `knows_decisions`.
+struct knowing_limiter {
     static constexpr bool blocking = true;
     call_counts* counts = nullptr;
-    bool has_lease = true;
+    bool knows_decisions = true;
     window_limiter windows{key_capacity{64, 64}};
 
     limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept {
@@ -153,15 +153,15 @@ struct leasing_limiter {
     }
     std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
         ++counts->limits_tried;
-        if (!has_lease) return std::nullopt;
+        if (!knows_decisions) return std::nullopt;
         return windows.take(key, allowed, now);
     }
     std::optional<limit_decision> try_peek(const limit_key& key, const quota& allowed, instant now) noexcept {
-        if (!has_lease) return std::nullopt;
+        if (!knows_decisions) return std::nullopt;
         return windows.peek(key, allowed, now);
     }
 };
-static_assert(rate_limiter<leasing_limiter>);
+static_assert(rate_limiter<knowing_limiter>);
 
 struct waiting_limiter : unlimited {
     static constexpr bool blocking = true;
@@ -218,7 +218,7 @@ struct caching_shop {
     instant now = from_unix_seconds(1'700'000'000);
     counting_directory users;
     caching_store store;
-    leasing_limiter limiter;
+    knowing_limiter limiter;
     std::string username, secret;
 
     caching_shop() {
@@ -278,7 +278,7 @@ TEST_CASE("a balance request is handled on the I/O thread if everything is cache
     for (const auto& each : std::vector<row>{
              {"the credential", [&](bool available) { shop.store.is_cached = available; }, 1, 0, 0, http::work_kind::credentials},
              {"the user", [&](bool available) { shop.store.knows_users = available; }, 0, 2, 0, http::work_kind::users},
-             {"a lease", [&](bool available) { shop.limiter.has_lease = available; }, 0, 0, 1, http::work_kind::limits},
+             {"a known decision", [&](bool available) { shop.limiter.knows_decisions = available; }, 0, 0, 1, http::work_kind::limits},
              {"the balance", [&](bool available) { shop.store.knows_balances = available; }, 0, 1, 0, http::work_kind::users},
          }) {
         CAPTURE(each.missing);
@@ -352,7 +352,7 @@ TEST_CASE("a request waits for one thing at a time and names it", "[pipeline][ju
     using enum http::work_kind;
     caching_shop shop;
     auto api = shop.make_api();
-    shop.store.is_cached = shop.store.knows_users = shop.store.knows_balances = shop.limiter.has_lease = false;
+    shop.store.is_cached = shop.store.knows_users = shop.store.knows_balances = shop.limiter.knows_decisions = false;
     const auto waits = [&](method verb, const char* path, std::string_view body = {}) {
         test_request request{verb, path};
         request.basic(shop.username, shop.secret);
@@ -371,7 +371,7 @@ TEST_CASE("a request judged in one call queries the store once and is counted on
     caching_shop shop;
     auto api = shop.make_api();
     shop.counts.may_wait_for = http::work_kind::credentials;
-    shop.store.is_cached = shop.limiter.has_lease = false;
+    shop.store.is_cached = shop.limiter.knows_decisions = false;
     const auto response = api.handle(shop.balance());
     CHECK(is_balance(response));
     CHECK(shop.counts.found_credentials == 1);
@@ -401,8 +401,8 @@ TEST_CASE("a cache that changes between two stages does not block the I/O thread
         CHECK(shop.counts.found_credentials == 0);
         CHECK(handled.response.find("X-RateLimit-Remaining") == "999");
     }
-    SECTION("the lease is used up") {
-        shop.limiter.has_lease = false;
+    SECTION("no decision is known") {
+        shop.limiter.knows_decisions = false;
         const auto handled = serve(api, shop.balance(), shop.counts);
         CHECK(handled.steps == "iw");
         CHECK(handled.response.find("X-RateLimit-Remaining") == "999");
@@ -538,7 +538,7 @@ TEST_CASE("with a non-blocking store only the limiter may need a worker", "[pipe
     auto& users = static_cast<shop_directory&>(shop.users);
     account_api api{shop_settings(), users, shop.store.rows(), shop.policies(), account_routes()};
     CHECK(serve(api, shop.balance(), shop.counts).steps == "i");
-    shop.limiter.has_lease = false;
+    shop.limiter.knows_decisions = false;
     const auto handled = serve(api, shop.balance(), shop.counts);
     CHECK(handled.steps == "iw");
     CHECK(handled.response.find("X-RateLimit-Remaining") == "998");
@@ -735,7 +735,7 @@ TEST_CASE("a request that waits for more than a second is judged again before it
 TEST_CASE("a request that always waits too long is refused", "[pipeline][judge]") {
     caching_shop shop;
     auto api = shop.make_api();
-    shop.store.is_cached = shop.store.knows_users = shop.limiter.has_lease = false;
+    shop.store.is_cached = shop.store.knows_users = shop.limiter.knows_decisions = false;
     test_request request{method::get, "/v1/sitesmaker/1/hooks"};
     request.basic(shop.username, shop.secret);
     http::response response;

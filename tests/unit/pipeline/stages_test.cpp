@@ -26,10 +26,10 @@ struct silent_limiter {
     limit_decision peek(const limit_key&, const quota&, instant) noexcept { return {}; }
 };
 
-/// Has a result without blocking, or not; counts the blocking calls.
-struct leasing_limiter {
+/// May block, but can decide without waiting while `knows_decisions`; counts the blocking calls.
+struct knowing_limiter {
     static constexpr bool blocking = true;
-    bool has_lease = false;
+    bool knows_decisions = false;
     int waits = 0, taken = 0;
 
     limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept { return peek(key, allowed, now); }
@@ -38,11 +38,11 @@ struct leasing_limiter {
         return {false, allowed.requests, 0, now};
     }
     std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) noexcept {
-        taken += has_lease ? 1 : 0;
+        taken += knows_decisions ? 1 : 0;
         return try_peek(key, allowed, now);
     }
     std::optional<limit_decision> try_peek(const limit_key&, const quota& allowed, instant now) noexcept {
-        if (!has_lease) return std::nullopt;
+        if (!knows_decisions) return std::nullopt;
         return limit_decision{false, allowed.requests, 0, now};
     }
 };
@@ -107,7 +107,7 @@ TEST_CASE("the fields of an uncounted request do not wait for the limiter", "[pi
     const quota allowed{60, seconds{3600}};
     const auto now = from_unix_seconds(1'700'000'000);
 
-    leasing_limiter limiter;
+    knowing_limiter limiter;
     const auto unknown = pipeline::peek_or_unused(limiter, key, allowed, now);
     CHECK(unknown.admitted);
     CHECK(unknown.limit == 60);
@@ -116,7 +116,7 @@ TEST_CASE("the fields of an uncounted request do not wait for the limiter", "[pi
     blocking_limiter without_try_peek;
     CHECK(pipeline::peek_or_unused(without_try_peek, key, allowed, now).remaining == 60);
 
-    limiter.has_lease = true;
+    limiter.knows_decisions = true;
     CHECK(pipeline::peek_or_unused(limiter, key, allowed, now).remaining == 0);
     CHECK(limiter.waits == 0);
 
@@ -128,7 +128,7 @@ TEST_CASE("the fields of an uncounted request do not wait for the limiter", "[pi
 TEST_CASE("a request is counted once, on an I/O thread only without waiting", "[pipeline][limit]") {
     const account_service_settings settings;
     const http::request request;
-    leasing_limiter limiter;
+    knowing_limiter limiter;
     pipeline::judgement state;
     CHECK_FALSE(pipeline::count_request(limiter, settings, "/x", request, http::thread_kind::io, state));
     CHECK(limiter.waits == 0);
@@ -137,14 +137,14 @@ TEST_CASE("a request is counted once, on an I/O thread only without waiting", "[
         CHECK(pipeline::count_request(limiter, settings, "/x", request, http::thread_kind::worker, state));
         CHECK(limiter.waits == 1);
     }
-    SECTION("with a lease") {
-        limiter.has_lease = true;
+    SECTION("with a known decision") {
+        limiter.knows_decisions = true;
         CHECK(pipeline::count_request(limiter, settings, "/x", request, http::thread_kind::io, state));
         CHECK(limiter.taken == 1);
         CHECK(limiter.waits == 0);
     }
     SECTION("not counted if a store failed") {
-        limiter.has_lease = true;
+        limiter.knows_decisions = true;
         state.auth.fail(unavailable("down"));
         CHECK(pipeline::count_request(limiter, settings, "/x", request, http::thread_kind::io, state));
         CHECK(limiter.taken == 0);
@@ -285,7 +285,7 @@ TEST_CASE("of several windows the response shows the refusal that ends last, or 
 namespace {
 
 /// Names windows by route: one, none, or two of which the second is small.
-struct choosing_limiter : leasing_limiter {
+struct choosing_limiter : knowing_limiter {
     limit_windows windows_of(const limited_request& request) const noexcept {
         if (request.route == "/none") return {};
         if (request.route == "/two") return {{request.key, request.allowed}, {request.key.in("two"), {1, seconds{60}}}};
@@ -295,12 +295,12 @@ struct choosing_limiter : leasing_limiter {
 
 }  // namespace
 
-TEST_CASE("several windows need a worker if the limiter may block, one window tries its lease, and none does not call the limiter",
+TEST_CASE("several windows need a worker if the limiter may block, one window tries without waiting, and none does not call the limiter",
           "[pipeline][limit]") {
     const account_service_settings settings;
     http::request request;
     choosing_limiter limiter;
-    limiter.has_lease = true;
+    limiter.knows_decisions = true;
     pipeline::judgement state;
     CHECK_FALSE(pipeline::count_request(limiter, settings, "/two", request, http::thread_kind::io, state));
     CHECK(limiter.taken + limiter.waits == 0);

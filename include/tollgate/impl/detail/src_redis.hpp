@@ -11,7 +11,6 @@
 
 #include <tollgate/limits/detail/redis/client.ipp>
 #include <tollgate/limits/detail/redis/connection.ipp>
-#include <tollgate/limits/detail/redis/leases.ipp>
 #include <tollgate/limits/detail/redis/server_address.ipp>
 #include <tollgate/limits/detail/redis/window_script.ipp>
 #include <tollgate/limits/redis_limiter.ipp>

@@ -40,14 +40,16 @@ TEST_CASE("a key's name contains the user or the address") {
 }
 
 TEST_CASE("an unexpected reply is rejected") {
-    const window_request request{limit_key::of(user_id{1}), ten, 4};
+    const window_request request{limit_key::of(user_id{1}), ten, true};
     const auto read = [&](const reply& each) { return window_script::read(request, each, 0).outcome; };
-    CHECK((read(numbers({4, 6, 1000, 1000})) == redis::outcome::replied));
+    CHECK((read(numbers({1, 6, 1000, 1000})) == redis::outcome::replied));
     CHECK((read(numbers({0, 10, 1000, 2000})) == redis::outcome::replied));
     CHECK((read(numbers({-1, 0, 1000, 1000})) == redis::outcome::wrong_type));
-    for (const auto& each : {numbers({}), numbers({1, 2, 3}), numbers({-2, 6, 0, 0}), numbers({5, 6, 0, 0}),
+    for (const auto& each : {numbers({}), numbers({1, 2, 3}), numbers({-2, 6, 0, 0}), numbers({2, 6, 0, 0}),
                              numbers({1, 11, 0, 0}), numbers({1, -1, 0, 0}), numbers({1, 1, 2, 1})})
         CHECK((read(each) == redis::outcome::unavailable));
+    const window_request query{limit_key::of(user_id{1}), ten};
+    CHECK((window_script::read(query, numbers({1, 6, 1000, 1000}), 0).outcome == redis::outcome::unavailable));
 }
 
 TEST_CASE("a window is found again, whatever its numbers, and another value is overwritten") {

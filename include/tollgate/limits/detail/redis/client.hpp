@@ -58,9 +58,8 @@ public:
     /// For the connections that are made from now on. Precondition: connections use TLS.
     TOLLGATE_DECL void set_authorities(std::shared_ptr<const tls_authorities> authorities) noexcept;
 
-    /// One round trip, shared by the calls that arrive during another one. `before` is sent along unless null; its reply is
-    /// discarded.
-    [[nodiscard]] TOLLGATE_DECL window_result send(const window_request* before, const window_request& request) noexcept;
+    /// One round trip, shared by the calls that arrive during another one.
+    [[nodiscard]] TOLLGATE_DECL window_result send(const window_request& request) noexcept;
 
     /// Whether the last contact with the server succeeded. True at the start.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;

@@ -49,12 +49,7 @@ TOLLGATE_DECL std::optional<std::string_view> find_known_error(std::string_view 
 struct client::state {
     using connections = reconnecting_pool<connection>;
 
-    /// What one caller sends.
-    struct call {
-        const window_request* before;  // null: nothing is sent along
-        const window_request* request;
-    };
-    using combiner = tollgate::detail::call_combiner<call, window_result>;
+    using combiner = tollgate::detail::call_combiner<const window_request*, window_result>;
     using requests_of_batch = std::span<const window_request* const>;
 
     state(server_address server_, std::shared_ptr<const tls_authorities> authorities_, window_script script_,
@@ -113,11 +108,8 @@ inline void client::state::send(combiner::batch all) noexcept {
 inline bool client::state::exchange(connection& on, combiner::batch all, std::string& reason) {
     const auto end = steady::now() + settings.response_wait_max;
     std::vector<const window_request*> requests;  // in the order in which they are counted
-    requests.reserve(2 * all.size());
-    for (const auto* const each : all) {
-        if (each->request.before != nullptr) requests.push_back(each->request.before);
-        requests.push_back(each->request.request);
-    }
+    requests.reserve(all.size());
+    for (const auto* const each : all) requests.push_back(each->request);
     std::size_t per_command = takes_several_keys.load(std::memory_order_relaxed) ? requests.size() : 1;
     auto replies = run(on, requests, per_command, end);
     if (replies && per_command > 1 && !replies->front().error.empty()) {
@@ -132,12 +124,8 @@ inline bool client::state::exchange(connection& on, combiner::batch all, std::st
         reason = std::move(replies.error().cause);
         return false;
     }
-    std::size_t at = 0;
-    for (auto* const each : all) {
-        if (each->request.before != nullptr) ++at;
-        each->result = interpret(*each->request.request, (*replies)[at / per_command], at % per_command, reason);
-        ++at;
-    }
+    for (std::size_t i = 0; i < all.size(); ++i)
+        all[i]->result = interpret(*requests[i], (*replies)[i / per_command], i % per_command, reason);
     return reason.empty();
 }
 
@@ -192,10 +180,10 @@ TOLLGATE_DECL client::client(server_address server, std::shared_ptr<const tls_au
 
 TOLLGATE_DECL client::~client() = default;
 
-TOLLGATE_DECL window_result client::send(const window_request* before, const window_request& request) noexcept {
+TOLLGATE_DECL window_result client::send(const window_request& request) noexcept {
     if (state_->shared.is_refusing()) return {};
     try {
-        return state_->callers.call({before, &request}, [this](state::combiner::batch all) noexcept { state_->send(all); });
+        return state_->callers.call(&request, [this](state::combiner::batch all) noexcept { state_->send(all); });
     } catch (const std::bad_alloc&) {
         return {};
     }

@@ -19,15 +19,13 @@ namespace tollgate::inline v0::redis {
 struct window_request {
     limit_key key;
     tollgate::detail::bounded_quota allowed;
-    std::uint32_t requested = 0;  ///< units to count, if capacity remains; 0 only reads
-    std::uint32_t returned = 0;   ///< unused units to return, of the window that began at:
-    std::int64_t returned_of = 0;
+    bool counts = false;  ///< counts a request if the quota permits it; false only reads
 };
 
 /// The server's reply, in its own time.
 struct window_reply {
-    std::uint32_t granted;    ///< at most `requested`; fewer when little remains
-    std::uint32_t remaining;  ///< after the grant
+    bool counted;             ///< false if the quota is used up, and for a request that only reads
+    std::uint32_t remaining;  ///< after this request
     std::int64_t began_at_milliseconds;
     std::int64_t now_milliseconds;
 };
