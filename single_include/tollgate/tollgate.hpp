@@ -5673,14 +5673,15 @@ struct calls_of_outbox {
         return object_at<T>(object).backlog(now, rows_max);
     }
 
-    static constexpr outbox_calls table = [] {
+    static consteval outbox_calls make_table() {
         outbox_calls calls{
                 &append_event, &append_event_to, &due_hooks, &lease, &complete, &deliveries_of, &attempts_of, &resend, &resend_given_up,
                 &enable_hook, &sweep_deliveries, nullptr, nullptr};
         if constexpr (shared_outbox<T>) calls.changes_seen = &changes_seen;
         if constexpr (backlog_source<T>) calls.backlog = &backlog;
         return calls;
-    }();
+    }
+    static constexpr outbox_calls table = make_table();
 };
 
 }  // namespace detail
@@ -5869,7 +5870,7 @@ struct calls_of_credential_source {
         return object_at<S>(object).record_access_token_use(token, now);
     }
 
-    static constexpr credential_source_calls table = [] {
+    static consteval credential_source_calls make_table() {
         credential_source_calls calls{&find_personal_token, &find_access_token, nullptr, nullptr, nullptr, nullptr};
         if constexpr (credential_cache<S>) {
             calls.cached_personal_token = &cached_personal_token;
@@ -5880,7 +5881,8 @@ struct calls_of_credential_source {
             calls.record_access_token_use = &record_access_token_use;
         }
         return calls;
-    }();
+    }
+    static constexpr credential_source_calls table = make_table();
 };
 
 struct token_store_calls {
@@ -6103,14 +6105,15 @@ struct calls_of_authenticator {
         return object_at<const A>(object).use_is_due(last_used_at, now);
     }
 
-    static constexpr authenticator_calls table = [] {
+    static consteval authenticator_calls make_table() {
         authenticator_calls calls{&identify, nullptr, nullptr};
         if constexpr (token_authenticator<A>) {
             calls.read = &read;
             calls.use_is_due = &use_is_due;
         }
         return calls;
-    }();
+    }
+    static constexpr authenticator_calls table = make_table();
 };
 
 }  // namespace detail
@@ -6365,12 +6368,13 @@ struct calls_of_observer {
     static void on_attempt(void* object, const delivery_record& record) noexcept { object_at<T>(object).on_attempt(record); }
     static void on_activity(void* object, const activity& done) noexcept { object_at<T>(object).on_activity(done); }
 
-    static constexpr observer_calls table = [] {
+    static consteval observer_calls make_table() {
         observer_calls calls{&on_request, &on_refusal, &on_problem, nullptr, nullptr};
         if constexpr (delivery_observer<T>) calls.on_attempt = &on_attempt;
         if constexpr (activity_observer<T>) calls.on_activity = &on_activity;
         return calls;
-    }();
+    }
+    static constexpr observer_calls table = make_table();
 };
 
 }  // namespace detail
@@ -6626,7 +6630,7 @@ struct calls_of_rate_limiter {
         return object_at<T>(object).windows_of(request);
     }
 
-    static constexpr rate_limiter_calls table = [] {
+    static consteval rate_limiter_calls make_table() {
         rate_limiter_calls calls{&take, &peek, nullptr, nullptr, nullptr};
         if constexpr (requires(T& limiter, const limit_key& key, const quota& allowed, instant now) {
                           limiter.try_take(key, allowed, now); limiter.try_peek(key, allowed, now); }) {
@@ -6635,7 +6639,8 @@ struct calls_of_rate_limiter {
         }
         if constexpr (request_limiter<T>) calls.windows_of = &windows_of;
         return calls;
-    }();
+    }
+    static constexpr rate_limiter_calls table = make_table();
 };
 
 }  // namespace detail
@@ -7164,7 +7169,7 @@ struct calls_of_session_source {
         return object_at<T>(object).find_repeated_change(request, now, response);
     }
 
-    static constexpr session_source_calls table = [] {
+    static consteval session_source_calls make_table() {
         session_source_calls calls{};
         calls.session_of = &session_of;
         calls.sign_in_url = &sign_in_url;
@@ -7177,7 +7182,8 @@ struct calls_of_session_source {
         if constexpr (password_changer<T>) calls.change_password = &change_password;
         if constexpr (repeated_change_source<T>) calls.find_repeated_change = &find_repeated_change;
         return calls;
-    }();
+    }
+    static constexpr session_source_calls table = make_table();
 };
 
 }  // namespace detail
@@ -7595,13 +7601,14 @@ struct calls_of_user_directory {
         return object_at<D>(object).activity_of(user, rows_max);
     }
 
-    static constexpr user_directory_calls table = [] {
+    static consteval user_directory_calls make_table() {
         user_directory_calls calls{&balance_of, &accounts_of, nullptr, nullptr, nullptr};
         if constexpr (quota_source<D>) calls.quota_of = &quota_of;
         if constexpr (account_checker<D>) calls.has_account = &has_account;
         if constexpr (activity_source<D>) calls.activity_of = &activity_of;
         return calls;
-    }();
+    }
+    static constexpr user_directory_calls table = make_table();
 };
 
 }  // namespace detail
@@ -12329,11 +12336,12 @@ struct calls_of_page_theme {
     static void begin_page(void* object, html_writer& html, const page_frame& frame) { object_at<const T>(object).begin_page(html, frame); }
     static void end_page(void* object, html_writer& html, const page_frame& frame) { object_at<const T>(object).end_page(html, frame); }
 
-    static constexpr page_theme_calls table = [] {
+    static consteval page_theme_calls make_table() {
         page_theme_calls calls{&texts, &scope_text, &style_sheet, nullptr, &begin_page, &end_page};
         if constexpr (requires(const T& theme) { { theme.icon() } -> std::same_as<std::string>; }) calls.icon = &icon;
         return calls;
-    }();
+    }
+    static constexpr page_theme_calls table = make_table();
 };
 
 }  // namespace detail
@@ -30314,19 +30322,24 @@ private:
     page_environment parts_;
 };
 
+/// If sign-in is elsewhere, a form of an expired session is redirected there.
+[[nodiscard]] inline page_environment make_environment(account_service_settings settings, const user_directory_ref& users,
+                                                       const account_store_ref& store, const session_source_ref& sessions,
+                                                       tollgate::policies policies, any_page_theme theme) {
+    const auto reach = sessions.signs_in() ? web::page_reach::this_site : web::page_reach::other_sites;
+    return {.settings = settings,
+            .users = users,
+            .sessions = sessions,
+            .store = store,
+            .policies = std::move(policies),
+            .renderer = {settings.auth_url, settings.services, std::move(theme), reach, settings.documentation_url}};
+}
+
 inline page_handler::page_handler(account_service_settings configured, const user_directory_ref& users, const account_store_ref& store,
                                   const session_source_ref& sessions, tollgate::policies policies, any_page_theme theme)
-    // If sign-in is elsewhere, a form of an expired session is redirected there.
-    : parts_{.settings = with_auth_url(std::move(configured)),
-             .users = users,
-             .sessions = sessions,
-             .store = store,
-             .policies = std::move(policies),
-             .renderer = {parts_.settings.auth_url, parts_.settings.services, std::move(theme),
-                          sessions.signs_in() ? web::page_reach::this_site : web::page_reach::other_sites,
-                                            parts_.settings.documentation_url}} {
-    tollgate::detail::require_windows("page", {{"requests", parts_.settings.pages.requests}, {"test_events",
-                                      parts_.settings.pages.test_events}});
+    : parts_{make_environment(with_auth_url(std::move(configured)), users, store, sessions, std::move(policies), std::move(theme))} {
+    const page_settings& settings = parts_.settings.pages;
+    tollgate::detail::require_windows("page", {{"requests", settings.requests}, {"test_events", settings.test_events}});
 }
 
 inline bool page_handler::may_block(const http::request& request) const noexcept {

@@ -98,14 +98,15 @@ struct calls_of_authenticator {
         return object_at<const A>(object).use_is_due(last_used_at, now);
     }
 
-    static constexpr authenticator_calls table = [] {
+    static consteval authenticator_calls make_table() {
         authenticator_calls calls{&identify, nullptr, nullptr};
         if constexpr (token_authenticator<A>) {
             calls.read = &read;
             calls.use_is_due = &use_is_due;
         }
         return calls;
-    }();
+    }
+    static constexpr authenticator_calls table = make_table();
 };
 
 }  // namespace detail

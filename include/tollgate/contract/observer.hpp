@@ -168,12 +168,13 @@ struct calls_of_observer {
     static void on_attempt(void* object, const delivery_record& record) noexcept { object_at<T>(object).on_attempt(record); }
     static void on_activity(void* object, const activity& done) noexcept { object_at<T>(object).on_activity(done); }
 
-    static constexpr observer_calls table = [] {
+    static consteval observer_calls make_table() {
         observer_calls calls{&on_request, &on_refusal, &on_problem, nullptr, nullptr};
         if constexpr (delivery_observer<T>) calls.on_attempt = &on_attempt;
         if constexpr (activity_observer<T>) calls.on_activity = &on_activity;
         return calls;
-    }();
+    }
+    static constexpr observer_calls table = make_table();
 };
 
 }  // namespace detail

@@ -177,14 +177,15 @@ struct calls_of_outbox {
         return object_at<T>(object).backlog(now, rows_max);
     }
 
-    static constexpr outbox_calls table = [] {
+    static consteval outbox_calls make_table() {
         outbox_calls calls{
                 &append_event, &append_event_to, &due_hooks, &lease, &complete, &deliveries_of, &attempts_of, &resend, &resend_given_up,
                 &enable_hook, &sweep_deliveries, nullptr, nullptr};
         if constexpr (shared_outbox<T>) calls.changes_seen = &changes_seen;
         if constexpr (backlog_source<T>) calls.backlog = &backlog;
         return calls;
-    }();
+    }
+    static constexpr outbox_calls table = make_table();
 };
 
 }  // namespace detail

@@ -151,7 +151,7 @@ struct calls_of_rate_limiter {
         return object_at<T>(object).windows_of(request);
     }
 
-    static constexpr rate_limiter_calls table = [] {
+    static consteval rate_limiter_calls make_table() {
         rate_limiter_calls calls{&take, &peek, nullptr, nullptr, nullptr};
         if constexpr (requires(T& limiter, const limit_key& key, const quota& allowed, instant now) {
                           limiter.try_take(key, allowed, now); limiter.try_peek(key, allowed, now); }) {
@@ -160,7 +160,8 @@ struct calls_of_rate_limiter {
         }
         if constexpr (request_limiter<T>) calls.windows_of = &windows_of;
         return calls;
-    }();
+    }
+    static constexpr rate_limiter_calls table = make_table();
 };
 
 }  // namespace detail

@@ -310,7 +310,7 @@ struct calls_of_session_source {
         return object_at<T>(object).find_repeated_change(request, now, response);
     }
 
-    static constexpr session_source_calls table = [] {
+    static consteval session_source_calls make_table() {
         session_source_calls calls{};
         calls.session_of = &session_of;
         calls.sign_in_url = &sign_in_url;
@@ -323,7 +323,8 @@ struct calls_of_session_source {
         if constexpr (password_changer<T>) calls.change_password = &change_password;
         if constexpr (repeated_change_source<T>) calls.find_repeated_change = &find_repeated_change;
         return calls;
-    }();
+    }
+    static constexpr session_source_calls table = make_table();
 };
 
 }  // namespace detail

@@ -120,7 +120,7 @@ struct calls_of_credential_source {
         return object_at<S>(object).record_access_token_use(token, now);
     }
 
-    static constexpr credential_source_calls table = [] {
+    static consteval credential_source_calls make_table() {
         credential_source_calls calls{&find_personal_token, &find_access_token, nullptr, nullptr, nullptr, nullptr};
         if constexpr (credential_cache<S>) {
             calls.cached_personal_token = &cached_personal_token;
@@ -131,7 +131,8 @@ struct calls_of_credential_source {
             calls.record_access_token_use = &record_access_token_use;
         }
         return calls;
-    }();
+    }
+    static constexpr credential_source_calls table = make_table();
 };
 
 struct token_store_calls {

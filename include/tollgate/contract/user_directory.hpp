@@ -93,13 +93,14 @@ struct calls_of_user_directory {
         return object_at<D>(object).activity_of(user, rows_max);
     }
 
-    static constexpr user_directory_calls table = [] {
+    static consteval user_directory_calls make_table() {
         user_directory_calls calls{&balance_of, &accounts_of, nullptr, nullptr, nullptr};
         if constexpr (quota_source<D>) calls.quota_of = &quota_of;
         if constexpr (account_checker<D>) calls.has_account = &has_account;
         if constexpr (activity_source<D>) calls.activity_of = &activity_of;
         return calls;
-    }();
+    }
+    static constexpr user_directory_calls table = make_table();
 };
 
 }  // namespace detail

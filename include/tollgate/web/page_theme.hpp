@@ -154,11 +154,12 @@ struct calls_of_page_theme {
     static void begin_page(void* object, html_writer& html, const page_frame& frame) { object_at<const T>(object).begin_page(html, frame); }
     static void end_page(void* object, html_writer& html, const page_frame& frame) { object_at<const T>(object).end_page(html, frame); }
 
-    static constexpr page_theme_calls table = [] {
+    static consteval page_theme_calls make_table() {
         page_theme_calls calls{&texts, &scope_text, &style_sheet, nullptr, &begin_page, &end_page};
         if constexpr (requires(const T& theme) { { theme.icon() } -> std::same_as<std::string>; }) calls.icon = &icon;
         return calls;
-    }();
+    }
+    static constexpr page_theme_calls table = make_table();
 };
 
 }  // namespace detail

@@ -151,19 +151,24 @@ private:
     page_environment parts_;
 };
 
+/// If sign-in is elsewhere, a form of an expired session is redirected there.
+[[nodiscard]] inline page_environment make_environment(account_service_settings settings, const user_directory_ref& users,
+                                                       const account_store_ref& store, const session_source_ref& sessions,
+                                                       tollgate::policies policies, any_page_theme theme) {
+    const auto reach = sessions.signs_in() ? web::page_reach::this_site : web::page_reach::other_sites;
+    return {.settings = settings,
+            .users = users,
+            .sessions = sessions,
+            .store = store,
+            .policies = std::move(policies),
+            .renderer = {settings.auth_url, settings.services, std::move(theme), reach, settings.documentation_url}};
+}
+
 inline page_handler::page_handler(account_service_settings configured, const user_directory_ref& users, const account_store_ref& store,
                                   const session_source_ref& sessions, tollgate::policies policies, any_page_theme theme)
-    // If sign-in is elsewhere, a form of an expired session is redirected there.
-    : parts_{.settings = with_auth_url(std::move(configured)),
-             .users = users,
-             .sessions = sessions,
-             .store = store,
-             .policies = std::move(policies),
-             .renderer = {parts_.settings.auth_url, parts_.settings.services, std::move(theme),
-                          sessions.signs_in() ? web::page_reach::this_site : web::page_reach::other_sites,
-                                            parts_.settings.documentation_url}} {
-    tollgate::detail::require_windows("page", {{"requests", parts_.settings.pages.requests}, {"test_events",
-                                      parts_.settings.pages.test_events}});
+    : parts_{make_environment(with_auth_url(std::move(configured)), users, store, sessions, std::move(policies), std::move(theme))} {
+    const page_settings& settings = parts_.settings.pages;
+    tollgate::detail::require_windows("page", {{"requests", settings.requests}, {"test_events", settings.test_events}});
 }
 
 inline bool page_handler::may_block(const http::request& request) const noexcept {
