@@ -6000,8 +6000,9 @@ namespace tollgate::inline v0 {
 /// All that the users of account pages manage: tokens, applications, grants, webhooks and deliveries. Refers to the store, which must
 /// outlive it. Thread rule and errors: those of the contracts.
 class account_store_ref : public credential_source_ref, public token_store_ref, public oauth_store_ref, public hook_store_ref,
-public outbox_ref {
+                          public outbox_ref {
 public:
+    account_store_ref() noexcept = default;
     /// Refers to `store`, which is a `token_store`, an `oauth_store` and a `hook_store`, and may be an `outbox`.
     template <class Store>
         requires detail::is_erasable<Store, account_store_ref>
@@ -6012,6 +6013,8 @@ public:
 
     /// Whether the store is an `outbox`; otherwise no function of it may be called.
     [[nodiscard]] bool has_outbox() const noexcept { return static_cast<bool>(static_cast<const outbox_ref&>(*this)); }
+    /// Whether it refers to a store.
+    explicit operator bool() const noexcept { return static_cast<bool>(static_cast<const token_store_ref&>(*this)); }
     [[nodiscard]] bool may_block() const noexcept { return token_store_ref::may_block(); }
 };
 
@@ -13506,15 +13509,41 @@ concept is_mountable = requires { sizeof(mounting<T>); };
 template <class T>
 concept is_for_sessions = !std::same_as<std::remove_const_t<T>, policies> && !std::same_as<std::remove_const_t<T>, route_table>;
 
-/// The parts that sessions add, for `account_service`.
+/// Whether a store is a `token_store`. One with a verb of it that is not the contract's is an error: it would be ignored silently.
+template <class Store>
+[[nodiscard]] consteval bool fits_token_store() {
+    if constexpr (requires { &Store::create_personal_token; } || requires { &Store::revoke_personal_token; })
+        static_assert(token_store<Store>,
+                      "tollgate: a member named create_personal_token or revoke_personal_token exists, but this does not satisfy "
+                      "token_store; read tollgate/contract/token_store.hpp");
+    return token_store<Store>;
+}
+template <class Store>
+[[nodiscard]] consteval bool fits_oauth_store() {
+    if constexpr (requires { &Store::create_application; } || requires { &Store::redeem_code; })
+        static_assert(oauth_store<Store>,
+                      "tollgate: a member named create_application or redeem_code exists, but this does not satisfy oauth_store; "
+                      "read tollgate/contract/oauth_store.hpp");
+    return oauth_store<Store>;
+}
+
+/// What the parts need that sessions add to an `account_service`.
 struct session_parts {
     user_directory_ref users;
-    account_store_ref store;
+    oauth_store_ref applications;  ///< none if the store has no OAuth
+    account_store_ref store;       ///< none if the store has not all that the pages manage
     session_source_ref sessions;
     const any_page_theme* theme = nullptr;  ///< null: a `plain_theme`
 };
 
 }  // namespace service_detail
+
+/// A part of an `account_service`.
+struct service_part {
+    std::string_view name;  ///< `API`, `documentation`, `webhooks`, `OAuth`, `pages`
+    bool is_mounted = false;
+    std::string_view missing = {};  ///< why it is not mounted, for a log line; empty if it is
+};
 
 /// Everything, assembled: the API with its documentation, and, with sessions, OAuth and the pages. All parts share one set of
 /// policies. A handler: give it to `server`, or call it from another HTTP server.
@@ -13533,19 +13562,21 @@ struct session_parts {
 /// Blocking: as the users, the store, the sessions, the limiter and the authenticators do; a sign-in always blocks.
 class account_service {
 public:
-    /// API and documentation. `users` is any `user_directory`, and `store` any `credential_source`. Throws std::invalid_argument for a URL
-    /// that `http::url::root` refuses, and as the constructor of `account_api` does.
+    /// API and documentation. `users` is any `user_directory`, and `store` any `credential_source`. Without a table, the routes are
+    /// `account_routes()`, and those of webhooks only if the store is a `hook_store`. Throws std::invalid_argument for a URL that
+    /// `http::url::root` refuses, and as the constructor of `account_api` does.
     TOLLGATE_COLD account_service(account_service_settings settings, user_directory_ref users, api_store_ref store,
-                                  tollgate::policies policies = default_policies(), route_table table = account_routes());
+                                  tollgate::policies policies = default_policies(), std::optional<route_table> table = {});
     account_service(account_service_settings settings, user_directory_ref users, api_store_ref store, route_table table)
         : account_service{std::move(settings), users, store, default_policies(), std::move(table)} {}
 
-    /// API, documentation, OAuth and pages, for users whom `sessions` signs in: any `session_source`. The store is a `token_store`, an
-    /// `oauth_store` and a `hook_store`, and may be an `outbox`. Needs <tollgate/api/sign_in.hpp>. Throws as the other constructor.
+    /// API, documentation, OAuth and pages, for users whom `sessions` signs in: any `session_source`. OAuth needs an `oauth_store`; the
+    /// pages need a store that is a `token_store` and a `hook_store`, too. What the store cannot do is not mounted: see `parts`. Needs
+    /// <tollgate/api/sign_in.hpp>. Throws as the other constructor.
     template <class Users, class Store, class Sessions>
         requires service_detail::is_for_sessions<Sessions>
     account_service(account_service_settings settings, Users& users, Store& store, Sessions& sessions,
-                    tollgate::policies policies = default_policies(), route_table table = account_routes())
+                    tollgate::policies policies = default_policies(), std::optional<route_table> table = {})
         : account_service{std::move(settings), user_directory_ref{users}, api_store_ref{store}, std::move(policies), std::move(table),
                           mount_by<Sessions>(), parts_of(users, store, sessions)} {}
     template <class Users, class Store, class Sessions>
@@ -13576,8 +13607,10 @@ public:
     [[nodiscard]] TOLLGATE_DECL http::handle_step advance(const http::request& request, http::response& response,
                                                           http::handler_state& state, http::thread_kind thread) noexcept;
 
+    /// What the service mounted, and what it did not and why: a line of each is worth a log line at the start.
+    [[nodiscard]] const std::vector<service_part>& parts() const noexcept { return parts_; }
+
     /// For `http::site`, where other handlers answer the rest of a host: every path that the service answers for.
-    [[nodiscard]] const std::vector<std::string>& paths() const noexcept { return paths_; }
     [[nodiscard]] std::vector<std::string> mounts() const { return paths_; }
 
     /// For tests, and for servers that do not reuse a response.
@@ -13599,8 +13632,8 @@ private:
 
     /// With `mount`, the parts of a service with sessions.
     TOLLGATE_COLD account_service(const account_service_settings& settings, user_directory_ref users, api_store_ref store,
-                                  tollgate::policies policies, route_table table, mount_function mount,
-                                  const service_detail::session_parts& parts);
+                                  tollgate::policies policies, std::optional<route_table> table, mount_function mount,
+                                  const service_detail::session_parts& session_parts);
 
     template <class Sessions>
     [[nodiscard]] static mount_function mount_by() noexcept {
@@ -13612,7 +13645,15 @@ private:
     template <class Users, class Store, class Sessions>
     [[nodiscard]] static service_detail::session_parts parts_of(Users& users, Store& store, Sessions& sessions,
                                                                 const any_page_theme* theme = nullptr) noexcept {
-        return {users, store, sessions, theme};
+        constexpr bool has_tokens = service_detail::fits_token_store<Store>();
+        constexpr bool has_oauth = service_detail::fits_oauth_store<Store>();
+        service_detail::session_parts parts;
+        parts.users = user_directory_ref{users};
+        parts.sessions = session_source_ref{sessions};
+        parts.theme = theme;
+        if constexpr (has_oauth) parts.applications = oauth_store_ref{store};
+        if constexpr (has_oauth && has_tokens && hook_store<Store>) parts.store = account_store_ref{store};
+        return parts;
     }
 
     friend struct service_detail::part_mounter;
@@ -13626,7 +13667,8 @@ private:
 
     http::allowed_hosts hosts_;
     account_api api_;
-    std::vector<std::shared_ptr<void>> parts_;  // destroyed before the API, the last one first
+    std::vector<std::shared_ptr<void>> handlers_;  // destroyed before the API, the last one first
+    std::vector<service_part> parts_;
     std::vector<http::mount> mounts_;           // of the site, while it is assembled
     std::vector<std::string> paths_;
     std::optional<http::site> site_;
@@ -31348,6 +31390,13 @@ namespace service_detail {
     return settings;
 }
 
+/// The routes of a service: those of the user, or all that the store can serve.
+[[nodiscard]] inline route_table routes_of(std::optional<route_table> table, const api_store_ref& store) {
+    if (table) return *std::move(table);
+    if (store.hooks()) return account_routes();
+    return balance_routes() + account_list_routes() + demonstration_routes() + openapi_routes();
+}
+
 /// The documentation. Its requests are reported to the observer like all others.
 class observed_documentation {
 public:
@@ -31385,32 +31434,40 @@ private:
 }  // namespace service_detail
 
 TOLLGATE_COLD account_service::account_service(account_service_settings settings, user_directory_ref users, api_store_ref store,
-                                               tollgate::policies policies, route_table table)
+                                               tollgate::policies policies, std::optional<route_table> table)
     : hosts_{settings.allowed_hosts},
-      api_{service_detail::complete(std::move(settings), false), users, store, std::move(policies), std::move(table)} {
+      api_{service_detail::complete(std::move(settings), false), users, store, std::move(policies),
+           service_detail::routes_of(std::move(table), store)} {
     mount_documentation();
+    for (const std::string_view each : {"OAuth", "pages"}) parts_.push_back({each, false, "the service has no sessions"});
     mounts_.push_back(http::mounted("", api_));
     site_.emplace(std::move(mounts_));
 }
 
 TOLLGATE_COLD account_service::account_service(const account_service_settings& settings, user_directory_ref users, api_store_ref store,
-                                               tollgate::policies policies, route_table table, mount_function mount,
-                                               const service_detail::session_parts& parts)
+                                               tollgate::policies policies, std::optional<route_table> table, mount_function mount,
+                                               const service_detail::session_parts& session_parts)
     : hosts_{settings.allowed_hosts},
-      api_{service_detail::complete(settings, true), users, store, std::move(policies), std::move(table)} {
-    mount(*this, parts);
+      api_{service_detail::complete(settings, static_cast<bool>(session_parts.applications)), users, store, std::move(policies),
+           service_detail::routes_of(std::move(table), store)} {
+    mount(*this, session_parts);
     mounts_.push_back(http::mounted("", api_));
     site_.emplace(std::move(mounts_));
 }
 
 TOLLGATE_COLD account_service::~account_service() {
     site_.reset();
-    while (!parts_.empty()) parts_.pop_back();
+    while (!handlers_.empty()) handlers_.pop_back();
 }
 
 TOLLGATE_COLD void account_service::mount_documentation() {
     const auto documentation = std::make_shared<service_detail::observed_documentation>(api_);
-    parts_.push_back(documentation);
+    handlers_.push_back(documentation);
+    parts_.push_back({"API", true});
+    parts_.push_back({"documentation", true});
+    const auto needs_hooks = [](const route& each) { return each.needs_hooks; };
+    const bool has_webhooks = std::any_of(api_.table().begin(), api_.table().end(), needs_hooks);
+    parts_.push_back({"webhooks", has_webhooks, has_webhooks ? "" : "the store is no hook_store, or the table has no routes of webhooks"});
     mounts_.push_back(http::mounted(documentation->root(), *documentation));
     paths_.emplace_back(api_.root());
     paths_.push_back(documentation->root());
@@ -31477,21 +31534,30 @@ namespace tollgate::inline v0::service_detail {
 TOLLGATE_COLD void part_mounter::mount(account_service& service, const session_parts& parts) {
     const account_api& api = service.api_;
     const any_page_theme theme = parts.theme != nullptr ? *parts.theme : any_page_theme{};
-    const auto oauth = std::make_shared<authorization_server>(api.settings(), parts.store,
-                                                              parts.sessions, api.policies(), theme);
-    const auto pages = std::make_shared<account_pages>(api.settings(), parts.users, parts.store,
-                                                       parts.sessions, api.policies(), theme);
-    service.mount_documentation();
-    service.parts_.push_back(oauth);
-    service.parts_.push_back(pages);
     const auto mount = [&](http::handler_ref part, std::vector<std::string> paths) {
         for (const auto& each : paths) service.paths_.push_back(each);
         service.mounts_.push_back({std::move(paths), {}, part});
     };
-    mount(*oauth, oauth->mounts());
-    mount(*pages, pages->mounts());
-    // The pages answer for all paths below a language, even those that do not exist.
-    mount(*pages, pages->language_roots());
+    service.mount_documentation();
+    if (parts.applications) {
+        const auto oauth = std::make_shared<authorization_server>(api.settings(), parts.applications, parts.sessions, api.policies(),
+                                                                  theme);
+        service.handlers_.push_back(oauth);
+        mount(*oauth, oauth->mounts());
+        service.parts_.push_back({"OAuth", true});
+    } else {
+        service.parts_.push_back({"OAuth", false, "the store is no oauth_store"});
+    }
+    if (parts.store) {
+        const auto pages = std::make_shared<account_pages>(api.settings(), parts.users, parts.store, parts.sessions, api.policies(), theme);
+        service.handlers_.push_back(pages);
+        mount(*pages, pages->mounts());
+        // The pages answer for all paths below a language, even those that do not exist.
+        mount(*pages, pages->language_roots());
+        service.parts_.push_back({"pages", true});
+    } else {
+        service.parts_.push_back({"pages", false, "the store is not a token_store, an oauth_store and a hook_store"});
+    }
 }
 
 }  // namespace tollgate::service_detail

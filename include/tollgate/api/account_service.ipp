@@ -8,6 +8,7 @@
 #include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tollgate::inline v0 {
@@ -20,6 +21,13 @@ namespace service_detail {
     if (settings.documentation_url.empty()) settings.documentation_url = settings.auth_url + "/docs/";
     settings.has_authorization_server = has_authorization_server;
     return settings;
+}
+
+/// The routes of a service: those of the user, or all that the store can serve.
+[[nodiscard]] inline route_table routes_of(std::optional<route_table> table, const api_store_ref& store) {
+    if (table) return *std::move(table);
+    if (store.hooks()) return account_routes();
+    return balance_routes() + account_list_routes() + demonstration_routes() + openapi_routes();
 }
 
 /// The documentation. Its requests are reported to the observer like all others.
@@ -59,32 +67,40 @@ private:
 }  // namespace service_detail
 
 TOLLGATE_COLD account_service::account_service(account_service_settings settings, user_directory_ref users, api_store_ref store,
-                                               tollgate::policies policies, route_table table)
+                                               tollgate::policies policies, std::optional<route_table> table)
     : hosts_{settings.allowed_hosts},
-      api_{service_detail::complete(std::move(settings), false), users, store, std::move(policies), std::move(table)} {
+      api_{service_detail::complete(std::move(settings), false), users, store, std::move(policies),
+           service_detail::routes_of(std::move(table), store)} {
     mount_documentation();
+    for (const std::string_view each : {"OAuth", "pages"}) parts_.push_back({each, false, "the service has no sessions"});
     mounts_.push_back(http::mounted("", api_));
     site_.emplace(std::move(mounts_));
 }
 
 TOLLGATE_COLD account_service::account_service(const account_service_settings& settings, user_directory_ref users, api_store_ref store,
-                                               tollgate::policies policies, route_table table, mount_function mount,
-                                               const service_detail::session_parts& parts)
+                                               tollgate::policies policies, std::optional<route_table> table, mount_function mount,
+                                               const service_detail::session_parts& session_parts)
     : hosts_{settings.allowed_hosts},
-      api_{service_detail::complete(settings, true), users, store, std::move(policies), std::move(table)} {
-    mount(*this, parts);
+      api_{service_detail::complete(settings, static_cast<bool>(session_parts.applications)), users, store, std::move(policies),
+           service_detail::routes_of(std::move(table), store)} {
+    mount(*this, session_parts);
     mounts_.push_back(http::mounted("", api_));
     site_.emplace(std::move(mounts_));
 }
 
 TOLLGATE_COLD account_service::~account_service() {
     site_.reset();
-    while (!parts_.empty()) parts_.pop_back();
+    while (!handlers_.empty()) handlers_.pop_back();
 }
 
 TOLLGATE_COLD void account_service::mount_documentation() {
     const auto documentation = std::make_shared<service_detail::observed_documentation>(api_);
-    parts_.push_back(documentation);
+    handlers_.push_back(documentation);
+    parts_.push_back({"API", true});
+    parts_.push_back({"documentation", true});
+    const auto needs_hooks = [](const route& each) { return each.needs_hooks; };
+    const bool has_webhooks = std::any_of(api_.table().begin(), api_.table().end(), needs_hooks);
+    parts_.push_back({"webhooks", has_webhooks, has_webhooks ? "" : "the store is no hook_store, or the table has no routes of webhooks"});
     mounts_.push_back(http::mounted(documentation->root(), *documentation));
     paths_.emplace_back(api_.root());
     paths_.push_back(documentation->root());

@@ -12,21 +12,30 @@ namespace tollgate::inline v0::service_detail {
 TOLLGATE_COLD void part_mounter::mount(account_service& service, const session_parts& parts) {
     const account_api& api = service.api_;
     const any_page_theme theme = parts.theme != nullptr ? *parts.theme : any_page_theme{};
-    const auto oauth = std::make_shared<authorization_server>(api.settings(), parts.store,
-                                                              parts.sessions, api.policies(), theme);
-    const auto pages = std::make_shared<account_pages>(api.settings(), parts.users, parts.store,
-                                                       parts.sessions, api.policies(), theme);
-    service.mount_documentation();
-    service.parts_.push_back(oauth);
-    service.parts_.push_back(pages);
     const auto mount = [&](http::handler_ref part, std::vector<std::string> paths) {
         for (const auto& each : paths) service.paths_.push_back(each);
         service.mounts_.push_back({std::move(paths), {}, part});
     };
-    mount(*oauth, oauth->mounts());
-    mount(*pages, pages->mounts());
-    // The pages answer for all paths below a language, even those that do not exist.
-    mount(*pages, pages->language_roots());
+    service.mount_documentation();
+    if (parts.applications) {
+        const auto oauth = std::make_shared<authorization_server>(api.settings(), parts.applications, parts.sessions, api.policies(),
+                                                                  theme);
+        service.handlers_.push_back(oauth);
+        mount(*oauth, oauth->mounts());
+        service.parts_.push_back({"OAuth", true});
+    } else {
+        service.parts_.push_back({"OAuth", false, "the store is no oauth_store"});
+    }
+    if (parts.store) {
+        const auto pages = std::make_shared<account_pages>(api.settings(), parts.users, parts.store, parts.sessions, api.policies(), theme);
+        service.handlers_.push_back(pages);
+        mount(*pages, pages->mounts());
+        // The pages answer for all paths below a language, even those that do not exist.
+        mount(*pages, pages->language_roots());
+        service.parts_.push_back({"pages", true});
+    } else {
+        service.parts_.push_back({"pages", false, "the store is not a token_store, an oauth_store and a hook_store"});
+    }
 }
 
 }  // namespace tollgate::service_detail

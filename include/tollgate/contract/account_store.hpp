@@ -13,8 +13,9 @@ namespace tollgate::inline v0 {
 /// All that the users of account pages manage: tokens, applications, grants, webhooks and deliveries. Refers to the store, which must
 /// outlive it. Thread rule and errors: those of the contracts.
 class account_store_ref : public credential_source_ref, public token_store_ref, public oauth_store_ref, public hook_store_ref,
-public outbox_ref {
+                          public outbox_ref {
 public:
+    account_store_ref() noexcept = default;
     /// Refers to `store`, which is a `token_store`, an `oauth_store` and a `hook_store`, and may be an `outbox`.
     template <class Store>
         requires detail::is_erasable<Store, account_store_ref>
@@ -25,6 +26,8 @@ public:
 
     /// Whether the store is an `outbox`; otherwise no function of it may be called.
     [[nodiscard]] bool has_outbox() const noexcept { return static_cast<bool>(static_cast<const outbox_ref&>(*this)); }
+    /// Whether it refers to a store.
+    explicit operator bool() const noexcept { return static_cast<bool>(static_cast<const token_store_ref&>(*this)); }
     [[nodiscard]] bool may_block() const noexcept { return token_store_ref::may_block(); }
 };
 

@@ -480,3 +480,43 @@ TEST_CASE("each response says that browsers must use TLS, if the service is reac
         }
     }
 }
+
+namespace {
+
+/// Only the credentials and tokens of a store.
+struct token_part {
+    static constexpr bool blocking = false;
+    memory_store* store;
+    result<std::optional<token_credential>> find_personal_token(std::string_view username) { return store->find_personal_token(username); }
+    result<std::optional<token_credential>> find_access_token(const digest& token) { return store->find_access_token(token); }
+};
+
+std::string list_of(const account_service& service) {
+    std::string list;
+    for (const service_part& each : service.parts()) {
+        CHECK(each.missing.empty() == each.is_mounted);
+        list.append(list.empty() ? "" : ", ").append(each.is_mounted ? "" : "no ").append(each.name);
+    }
+    return list;
+}
+
+}  // namespace
+
+TEST_CASE("a service mounts what its store can serve, and says what it did not mount", "[api][account_service]") {
+    parts setup;
+    token_part tokens{&setup.store};
+    account_service least{settings(), setup.users, tokens, setup.policies()};
+    CHECK(list_of(least) == "API, documentation, no webhooks, no OAuth, no pages");
+    account_service with_sessions{settings(), setup.users, tokens, setup.sessions, setup.policies()};
+    CHECK(list_of(with_sessions) == "API, documentation, no webhooks, no OAuth, no pages");
+    CHECK(get(with_sessions, "/docs/") == http::status::ok);
+    CHECK(get(with_sessions, "/docs/oauth/") == http::status::not_found);
+    CHECK(get(with_sessions, "/en/user/sign_in/") == http::status::not_found);
+    CHECK(get(with_sessions, "/v1/sitesmaker/1/hooks") == http::status::not_found);
+    CHECK(get(with_sessions, "/v1/user/balance") == http::status::unauthorized);
+    account_service api_alone{settings(), setup.users, setup.store, setup.policies()};
+    CHECK(list_of(api_alone) == "API, documentation, webhooks, no OAuth, no pages");
+    account_service all{settings(), setup.users, setup.store, setup.sessions, setup.policies()};
+    CHECK(list_of(all) == "API, documentation, webhooks, OAuth, pages");
+    CHECK_THROWS_AS((account_service{settings(), setup.users, tokens, setup.policies(), account_routes()}), std::invalid_argument);
+}
