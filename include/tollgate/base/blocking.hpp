@@ -13,16 +13,16 @@ namespace detail {
 TOLLGATE_DEFINE_NAMES(blocking);
 TOLLGATE_DEFINE_NAMES(may_block);
 
-/// Whether the class of an object says itself, at run time, whether its calls may wait.
+/// An object of `T` reports at run time whether its calls may wait.
 template <class T>
 concept tells_blocking = requires(const T& object) { { object.may_block() } noexcept -> std::same_as<bool>; };
 }  // namespace detail
 
-/// Whether calls of `object` may wait for a disk or another machine: its `bool may_block() const noexcept`, constant during its life, or
-/// else `static constexpr bool blocking` of its class. An object that declares neither may block: the library calls it on a worker thread
-/// and never on a thread that serves sockets.
+/// Returns true if calls of `object` may wait for a disk or another machine. An object reports this with `bool may_block() const noexcept`,
+/// which is constant during its life, or its class with `static constexpr bool blocking`. An object that declares neither may block: the
+/// library calls it on a worker thread and never on a thread that serves sockets.
 ///
-/// A member with one of these names but another type is a compiler error.
+/// A member that has either name but another type is a compiler error.
 template <class T>
 [[nodiscard]] constexpr bool may_block(const T& object) noexcept {
     if constexpr (detail::tells_blocking<T>) {

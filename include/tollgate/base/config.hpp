@@ -21,20 +21,20 @@
 #else
 #define TOLLGATE_COMPILER_IS_SUPPORTED
 #endif
-// A file that does not exist ends the compilation after that one message. Thousands would follow.
+// Including a file that does not exist ends the compilation, so that thousands of further messages do not hide the error above.
 #if !defined(TOLLGATE_COMPILER_IS_SUPPORTED)
 #include "compilation_ends_here"
 #endif
 #undef TOLLGATE_COMPILER_IS_SUPPORTED
 
-// Before each function that is defined in an `.ipp` file, which is compiled once in compiled mode.
+// The prefix of each function that is defined in an `.ipp` file, which is compiled once in compiled mode.
 #if defined(TOLLGATE_SEPARATE_COMPILATION)
 #define TOLLGATE_DECL
 #else
 #define TOLLGATE_DECL inline
 #endif
-// The same, for what runs when something is set up, created or ended, or fails, and not for each request: compiled for size, which
-// takes less time and keeps it apart from the code of requests.
+// The prefix of functions that do not run for each request but when an object is set up, created or destroyed, or when a call fails. They
+// are compiled for size, which takes less time and keeps them apart from the code of requests.
 #define TOLLGATE_COLD __attribute__((cold)) TOLLGATE_DECL
 
 #endif  // TOLLGATE_BASE_CONFIG_HPP

@@ -24,20 +24,20 @@ public:
     /// Zero, `0`.
     constexpr decimal() noexcept { text_.append("0"); }
 
-    /// From a literal such as `"12.50"`, checked at compile time.
+    /// Constructs the number from a literal such as `"12.50"`, which is checked at compile time.
     consteval decimal(const char* literal) {
         if (!is_decimal(literal)) throw "a decimal is the text of a JSON number without an exponent";
         text_.append(literal);
     }
 
-    /// Empty for text that is not a JSON number (such as +1, .5, 01, or digits after a space), has an exponent, or is
-    /// longer than `bytes_max`. A negative zero is kept as it is.
+    /// Parses the text of a JSON number. Returns an empty optional for text that is not a JSON number (such as +1, .5, 01, or digits after
+    /// a space), has an exponent, or is longer than `bytes_max`. A negative zero keeps its sign.
     static constexpr std::optional<decimal> parse(std::string_view text) noexcept;
 
-    /// From an amount in minor units such as cents: `from_minor_units(-350, 2)` is -3.50. Precondition: digits <= 18.
+    /// Returns an amount in minor units such as cents as a decimal: `from_minor_units(-350, 2)` is -3.50. Precondition: digits <= 18.
     static constexpr decimal from_minor_units(std::int64_t amount, unsigned digits) noexcept;
 
-    /// The digits exactly as given.
+    /// Returns the digits exactly as they were given.
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
     /// Compares digits: `0.1` and `0.10` differ.

@@ -25,42 +25,42 @@ inline constexpr std::size_t token_description_bytes_max = 255;  // a line of te
 inline constexpr std::size_t service_name_bytes_max = 32;        // a path segment
 inline constexpr std::size_t scope_description_bytes_max = 200;  // one line on a consent page
 inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
-inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list as sent, with duplicates and separators
+inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list in a request, with duplicates and separators
 inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
-/// The public part of a personal token; generated ones are shorter.
+/// The public part of a personal token. Generated user names are shorter.
 inline constexpr std::size_t token_username_bytes_max = 32;
 inline constexpr std::size_t client_id_bytes_max = 64;           // generated ones have 26; imported ones may be longer
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
-inline constexpr std::size_t query_parameters_max = 8;           // that one route declares
+inline constexpr std::size_t query_parameters_max = 8;           // declared by one route
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
-inline constexpr std::size_t path_segments_max = 12;             // of one route; a longer path is unknown
-inline constexpr int full_host_retry_seconds_max = 60;            // how long a due webhook may be unlisted while its host is full
-inline constexpr int delivery_wait_days_max = 7;                  // until a retry, and until the end of a lease: see `has_come`
+inline constexpr std::size_t path_segments_max = 12;             // of one route; the router finds no route for a longer path
+inline constexpr int full_host_retry_seconds_max = 60;            // while a host is full, a due webhook may be unlisted for this time
+inline constexpr int delivery_wait_days_max = 7;                  // until a retry, and until the end of a lease; see `has_come`
 inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
 
-inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
-inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // kept of a response, to recognize an error page
-// On record: 8 of the retry schedule, and manual ones.
+inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // stored of a request: its head, and most bodies whole
+inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // stored of a response, to recognize an error page
+// Stored per delivery: 8 attempts of the retry schedule, and those that users start.
 inline constexpr std::size_t attempts_per_delivery_max = 100;
-inline constexpr std::size_t resent_deliveries_max = 1000;          // by one form: some seconds of work for a receiver
-inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes for a month
+inline constexpr std::size_t resent_deliveries_max = 1000;          // per form: some seconds of work for a receiver
+inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // stored per hook: a delivery every four minutes for a month
 inline constexpr std::size_t webhook_id_bytes_max = 256;           // accepted from a sender; generated ones have 26
-inline constexpr std::size_t previous_secrets_max = 4;             // also sign: enough retries to get a rotation right
+inline constexpr std::size_t previous_secrets_max = 4;             // still sign, beside the current secret: enough retries for a rotation
 inline constexpr std::size_t webhook_signatures_max = 16;          // per delivery: one for each secret that signs
 
 inline constexpr std::size_t personal_tokens_per_user_max = 100;  // as many as fit on one page; GitHub allows 50
 inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications per owner
 inline constexpr std::size_t redirect_urls_max = 20;              // per application: its environments and platforms
-// Per user, application and hour: more often than any user signs in.
+// Codes per user, application and hour: more than any user needs for signing in.
 inline constexpr std::size_t codes_per_grant_max = 100;
 inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one for each device
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
 inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
 inline constexpr int code_hours_max = 24;                         // the lifetime of a code and of a device code: see `has_come`
-inline constexpr int code_seconds_left_min = 30;                  // of a code that is sent again: an exchange may be slow
+inline constexpr int code_seconds_left_min = 30;                  // left for a code that is sent again: an exchange may be slow
 inline constexpr int approved_device_code_seconds = 60;            // at least, so that the device can poll once more
-inline constexpr int expired_device_code_seconds = 600;            // kept, so that a device that still polls is told (RFC 8628 section 3.5)
+inline constexpr int expired_device_code_seconds = 600;            // after expiry: a polling device gets the reason (RFC 8628 section 3.5)
 inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 
 inline constexpr std::size_t session_user_agent_bytes_max = 255;  // browsers send 70 to 200
@@ -70,11 +70,11 @@ inline constexpr std::size_t password_bytes_max = 1024;           // a long pass
 inline constexpr std::size_t application_name_bytes_max = 100;    // a line of the consent page
 inline constexpr std::size_t application_description_bytes_max = 255;  // a line of text on a page
 
-/// How many characters a UTF-8 text has, for bounds in characters. Linear in its bytes.
+/// Returns the number of characters of a UTF-8 text, for bounds in characters. Takes linear time.
 [[nodiscard]] constexpr std::size_t count_characters(std::string_view text) noexcept {
     std::size_t count = 0;
     for (char c : text)
-        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++count;  // any but a continuation byte
+        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++count;  // any byte but a continuation byte
     return count;
 }
 

@@ -17,29 +17,30 @@ namespace tollgate::inline v0 {
 template <class T>
 class [[nodiscard]] lookup {
 public:
-    /// The key exists and has this value.
+    /// Returns a hit: the key exists and has this value.
     template <class U = T>
     [[nodiscard]] static constexpr lookup hit(U&& value) {
         return lookup{std::in_place, std::forward<U>(value)};
     }
-    /// The key is known not to exist.
+    /// Returns a miss: the key is known not to exist.
     [[nodiscard]] static constexpr lookup miss() noexcept { return lookup{state::miss}; }
-    /// Nothing is cached: ask the store.
+    /// Returns the state without cached data: ask the store.
     [[nodiscard]] static constexpr lookup unknown() noexcept { return {}; }
 
+    /// Constructs the state `unknown`.
     constexpr lookup() noexcept = default;
 
-    /// Which of the three states it is in.
+    /// Each returns true in its state. A lookup is in exactly one of the three.
     [[nodiscard]] constexpr bool is_hit() const noexcept { return state_ == state::hit; }
     [[nodiscard]] constexpr bool is_miss() const noexcept { return state_ == state::miss; }
     [[nodiscard]] constexpr bool is_unknown() const noexcept { return state_ == state::unknown; }
 
-    /// Precondition: is_hit().
+    /// Returns the value of a hit. Precondition: is_hit().
     [[nodiscard]] constexpr const T& operator*() const& noexcept { return *value_; }
     [[nodiscard]] constexpr T&& operator*() && noexcept { return *std::move(value_); }
     [[nodiscard]] constexpr const T* operator->() const noexcept { return &*value_; }
 
-    /// The value of a hit, std::nullopt of a miss, as the store returns it. Precondition: !is_unknown().
+    /// Returns the value of a hit, or std::nullopt for a miss, as the store returns it. Precondition: !is_unknown().
     [[nodiscard]] constexpr const std::optional<T>& found() const& noexcept { return assert(!is_unknown()), value_; }
     [[nodiscard]] constexpr std::optional<T>&& found() && noexcept { return assert(!is_unknown()), std::move(value_); }
 

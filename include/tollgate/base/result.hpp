@@ -23,22 +23,22 @@ enum class error_kind {
     unauthorized,  ///< credentials are missing or wrong: 401
     forbidden,     ///< the caller is known but not allowed: 403
     not_found,     ///< does not exist, or is not visible to the caller: 404
-    invalid,       ///< valid syntax, but an unacceptable value: 422
+    invalid,       ///< valid syntax with an unacceptable value: 422
     conflict,      ///< contradicts stored data: 409
     too_many_requests,  ///< beyond a limit of the endpoint; the client may retry at `error::retry_at`: 429
-    unavailable,   ///< a dependency is down, too slow or refuses access; the client may retry: 503
+    unavailable,   ///< a dependency is down, is too slow or refuses access; the client may retry: 503
     internal,      ///< a defect of the server: 500
 };
 
-/// A failure. `message` is sent to the client; `cause` is for the operator (the observer receives it) and may name files,
-/// statements or addresses. A cause is complete: operators read it without the message. Neither may contain a secret.
+/// A failure. `message` is sent to the client. `cause` is for the operator (the observer receives it) and may name files, statements or
+/// addresses. A cause is complete, because operators read it without the message. Neither text may contain a secret.
 struct error {
     error_kind kind = error_kind::internal;
     std::string message;
     std::string cause;
-    instant retry_at{};  ///< of `too_many_requests` alone
+    instant retry_at{};  ///< only for `too_many_requests`
 
-    /// What an operator reads, for logs and stderr: the cause, or the message if there is no cause. Not for clients.
+    /// Returns the text for logs and stderr: the cause, or the message if there is no cause. Do not send it to clients.
     [[nodiscard]] const std::string& log_text() const noexcept { return cause.empty() ? message : cause; }
 
     friend bool operator==(const error&, const error&) = default;
@@ -46,18 +46,19 @@ struct error {
 
 // Not inlined: errors are rare, and many functions return several.
 
-/// A dependency is down, too slow or refuses access: 503. `cause` is for the operator; the client gets a general message.
+/// Returns the error for a dependency that is down, is too slow or refuses access: 503. `cause` is for the operator; the client gets a
+/// general message.
 [[nodiscard, gnu::noinline, gnu::cold]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
 
-/// An error that is a defect of this program: 500 for the client.
+/// Returns the error for a defect of this program: 500. `cause` is for the operator; the client gets a general message.
 [[nodiscard, gnu::noinline, gnu::cold]] inline error internal_error(std::string cause) {
     return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
-/// The internal error for an exception; its cause is `where`, a colon and `what`. If there is no memory for that text, the cause is only
-/// "an exception".
+/// Returns the internal error for an exception. Its cause is `where`, a colon and `what`, or "an exception" if there is no memory for that
+/// text.
 [[nodiscard, gnu::noinline, gnu::cold]] inline error exception_error(std::string_view where, std::string_view what) noexcept {
     try {
         return internal_error(std::string{where}.append(": ").append(what));
@@ -66,23 +67,24 @@ struct error {
     }
 }
 
-/// The error (internal) of a random source that fails.
+/// Returns the internal error for a random source that fails.
 [[nodiscard, gnu::noinline, gnu::cold]] inline error random_source_error() { return internal_error("the random source failed"); }
 
-/// An error of the client's request; the message is part of the response.
+/// Each returns an error of its kind for a request of a client. The message is part of the response.
 [[nodiscard, gnu::noinline]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
 [[nodiscard, gnu::noinline]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }
 
-/// An endpoint's own limit is exceeded: 429 with a `Retry-After` that ends at `retry_at`.
+/// Returns the error for an exceeded limit of an endpoint: 429 with a `Retry-After` that ends at `retry_at`.
 [[nodiscard]] inline error too_many_requests(instant retry_at,
                                              std::string message = "Too many requests. Wait for as long as Retry-After says.") {
     return {error_kind::too_many_requests, std::move(message), {}, retry_at};
 }
 
-/// The same text for objects that do not exist and objects of other users, so that the two cannot be distinguished.
+/// Returns the error for objects that do not exist and for objects of other users. Both get the same text, so that clients cannot
+/// distinguish them.
 [[nodiscard, gnu::noinline]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
 
-/// For the end of `main`: prints `failure.log_text()` to stderr as one line and returns the exit code 1.
+/// Prints `failure.log_text()` to stderr as one line and returns the exit code 1, for the end of `main`.
 ///
 ///     auto store = sqlite_store::open("tollgate.db");
 ///     if (!store) return report(store.error());
@@ -91,14 +93,14 @@ inline int report(const error& failure) noexcept {
     return 1;
 }
 
-/// Thrown by `result::value()` on an error, like std::bad_expected_access. `what()` is the error's `log_text()`.
+/// The exception of `result::value()` for an error, like std::bad_expected_access. `what()` is the error's `log_text()`.
 class bad_result_access : public std::logic_error {
 public:
-    /// Thrown by `value()` of a result that holds `failure`.
+    /// Constructs the exception for a result that holds `failure`.
     explicit bad_result_access(tollgate::error failure)
         : std::logic_error{failure.log_text()}, error_{std::move(failure)} {}
 
-    /// The error of the result.
+    /// Returns the error of the result.
     [[nodiscard]] tollgate::error& error() & noexcept { return error_; }
     [[nodiscard]] const tollgate::error& error() const& noexcept { return error_; }
     [[nodiscard]] tollgate::error&& error() && noexcept { return std::move(error_); }
@@ -119,7 +121,7 @@ inline constexpr bool is_result<result<T>> = true;
 
 // Shared by `and_then` and the other monadic operations for every value category; `self` is forwarded to `f`.
 
-/// `f(value)`, or `f()` if `Self` is a `result<void>`.
+/// Returns `f(value)`, or `f()` if `Self` is a `result<void>`.
 template <class Self, class F>
 decltype(auto) call_with_value(Self&& self, F&& f) {
     if constexpr (std::is_void_v<typename std::remove_cvref_t<Self>::value_type>) return std::forward<F>(f)();
@@ -162,17 +164,17 @@ auto transform_error(Self&& self, F&& f) -> std::remove_cvref_t<Self> {
 
 }  // namespace base_detail
 
-/// A value or an error. Has the interface of C++23's `std::expected<T, tollgate::error>`, except that an `error`
-/// converts to it without `std::unexpected`. Every function of a contract that can fail returns one; none throws.
+/// A value or an error. The class has the interface of C++23's `std::expected<T, tollgate::error>`, except that an `error` converts to it
+/// without `std::unexpected`. Every function of a contract that can fail returns a result, and none throws.
 ///
 ///     result<balance> found = users.balance_of(user);
 ///     if (!found) return found.error();
 ///     use(found->amount);
 ///
-/// Moves never throw, so an assignment leaves the old value or the new one. Not thread-safe.
+/// Moves never throw, so an assignment leaves the old value or the new one. Objects are not thread-safe.
 ///
-/// Implemented as a union rather than std::variant: a program instantiates dozens of results, and variants took a tenth
-/// of its compile time.
+/// The implementation is a union rather than std::variant: a program instantiates dozens of results, and variants took a tenth of its
+/// compile time.
 template <class T>
 class [[nodiscard]] result {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "tollgate: a result holds an object");
@@ -180,17 +182,18 @@ class [[nodiscard]] result {
     static_assert(std::is_nothrow_move_constructible_v<T>, "tollgate: the value of a result moves without throwing");
 
 public:
-    /// As in std::expected (C++23, [expected.object]).
+    /// The types that std::expected has (C++23, [expected.object]).
     using value_type = T;
     using error_type = tollgate::error;
 
     result()
         requires std::default_initializable<T>
         : value_{}, has_value_{true} {}
-    /// Holds `value`; without an argument, a default-constructed value.
+    /// Constructs a result with `value`; without an argument, with a default-constructed value.
     result(T value) noexcept : value_(std::move(value)), has_value_{true} {}  // braces would prefer a list of one value
+    /// Constructs a result with an error.
     result(tollgate::error failure) noexcept : error_{std::move(failure)}, has_value_{false} {}
-    /// Converts from a type that converts to T, or from a result of one.
+    /// Converts a value of a type that converts to T, or a result of such a type.
     template <class U>
         requires(!std::is_same_v<std::remove_cvref_t<U>, T> && !std::is_same_v<std::remove_cvref_t<U>, tollgate::error> &&
                  !base_detail::is_result<std::remove_cvref_t<U>> && std::convertible_to<U, T>)
@@ -205,7 +208,7 @@ public:
         requires std::constructible_from<T, Args...>
     explicit result(std::in_place_t, Args&&... args) : value_(std::forward<Args>(args)...), has_value_{true} {}
 
-    /// Copies or moves the content.
+    /// Copies or moves the value or the error.
     result(result&& other) noexcept : has_value_{other.has_value_} {
         if (has_value_) std::construct_at(std::addressof(value_), std::move(other.value_));
         else std::construct_at(std::addressof(error_), std::move(other.error_));
@@ -216,7 +219,7 @@ public:
         if (has_value_) std::construct_at(std::addressof(value_), other.value_);
         else std::construct_at(std::addressof(error_), other.error_);
     }
-    /// Replaces the content.
+    /// Replaces the value or the error.
     result& operator=(result&& other) noexcept {
         if (this == &other) return *this;
         std::destroy_at(this);
@@ -232,7 +235,7 @@ public:
         else std::destroy_at(std::addressof(error_));
     }
 
-    /// Replaces the content with a value constructed from `args`. If the constructor throws, nothing changes.
+    /// Replaces the content with a value constructed from `args` and returns that value. If the constructor throws, nothing changes.
     template <class... Args>
         requires std::constructible_from<T, Args...>
     T& emplace(Args&&... args) {
@@ -242,11 +245,11 @@ public:
     void swap(result& other) noexcept { std::swap(*this, other); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
-    /// Whether it holds a value.
+    /// Returns true if the result holds a value.
     [[nodiscard]] bool has_value() const noexcept { return has_value_; }
     explicit operator bool() const noexcept { return has_value_; }
 
-    /// Precondition: has_value().
+    /// Returns the value. Precondition: has_value().
     [[nodiscard]] T& operator*() & noexcept { return assert(has_value_), value_; }
     [[nodiscard]] const T& operator*() const& noexcept { return assert(has_value_), value_; }
     [[nodiscard]] T&& operator*() && noexcept { return assert(has_value_), std::move(value_); }
@@ -254,19 +257,19 @@ public:
     [[nodiscard]] T* operator->() noexcept { return assert(has_value_), std::addressof(value_); }
     [[nodiscard]] const T* operator->() const noexcept { return assert(has_value_), std::addressof(value_); }
 
-    /// The value. Throws bad_result_access on an error.
+    /// Returns the value. Throws bad_result_access if the result holds an error.
     T& value() & { return check(), value_; }
     const T& value() const& { return check(), value_; }
     T&& value() && { return check(), std::move(value_); }
     const T&& value() const&& { return check(), std::move(value_); }
 
-    /// Precondition: !has_value().
+    /// Returns the error. Precondition: !has_value().
     [[nodiscard]] tollgate::error& error() & noexcept { return assert(!has_value_), error_; }
     [[nodiscard]] const tollgate::error& error() const& noexcept { return assert(!has_value_), error_; }
     [[nodiscard]] tollgate::error&& error() && noexcept { return assert(!has_value_), std::move(error_); }
     [[nodiscard]] const tollgate::error&& error() const&& noexcept { return assert(!has_value_), std::move(error_); }
 
-    /// The value, or `otherwise` on an error.
+    /// Returns the value, or `otherwise` if the result holds an error.
     template <class U = T>
     [[nodiscard]] T value_or(U&& otherwise) const& {
         return has_value_ ? value_ : static_cast<T>(std::forward<U>(otherwise));
@@ -275,13 +278,13 @@ public:
     [[nodiscard]] T value_or(U&& otherwise) && {
         return has_value_ ? std::move(value_) : static_cast<T>(std::forward<U>(otherwise));
     }
-    /// The error, or `otherwise` on success.
+    /// Returns the error, or `otherwise` if the result holds a value.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return has_value_ ? std::move(otherwise) : error_; }
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) && {
         return has_value_ ? std::move(otherwise) : std::move(error_);
     }
 
-    /// Returns `f(value)`, which is a result; on an error, this error.
+    /// Returns `f(value)`, which is a result, or this error.
     template <class F>
     auto and_then(F&& f) & { return base_detail::and_then(*this, std::forward<F>(f)); }
     template <class F>
@@ -289,7 +292,7 @@ public:
     template <class F>
     auto and_then(F&& f) && { return base_detail::and_then(std::move(*this), std::forward<F>(f)); }
 
-    /// Returns a result with the value `f(value)`; on an error, this error.
+    /// Returns a result with the value `f(value)`, or with this error.
     template <class F>
     auto transform(F&& f) & { return base_detail::transform(*this, std::forward<F>(f)); }
     template <class F>
@@ -297,13 +300,13 @@ public:
     template <class F>
     auto transform(F&& f) && { return base_detail::transform(std::move(*this), std::forward<F>(f)); }
 
-    /// Returns this value; on an error `f(error)`, which is a result of the same type.
+    /// Returns this value, or `f(error)`, which is a result of the same type.
     template <class F>
     result or_else(F&& f) const& { return base_detail::or_else(*this, std::forward<F>(f)); }
     template <class F>
     result or_else(F&& f) && { return base_detail::or_else(std::move(*this), std::forward<F>(f)); }
 
-    /// Returns this value; on an error a result with the error `f(error)`.
+    /// Returns this value, or a result with the error `f(error)`.
     template <class F>
     result transform_error(F&& f) const& { return base_detail::transform_error(*this, std::forward<F>(f)); }
     template <class F>
@@ -325,45 +328,45 @@ private:
 template <>
 class [[nodiscard]] result<void> {
 public:
-    /// As in std::expected (C++23, [expected.void]).
+    /// The types that std::expected has (C++23, [expected.void]).
     using value_type = void;
     using error_type = tollgate::error;
 
     result() noexcept;
-    /// Holds an error.
+    /// Constructs a result with an error.
     result(tollgate::error failure) noexcept : error_{std::move(failure)} {}
     explicit result(std::in_place_t) noexcept {}
 
-    /// Sets success.
+    /// Changes the result to success.
     void emplace() noexcept { error_.reset(); }
     void swap(result& other) noexcept { std::swap(*this, other); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
-    /// Whether it is a success.
+    /// Returns true for a success.
     [[nodiscard]] bool has_value() const noexcept { return !error_.has_value(); }
     explicit operator bool() const noexcept { return has_value(); }
 
-    /// Precondition: has_value().
+    /// Does nothing. Precondition: has_value().
     void operator*() const noexcept { assert(has_value()); }
 
-    /// Throws bad_result_access if there is an error.
+    /// Throws bad_result_access if the result holds an error.
     void value() const {
         if (error_) throw bad_result_access{*error_};
     }
 
-    /// Precondition: !has_value().
+    /// Returns the error. Precondition: !has_value().
     [[nodiscard]] tollgate::error& error() & noexcept { return assert(!has_value()), *error_; }
     [[nodiscard]] const tollgate::error& error() const& noexcept { return assert(!has_value()), *error_; }
     [[nodiscard]] tollgate::error&& error() && noexcept { return assert(!has_value()), *std::move(error_); }
     [[nodiscard]] const tollgate::error&& error() const&& noexcept { return assert(!has_value()), *std::move(error_); }
 
-    /// The error, or `otherwise` on success.
+    /// Returns the error, or `otherwise` for a success.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return error_ ? *error_ : std::move(otherwise); }
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) && {
         return error_ ? *std::move(error_) : std::move(otherwise);
     }
 
-    /// As for a result with a value; `f` takes no argument.
+    /// These functions do what they do for a result with a value, but `f` takes no argument.
     template <class F>
     auto and_then(F&& f) const& { return base_detail::and_then(*this, std::forward<F>(f)); }
     template <class F>
@@ -384,10 +387,10 @@ public:
 private:
     std::optional<tollgate::error> error_;
 };
-// Not in the class: `return {}` would first fill the space of the error with zeros.
+// Defined outside of the class, because `return {}` would otherwise first fill the space of the error with zeros.
 inline result<void>::result() noexcept = default;
 
-/// Equal values or equal errors.
+/// Returns true for equal values and for equal errors.
 template <class T, class U>
     requires(std::is_void_v<T> == std::is_void_v<U>)
 [[nodiscard]] bool operator==(const result<T>& a, const result<U>& b) {
@@ -397,14 +400,14 @@ template <class T, class U>
     else return *a == *b;
 }
 
-/// Whether it holds a value equal to `value`.
+/// Returns true if the result holds a value that equals `value`.
 template <class T, class U>
     requires(!std::is_void_v<T> && !base_detail::is_result<U> && !std::is_same_v<U, error>)
 [[nodiscard]] bool operator==(const result<T>& a, const U& value) {
     return a.has_value() && static_cast<bool>(*a == value);
 }
 
-/// Whether it holds an error equal to `failure`.
+/// Returns true if the result holds an error that equals `failure`.
 template <class T>
 [[nodiscard]] bool operator==(const result<T>& a, const error& failure) {
     return !a.has_value() && a.error() == failure;

@@ -10,50 +10,52 @@
 
 namespace tollgate::inline v0 {
 
-/// A point in time, UTC, in milliseconds. Always passed as an argument: only the time source reads the clock.
+/// A point in time in UTC, in milliseconds. Functions take it as an argument: only the time source reads the clock.
 using instant = std::chrono::sys_time<std::chrono::milliseconds>;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Whole seconds since 1970, rounded down: the unit of `webhook-timestamp`.
+/// Returns whole seconds since 1970, rounded down. This is the unit of `webhook-timestamp`.
 [[nodiscard]] constexpr std::int64_t to_unix_seconds(instant at) noexcept {
     return std::chrono::floor<seconds>(at).time_since_epoch().count();
 }
+/// Each converts between an instant and a number of seconds or milliseconds since 1970.
 [[nodiscard]] constexpr std::int64_t to_unix_milliseconds(instant at) noexcept { return at.time_since_epoch().count(); }
 [[nodiscard]] constexpr instant from_unix_milliseconds(std::int64_t count) noexcept { return instant{milliseconds{count}}; }
 [[nodiscard]] constexpr instant from_unix_seconds(std::int64_t count) noexcept { return instant{seconds{count}}; }
 
-/// The first whole second at or after `at`, for values that clients wait for.
+/// Returns the first whole second at or after `at`, for times that clients wait for.
 [[nodiscard]] constexpr instant round_up_to_seconds(instant at) noexcept { return std::chrono::ceil<seconds>(at); }
 
-/// The rule for every stored time that is compared with the current one: whether the time has come at which something is due, or ends.
-/// It has if it has passed, and also if it lies further ahead than `longest`, the longest time that it can be set to. Then one of two
-/// clocks is wrong, that which it was set by or this one, and nothing may wait until they agree.
+/// Returns true if the stored time `at`, at which something is due or ends, has come. This is the rule for every stored time that is
+/// compared with the current time. The time has come if it has passed, and also if it is further ahead than `longest`, the longest time
+/// that it can be set to. In that case either the clock that set it or this clock is wrong, and nothing may wait until the clocks agree.
 ///
-/// Only for decisions that can be repeated. Rows are deleted only when their time has passed, because this clock may be the wrong one.
+/// Use it only for decisions that can be repeated. Rows are deleted only when their time has passed, because this clock may be the wrong
+/// clock.
 [[nodiscard]] constexpr bool has_come(instant at, instant now, milliseconds longest) noexcept {
     return at <= now || at - now > longest;
 }
-/// The same rule for a stored time in the past: whether less than `length` has passed since. It has not if the time lies that far ahead.
+/// Returns true if less than `length` has passed since the stored time `at`. By the rule of `has_come`, the result is false if `at` is that
+/// far ahead.
 [[nodiscard]] constexpr bool is_recent(instant at, instant now, milliseconds length) noexcept {
     return !has_come(at + length, now, 2 * length - milliseconds{1});
 }
 
-/// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters. Fractions of a second are truncated, and years outside 0
-/// to 9999 are clamped.
+/// The form `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters.
 struct iso8601_text {
     std::array<char, 20> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
 };
-/// Truncates fractions of a second.
+/// Returns the time as text. Truncates fractions of a second, and clamps years to the range 0 to 9999.
 [[nodiscard]] constexpr iso8601_text to_iso8601(instant at) noexcept;
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters; truncated and clamped likewise.
+/// The form `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters.
 struct http_date_text {
     std::array<char, 29> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
 };
-/// Truncates fractions of a second.
+/// Returns the time as text. Truncates fractions of a second, and clamps years to the range 0 to 9999.
 [[nodiscard]] constexpr http_date_text to_http_date(instant at) noexcept;
 
 namespace detail {
@@ -79,7 +81,7 @@ constexpr civil_time to_civil(instant at) noexcept {
             static_cast<int>(weekday{day_start}.c_encoding())};
 }
 
-/// Writes this many decimal digits, then `after`.
+/// Writes `count` decimal digits, then `after`. Returns the end of the output.
 constexpr char* put_digits(char* out, int value, int count, char after) noexcept {
     for (char* digit = out + count; digit != out; value /= 10) *--digit = static_cast<char>('0' + value % 10);
     out[count] = after;

@@ -10,8 +10,8 @@
 
 namespace tollgate::inline v0 {
 
-/// All that the users of account pages manage: tokens, applications, grants, webhooks and deliveries. Refers to the store, which must
-/// outlive it. Thread rule and errors: those of the contracts.
+/// A reference to a store with everything that the users of account pages manage: tokens, applications, grants, webhooks and deliveries.
+/// The store must outlive the reference. The contracts state the thread rules and the errors.
 class account_store_ref : public credential_source_ref, public token_store_ref, public oauth_store_ref, public hook_store_ref,
                           public outbox_ref {
 public:
@@ -24,7 +24,7 @@ public:
         if constexpr (outbox<Store>) static_cast<outbox_ref&>(*this) = outbox_ref{store};
     }
 
-    /// Whether the store is an `outbox`; otherwise no function of it may be called.
+    /// Returns true if the store is an `outbox`. Otherwise no function of `outbox` may be called.
     [[nodiscard]] bool has_outbox() const noexcept { return static_cast<bool>(static_cast<const outbox_ref&>(*this)); }
     /// Whether it refers to a store.
     explicit operator bool() const noexcept { return static_cast<bool>(static_cast<const token_store_ref&>(*this)); }

@@ -25,9 +25,9 @@ namespace tollgate::inline v0 {
 /// value of that field, and `scheme` is only the beginning of the challenge. Each authenticator of this kind has its own field. A request
 /// with credentials in two fields, or in two lines of one field, is a 400.
 ///
-/// `identify` runs on a worker if the store may block, or the authenticator: see `may_block`. An authenticator that only looks up a
-/// token may also be a `token_authenticator`: its requests are then answered without a worker if the credentials are malformed or the
-/// token is cached.
+/// `identify` runs on a worker thread if the store or the authenticator may block; see `may_block`. An authenticator that only looks up a
+/// token can also be a `token_authenticator`. Its requests are then answered without a worker if the credentials are malformed or the token
+/// is cached.
 ///
 /// Exemplar:
 ///
@@ -42,38 +42,39 @@ namespace tollgate::inline v0 {
 ///     };
 template <class A>
 concept authenticator = requires(const A& a, std::string_view credentials, const credential_source_ref& store, instant now) {
-    // The auth-scheme, compared case-insensitively.
+    // The auth-scheme, which is compared case-insensitively.
     { A::scheme } -> std::convertible_to<std::string_view>;
-    // The challenge in `WWW-Authenticate`: visible ASCII, scheme first. A constant.
+    // The challenge in `WWW-Authenticate`: a constant of visible ASCII that begins with the scheme.
     { A::challenge } -> std::convertible_to<std::string_view>;
-    // The caller; empty for any unacceptable credentials (a 401, never a 5xx). An `error` only if the caller could not
-    // be determined, for instance because a store is down. `credentials` is the text after the scheme and the spaces
-    // that follow it, or the value of `field`. Called from many threads at once; must compare secrets in constant time.
+    // Returns the caller, or an empty optional for unacceptable credentials, which are a 401 and never a 5xx. Returns an `error` only if
+    // the caller could not be determined, for instance because a store is down. `credentials` is the text after the scheme and the spaces
+    // that follow it, or the value of `field`. The function must compare secrets in constant time, and is called from many threads at once.
     { a.identify(credentials, store, now) } -> std::same_as<result<std::optional<caller>>>;
 };
 
 /// A token that a request presents.
 struct presented_token {
     credential_kind kind = credential_kind::personal_token;  ///< personal_token or access_token
-    token_username username;                                 ///< of a personal token; used to find it in a `credential_source`
-    digest secret_digest;                                    ///< of the secret; used to find an access token
+    token_username username;                                 ///< user name of a personal token, by which a `credential_source` finds the
+                                                             ///< token
+    digest secret_digest;                                    ///< digest of the secret, by which an access token is found
 };
 
-/// An authenticator whose credentials are tokens of a `credential_source`, so that the code that calls it can do the
-/// lookup. A token is accepted if the source has it with the same digest and it has not expired.
+/// An authenticator whose credentials are tokens of a `credential_source`, so that the code that calls it can look up the token. A token is
+/// accepted if the source has it with the same digest and it has not expired.
 ///
 /// Exemplar: `basic_token`.
 template <class A>
 concept token_authenticator = requires(const A& a, std::string_view credentials, presented_token& into,
                                        const std::optional<instant>& last_used_at, instant now) {
-    // Reads the token from the credentials into a new `presented_token`; false if they are malformed. Does not use a
+    // Reads the token from the credentials into a new `presented_token`. Returns false if the credentials are malformed. Does not use a
     // store.
     { a.read(credentials, into) } -> std::same_as<bool>;
-    // Whether this use of an accepted token should be recorded. If true, the code that calls this records it.
+    // Returns true if the calling code should record this use of an accepted token.
     { a.use_is_due(last_used_at, now) } noexcept -> std::same_as<bool>;
 };
 
-/// Whether an authenticator reads a field of its own instead of Authorization.
+/// An authenticator that reads a field of its own instead of Authorization.
 template <class A>
 concept has_own_field = requires { { A::field } -> std::convertible_to<std::string_view>; };
 
@@ -81,7 +82,7 @@ namespace detail {
 
 struct authenticator_calls {
     result<std::optional<caller>> (*identify)(void*, std::string_view, const credential_source_ref&, instant);
-    bool (*read)(void*, std::string_view, presented_token&);  // null if it is no token_authenticator
+    bool (*read)(void*, std::string_view, presented_token&);  // null unless the class is a token_authenticator
     bool (*use_is_due)(void*, const std::optional<instant>&, instant) noexcept;
 };
 
@@ -111,11 +112,12 @@ struct calls_of_authenticator {
 
 }  // namespace detail
 
-/// Refers to an `authenticator` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to an `authenticator`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class authenticator_ref : public detail::reference<detail::authenticator_calls> {
 public:
     authenticator_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class A>
         requires detail::is_erasable<A, authenticator_ref>
     authenticator_ref(A& object) noexcept {
@@ -135,21 +137,21 @@ public:
         }
     }
 
-    /// The functions of `authenticator`.
+    /// Each calls the object's function of this name; see `authenticator`.
     [[nodiscard]] std::string_view scheme() const noexcept { return scheme_; }
     [[nodiscard]] std::string_view challenge() const noexcept { return challenge_; }
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, const credential_source_ref& store,
                                                          instant now) const {
         return calls_->identify(object_, credentials, store, now);
     }
-    /// The field that it reads instead of Authorization; empty if it reads Authorization.
+    /// Returns the name of the field that the authenticator reads, or an empty text if it reads Authorization.
     [[nodiscard]] std::string_view field() const noexcept { return field_; }
-    /// Whether it is the scheme Bearer, whose challenges have error codes (RFC 6750 section 3).
+    /// Returns true for the scheme Bearer, whose challenges have error codes (RFC 6750 section 3).
     [[nodiscard]] bool is_bearer() const noexcept { return ascii_iequals(scheme_, "Bearer"); }
 
-    /// Whether it is a `token_authenticator`.
+    /// Returns true if the object is a `token_authenticator`.
     [[nodiscard]] bool reads_tokens() const noexcept { return calls_->read != nullptr; }
-    /// Precondition: reads_tokens().
+    /// Calls the object's function of this name. Precondition: reads_tokens().
     [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const { return calls_->read(object_, credentials, into); }
     [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
         return calls_->use_is_due(object_, last_used_at, now);
@@ -169,7 +171,8 @@ private:
 ///     };
 template <class A>
 concept agent_rule = requires(const A& a, std::string_view user_agent) {
-    // `user_agent` is the field value as sent, empty if missing; false is a 403. Called from many threads at once.
+    // `user_agent` is the field value as sent, or empty if the field is missing. Returns false to refuse the request with 403. Called from
+    // many threads at once.
     { a.accepts(user_agent) } noexcept -> std::same_as<bool>;
 };
 
@@ -188,11 +191,12 @@ struct calls_of_agent_rule {
 
 }  // namespace detail
 
-/// Refers to an `agent_rule` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to an `agent_rule`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class agent_rule_ref : public detail::reference<detail::agent_rule_calls> {
 public:
     agent_rule_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, agent_rule_ref>
     agent_rule_ref(T& object) noexcept {
@@ -200,7 +204,7 @@ public:
         if constexpr (agent_rule<T>) refer_to(object, detail::calls_of_agent_rule<T>::table);
     }
 
-    /// The functions of `agent_rule`.
+    /// Each calls the object's function of this name; see `agent_rule`.
     [[nodiscard]] bool accepts(std::string_view user_agent) const noexcept { return calls_->accepts(object_, user_agent); }
 };
 

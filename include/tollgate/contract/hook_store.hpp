@@ -14,34 +14,35 @@
 
 namespace tollgate::inline v0 {
 
-/// Stores webhooks. Every verb is atomic; its effect is as durable as the store when it returns.
+/// Stores webhooks. Every verb is atomic. When it returns, its effect is as durable as the store.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed, unless the store declares
-/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown.
+/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares `static constexpr bool blocking
+/// = false`; see `may_block`. Errors: an `error`; nothing is thrown.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept hook_store = requires(S& s, const new_hook& created, const hook_change& changed, const account_ref& account,
                               const service_name& service, hook_id id, std::size_t hooks_per_event_max,
                               const std::string& secret, instant old_valid_until, const std::optional<digest>& replaced) {
-    // Creates a hook with a new id; ids are never reused. error_kind::invalid if the account already has
-    // `hooks_per_event_max` hooks for this event: counting and creating is one step, so that parallel calls cannot
-    // exceed the bound. error_kind::conflict if a hook that was not deleted has the same `idempotency_key`.
+    // Creates a hook with a new id. Ids are never reused. error_kind::invalid if the account already has `hooks_per_event_max` hooks for
+    // this event: counting and creating is one step, so that parallel calls cannot exceed the bound. error_kind::conflict if a hook that
+    // was not deleted has the same `idempotency_key`.
     { s.create_hook(created, hooks_per_event_max) } -> std::same_as<result<hook_id>>;
-    // The account's hooks, oldest first.
+    // Returns the account's hooks, oldest first.
     { s.hooks_of(account) } -> std::same_as<result<std::vector<hook>>>;
-    // The account of this service that a hook belongs to, which never changes; empty if the hook does not exist.
+    // Returns the account of this service that a hook belongs to, which never changes, or an empty optional if the hook does not exist.
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
-    // Replaces a hook's secret; returns whether the account has such a hook, and its secret has the digest `replaced`, if that is not
-    // empty. From now on, deliveries are signed with `secret`; until `old_valid_until`, also with the replaced secret; and until their own
-    // expiry, with secrets replaced earlier. At most the last `limits::previous_secrets_max` replaced secrets are used. Only an outbox
-    // returns secrets, with due deliveries. A store without an outbox may pass the secret to the component that signs, or ignore it.
+    // Replaces a hook's secret. Returns true if the account has such a hook and, unless `replaced` is empty, its secret has the digest
+    // `replaced`. From now on, deliveries are signed with `secret`; until `old_valid_until`, also with the replaced secret; and with
+    // secrets that were replaced earlier until they expire. At most the last `limits::previous_secrets_max` replaced secrets are used. Only
+    // an outbox returns secrets, with due deliveries. A store without an outbox may pass the secret to the component that signs, or ignore
+    // it.
     { s.replace_hook_secret(account, id, secret, old_valid_until, replaced) } -> std::same_as<result<bool>>;
-    // Sets a hook's event and target; returns whether the account has such a hook. Waiting deliveries are sent to the new target. A target
-    // that differs from the previous one has not failed yet, so `failing_since` becomes empty. error_kind::invalid if the event changes and
-    // the new one already has `hooks_per_event_max` hooks; counting and changing is one step, as in `create_hook`.
+    // Sets a hook's event and target. Returns true if the account has such a hook. Waiting deliveries are sent to the new target. A target
+    // that differs from the previous target has not failed yet, so `failing_since` becomes empty. error_kind::invalid if the event changes
+    // and the account already has `hooks_per_event_max` hooks for the new event: counting and changing is one step, as in `create_hook`.
     { s.update_hook(account, id, changed, hooks_per_event_max) } -> std::same_as<result<bool>>;
-    // Deletes a hook; returns whether the account had it.
+    // Deletes a hook. Returns true if the account had the hook.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;
 };
 
@@ -82,11 +83,12 @@ struct calls_of_hook_store {
 
 }  // namespace detail
 
-/// Refers to a `hook_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `hook_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class hook_store_ref : public detail::reference<detail::hook_store_calls> {
 public:
     hook_store_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, hook_store_ref>
     hook_store_ref(T& object) noexcept {
@@ -94,7 +96,7 @@ public:
         if constexpr (hook_store<T>) refer_to(object, detail::calls_of_hook_store<T>::table);
     }
 
-    /// The functions of `hook_store`.
+    /// Each calls the object's function of this name; see `hook_store`.
     [[nodiscard]] result<hook_id> create_hook(const new_hook& created, std::size_t hooks_per_event_max) const {
         return calls_->create_hook(object_, created, hooks_per_event_max);
     }

@@ -18,103 +18,102 @@ namespace tollgate::inline v0 {
 
 /// Stores OAuth applications.
 ///
-/// Thread rule, here and below: callable from many threads at once. Blocking: allowed, unless the store declares
-/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
-/// durable as the store when it returns.
+/// Thread rule, for both contracts of this file: callable from many threads at once. Blocking: allowed. A store that does not block
+/// declares `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown. Every verb is atomic. When it
+/// returns, its effect is as durable as the store.
 template <class S>
 concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
                                      application_id id, const digest& secret, const std::optional<digest>& replaced,
                                      const application_change& changed, const std::optional<suspension>& suspended,
                                      std::size_t applications_per_user_max) {
-    // error_kind::conflict if the client_id is taken, invalid if the owner already has `applications_per_user_max`.
+    // Creates an application with a new id. error_kind::conflict if the client_id is taken, invalid if the owner already has
+    // `applications_per_user_max` applications.
     { s.create_application(created, applications_per_user_max) } -> std::same_as<result<application_id>>;
-    // Empty if there is no application with this client_id.
+    // Returns the application with this client_id, or an empty optional if there is none.
     { s.find_application(client_id) } -> std::same_as<result<std::optional<application>>>;
-    // The owner's applications, oldest first, each with the number of its users.
+    // Returns the owner's applications, oldest first, each with the number of its users.
     { s.applications_of(owner) } -> std::same_as<result<std::vector<application>>>;
-    // Changes an application; returns whether the owner has such an application. If it may no longer act for its owner,
-    // its tokens from `create_owner_token` are revoked.
+    // Changes an application. Returns true if the owner has such an application. If the application may no longer act for its owner, its
+    // tokens from `create_owner_token` are revoked.
     { s.update_application(owner, id, changed) } -> std::same_as<result<bool>>;
-    // Adds a secret; returns whether the owner has such an application, and its newest secret has the digest `replaced`, if that is not
-    // empty. The previous secret stays valid beside the new one; an older one is invalid as soon as this returns.
+    // Adds a secret. Returns true if the owner has such an application and, unless `replaced` is empty, its newest secret has the digest
+    // `replaced`. The previous secret stays valid beside the new secret. A secret before the previous one is invalid as soon as the call
+    // returns.
     { s.add_client_secret(owner, id, secret, replaced) } -> std::same_as<result<bool>>;
-    // Removes the older secret, which is invalid as soon as this returns. Returns whether the owner has such an
-    // application with an older secret.
+    // Removes the older of two secrets, which is invalid as soon as the call returns. Returns true if the owner has such an application
+    // with an older secret.
     { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
-    // Suspends an application, changes the reason, or resumes it (empty); returns whether there is such an application. Suspending revokes
-    // all its access tokens. While it is suspended it gets none, and no codes: `create_code` is `suspended`, `answer_device_code`
-    // approves nothing, `redeem_code` and `refresh_access_token` are `unknown`, and `create_owner_token` creates nothing, also in calls
-    // that overlap. Its grants and refresh tokens stay.
+    // Suspends an application, changes the reason, or resumes the application (empty). Returns true if there is such an application.
+    // Suspending revokes all its access tokens. While it is suspended it gets neither access tokens nor codes: `create_code` returns
+    // `suspended`, `answer_device_code` approves nothing, `redeem_code` and `refresh_access_token` return `unknown`, and
+    // `create_owner_token` creates nothing, also in calls that overlap. Its grants and refresh tokens stay.
     { s.set_suspension(id, suspended) } -> std::same_as<result<bool>>;
-    // Deletes an application; returns whether the owner had it. Its codes, grants, access and refresh tokens are
-    // deleted with it.
+    // Deletes an application, with its codes, grants, access and refresh tokens. Returns true if the owner had the application.
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
 
-/// Stores grants, and the codes and tokens issued for them. Codes and tokens are already invalid at the time at which they expire.
+/// Stores grants, and the codes and tokens issued for them. A code or token is already invalid at the time at which it expires.
 ///
-/// One user and one application cannot fill a store: beyond `limits::codes_per_grant_max` and the corresponding bound for
-/// refresh tokens, a store may delete the oldest (of refresh tokens, the least recently used). It deletes no valid access
-/// token: beyond `limits::access_tokens_per_grant_max`, a verb that would create one may return
-/// error_kind::too_many_requests, with the time at which there is room as `retry_at`, and changes nothing. The stores of
-/// this library do both.
+/// A user and an application cannot fill a store. Beyond `limits::codes_per_grant_max` and `limits::refresh_tokens_per_grant_max`, a store
+/// may delete the oldest codes and the least recently used refresh tokens. It deletes no valid access token. Instead, a verb that would
+/// exceed `limits::access_tokens_per_grant_max` may change nothing and return error_kind::too_many_requests, with the time at which there
+/// is room as `retry_at`. The stores of this library do both.
 template <class S>
 concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
                                const token_refresh& refresh, const digest& token, user_id user, application_id application,
                                const new_access_token& access, const new_device_code& device, const device_decision& decision,
                                instant now, std::size_t rows_max) {
-    // The scopes that this user has granted this application; empty if none, or if revoked.
+    // Returns the scopes that this user has granted this application, or an empty optional if there is no grant, or it was revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
     // Stores the code and adds its scopes to the grant, in one step. If the same code already exists and was not redeemed, it is replaced
-    // if the new one `replaces` its end. Changes nothing if the digest exists in any other case, if the application is suspended, or if
-    // the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the
-    // application does not exist, invalid if the user's scopes would exceed a scope_set.
+    // if the new code `replaces` the end of the existing code. Changes nothing if the digest exists in any other case, if the application
+    // is suspended, or if the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone.
+    // error_kind::not_found if the application does not exist, invalid if the user's scopes would exceed a scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
-    // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
-    // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
-    // for `limits::spent_code_seconds` after its expiry, so that reuse is detected. If its application uses the code
-    // again, the refresh token made from it is revoked, and so are the access tokens made from either, but not within `grace`; the result
-    // names the user if there were any.
-    // error_kind::conflict if one of the new digests exists.
+    // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one returns `redeemed`, and its
+    // tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept for `limits::spent_code_seconds` after its
+    // expiry, so that reuse is detected. If its application uses the code again, later than `grace` after the redemption, the refresh token
+    // that was created from the code and the access tokens of the code and of that refresh token are revoked; the result names the user if
+    // there were any. error_kind::conflict if one of the new digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
-    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The token must have the `covering`
-    // scopes; the access token gets the `narrowed` ones, whether the token has them by name or not. With a `rotation`,
-    // a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the
-    // replaced token returns the same successor, even in parallel calls. After that, it is `reused`, as are all tokens
-    // of the family that were replaced earlier; reuse revokes the grant, and the result names its user. error_kind::conflict if a new
-    // digest exists.
+    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The refresh token must have the
+    // `covering` scopes. The access token gets the `narrowed` scopes, also if the refresh token does not have them by name. With a
+    // `rotation`, a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the replaced
+    // token returns the same successor, even in parallel calls. After that, its use is `reused`, like the use of all tokens of the family
+    // that were replaced earlier. Reuse revokes the grant, and the result names its user. error_kind::conflict if a new digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
-    // Revokes an access or refresh token of this application (RFC 7009). A refresh token is found by its own digest or its family's; the
-    // access tokens made with it are revoked, too. The result does not say whether the token existed.
+    // Revokes an access or refresh token of this application (RFC 7009). A refresh token is found by its own digest or its family's digest.
+    // The access tokens that were created with it are revoked, too. The result does not reveal if the token existed.
     { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
-    // The access or refresh token with this digest, expired or not. A refresh token is also found by its family's
-    // digest.
+    // Returns the access or refresh token with this digest, expired or not, or an empty optional if there is none. A refresh token is also
+    // found by its family's digest.
     { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
     // Creates an access token for the accounts of an application's owner, but only if the application is confidential and may act for its
-    // owner, and the owner is the user. Returns whether it was created. error_kind::conflict if the digest exists.
+    // owner, and the owner is the user. Returns true if the token was created. error_kind::conflict if the digest exists.
     { s.create_owner_token(access) } -> std::same_as<result<bool>>;
     // Stores a device's request. error_kind::not_found if the application does not exist, conflict if another request has the same
-    // `device_digest` or the same `user_digest`. If one of these digests equals the other digest of another request, a store may report a
-    // conflict, or not. Beyond `limits::device_codes_per_application_max`, the oldest may be deleted.
+    // `device_digest` or the same `user_digest`. If either digest equals the other digest of another request, a store may report a
+    // conflict, or not. Beyond `limits::device_codes_per_application_max`, a store may delete the oldest requests.
     { s.create_device_code(device) } -> std::same_as<result<void>>;
-    // The request with this digest of the device's code or of the user's code, expired or not.
+    // Returns the request with this digest of the device's code or of the user's code, expired or not.
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
     // Answers the request with this digest of the user's code, in one step: of N simultaneous calls, exactly one result `is_new`, and all
-    // others are the same answer. A new approval also creates the code that the device redeems (`code_of`), as `create_code` does. Empty,
-    // and nothing is changed, if there is no such request, if it has expired, or if that code was not created, as for a suspended
-    // application. Errors: as for `create_code`; then nothing is changed. `judge_answer` decides.
+    // others are the same answer. A new approval also creates the code that the device redeems (`code_of`), as `create_code` does. Returns
+    // an empty optional and changes nothing if there is no such request, if it has expired, or if the code was not created, as for a
+    // suspended application. An error of `create_code` also leaves everything unchanged. `judge_answer` decides.
     { s.answer_device_code(decision) } -> std::same_as<result<std::optional<device_answer>>>;
-    // The user's grants, oldest first.
+    // Returns the user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
-    // Revokes a grant; returns whether there was one. Its codes, access and refresh tokens are deleted with it.
+    // Revokes a grant, and deletes its codes, access and refresh tokens. Returns true if there was a grant.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
-    // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many. A device code is of
-    // use for `limits::expired_device_code_seconds` after its expiry. Nothing is deleted before its end has passed, however far ahead it
-    // is.
+    // Deletes at most `rows_max` codes, device codes and tokens that are no longer of use at `now`, and returns the number of deleted rows.
+    // A device code is of use for `limits::expired_device_code_seconds` after its expiry. Nothing is deleted before its end has passed,
+    // however far ahead the end is.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
-/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
+/// Stores applications, grants, codes and tokens. Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it
+/// passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept oauth_store = application_store<S> && grant_store<S>;
 
@@ -218,11 +217,12 @@ struct calls_of_oauth_store {
 
 }  // namespace detail
 
-/// Refers to an `oauth_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to an `oauth_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class oauth_store_ref : public detail::reference<detail::oauth_store_calls> {
 public:
     oauth_store_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, oauth_store_ref>
     oauth_store_ref(T& object) noexcept {
@@ -230,7 +230,7 @@ public:
         if constexpr (oauth_store<T>) refer_to(object, detail::calls_of_oauth_store<T>::table);
     }
 
-    /// The functions of `oauth_store`.
+    /// Each calls the object's function of this name; see `oauth_store`.
     [[nodiscard]] result<application_id> create_application(const new_application& created, std::size_t applications_per_user_max) const {
         return calls_->create_application(object_, created, applications_per_user_max);
     }

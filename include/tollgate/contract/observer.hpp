@@ -21,10 +21,10 @@
 
 namespace tollgate::inline v0 {
 
-/// Identifies one request in logs, metrics and traces. Views: valid during the call.
+/// Identifies a request in logs, metrics and traces. The views are valid during the call.
 struct request_context {
     /// The request's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and hyphens, otherwise a new id of 32 hexadecimal
-    /// digits. It is sent with the response.
+    /// digits. The response contains it.
     std::string_view id;
     /// The trace that the request is part of (W3C Trace Context), from its `traceparent` or new: 32 hexadecimal digits.
     std::string_view trace_id;
@@ -34,48 +34,50 @@ struct request_context {
     std::string_view parent_span_id;
     /// The sampled flag of `traceparent`; true for a trace that begins here.
     bool sampled = true;
-    /// The pattern of its route, such as `/{service}/accounts`: below the base URL for the API, below the auth URL for pages and
+    /// The pattern of the request's route, such as `/{service}/accounts`: below the base URL for the API, below the auth URL for pages and
     /// OAuth. Empty if there is no route, or the request was refused before its route was known.
     std::string_view route;
-    ip_address client;                   ///< behind trusted proxies, the client that they name
+    ip_address client;                   ///< the client's address; behind trusted proxies, the address that they report
     instant at;                          ///< when the head of the request had arrived
-    std::chrono::nanoseconds duration{};  ///< from then until now, including waits for the body, a worker and the store
+    std::chrono::nanoseconds duration{};  ///< time since the head arrived, including waits for the body, a worker and the store
 };
 
-/// What an OAuth endpoint found out about a request. Views: valid during the call.
+/// Results of an OAuth endpoint for a request. The views are valid during the call.
 struct oauth_outcome {
-    std::string_view client_id;  ///< as sent, so any text of at most `limits::client_id_bytes_max` bytes; empty if none could be read
-    std::string_view error;      ///< the error code of the response, or of the redirect (RFC 6749 section 5.2); static; empty if none
+    std::string_view client_id;  ///< the client_id as sent, which is any text of at most `limits::client_id_bytes_max` bytes; empty if none
+                                 ///< could be read
+    std::string_view error;      ///< the error code of the response, or of the redirect (RFC 6749 section 5.2), with static storage; empty
+                                 ///< without an error
 };
 
-/// One request and its response, for logs and metrics. Views: valid during the call. The request's Authorization field and query
-/// may contain secrets; the observer is responsible for what it logs of them.
+/// A request and its response, for logs and metrics. The views are valid during the call. The request's Authorization field and query may
+/// contain secrets; the observer is responsible for what it logs of them.
 struct request_record {
     const request_context& context;
     const http::request& request;
     const http::response& response;
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
-    oauth_outcome oauth{};                     ///< of a request to an OAuth endpoint
+    oauth_outcome oauth{};                     ///< the results of an OAuth endpoint; empty for other requests
 };
 
-/// A request that the server itself refused, not a handler: malformed bytes, a timeout, overload, a host that it does not serve. The
-/// context has an id, a trace, the client and the time. If the head arrived (`refusal.request`), the id and trace are taken from it. Views:
-/// valid during the call.
+/// A request that the server refused before a handler received it: malformed bytes, a timeout, overload, a host that it does not serve. The
+/// context has an id, a trace, the client and the time. If the head arrived (`refusal.request`), the id and trace are taken from the head.
+/// The views are valid during the call.
 struct refusal_record {
     const request_context& context;
     const http::refusal& refusal;
 };
 
-/// A failure of the server, for logs. Do not send `error.log_text()` to the client. Valid during the call.
+/// A failure of the server, for logs. Do not send `error.log_text()` to the client. The references are valid during the call.
 struct problem_record {
-    /// A failure, and the request in which it occurred, if any.
+    /// Constructs the record of a failure, with the request in which it occurred, if any.
     problem_record(const tollgate::error& failure, const request_context* request = nullptr) noexcept : error{failure}, context{request} {}
 
-    const tollgate::error& error;    ///< what failed
-    const request_context* context;  ///< null outside of a request, as in a dispatcher
+    const tollgate::error& error;    ///< the failure
+    const request_context* context;  ///< the request; null outside of a request, as in a dispatcher
 };
 
-/// Sees every request, refusal and failure. It cannot change a response, and its own failures do not affect one.
+/// Receives every request, refusal and failure. It cannot change a response, and its own failures do not affect a response.
 ///
 /// Exemplar:
 ///
@@ -87,30 +89,29 @@ struct problem_record {
 ///     };
 template <class O>
 concept observer = requires(const O& o, const request_record& request, const refusal_record& refusal, const problem_record& problem) {
-    // After each response, on the thread that produced it: must be quick. Called from many threads at once.
+    // Called after each response, on the thread that produced it, from many threads at once. Must be quick.
     { o.on_request(request) } noexcept;
-    // After the response to a refusal was written.
+    // Called after the response to a refusal was written.
     { o.on_refusal(refusal) } noexcept;
-    // Before a 5xx response, and after a failure outside of a request.
+    // Called before a 5xx response, and after a failure outside of a request.
     { o.on_problem(problem) } noexcept;
 };
 
-/// One attempt that has ended, for logs and metrics. Views: valid during the call. `delivery` contains the hook's secret, and its target
-/// URL may contain a secret.
+/// An attempt that has ended, for logs and metrics. The views are valid during the call. `delivery` contains the hook's secret, and its
+/// target URL may contain a secret.
 struct delivery_record {
     const due_delivery& delivery;
     const attempt_result& result;
-    tollgate::completion completion;  ///< what `outbox::complete` returned
-    /// Why the attempt failed, for the operator: the system's message, or what is wrong with the certificate. May be
-    /// empty.
+    tollgate::completion completion;  ///< the result of `outbox::complete`
+    /// The reason of a failed attempt, for the operator: the system's message, or the fault of the certificate. May be empty.
     std::string_view reason;
     /// The trace and span that the attempt's `traceparent` named. All attempts of a delivery are in one trace.
     std::string_view trace_id{};
     std::string_view span_id{};
 };
 
-/// An observer that also receives every attempt to deliver a webhook. The function is optional: an observer without it receives
-/// only problems.
+/// An observer that also receives every attempt to deliver a webhook. The function is optional: an observer without it receives only
+/// problems from a dispatcher.
 ///
 /// Exemplar:
 ///
@@ -122,12 +123,12 @@ struct delivery_record {
 ///     };
 template <class O>
 concept delivery_observer = observer<O> && requires(const O& o, const delivery_record& record) {
-    // After the store has recorded an attempt, on the dispatcher's thread: must be quick.
+    // Called after the store has recorded an attempt, on the dispatcher's thread. Must be quick.
     { o.on_attempt(record) } noexcept;
 };
 
-/// An observer that also receives the changes that users make to their accounts, for an audit log: sign-in, tokens, applications,
-/// grants, webhooks, and what was revoked because a code or refresh token was used again. The function is optional.
+/// An observer that also receives the changes that users make to their accounts, for an audit log: sign-in, tokens, applications, grants,
+/// webhooks, and revocations because a code or refresh token was used again. The function is optional.
 ///
 /// Exemplar:
 ///
@@ -139,11 +140,11 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
 ///     };
 template <class O>
 concept activity_observer = observer<O> && requires(const O& o, const activity& done) {
-    // After the change was stored, on the thread that made it. May block if the handler may.
+    // Called after the change was stored, on the thread that changed it. May block if the handler may.
     { o.on_activity(done) } noexcept;
 };
 
-/// Observes nothing.
+/// An observer that does nothing.
 struct no_observer {
     void on_request(const request_record&) const noexcept {}
     void on_refusal(const refusal_record&) const noexcept {}
@@ -156,8 +157,8 @@ struct observer_calls {
     void (*on_request)(void*, const request_record&) noexcept;
     void (*on_refusal)(void*, const refusal_record&) noexcept;
     void (*on_problem)(void*, const problem_record&) noexcept;
-    void (*on_attempt)(void*, const delivery_record&) noexcept;  // null if the object has none
-    void (*on_activity)(void*, const activity&) noexcept;  // null if the object has none
+    void (*on_attempt)(void*, const delivery_record&) noexcept;  // null if the object has no such function
+    void (*on_activity)(void*, const activity&) noexcept;  // null if the object has no such function
 };
 
 template <class T>
@@ -179,12 +180,12 @@ struct calls_of_observer {
 
 }  // namespace detail
 
-/// Refers to an `observer` of any class, which must outlive it, or to none, as for `no_observer`. Thread rule and errors: those of the
-/// contract.
+/// A reference to an `observer`None of any class, or to no object, such as a `no_observer`. The object must outlive the reference. The
+/// contract states the thread rule and the errors.
 class observer_ref : public detail::reference<detail::observer_calls> {
 public:
     observer_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, observer_ref>
     observer_ref(T& object) noexcept {
@@ -200,7 +201,8 @@ public:
         }
     }
 
-    /// The functions of `observer`. Without an observer they do nothing, as do those that the observer does not have.
+    /// Each calls the object's function of this name. Without an observer, or if the observer does not have the function, the call does
+    /// nothing.
     void on_request(const request_record& record) const noexcept {
         if (calls_ != nullptr) calls_->on_request(object_, record);
     }

@@ -12,7 +12,7 @@
 
 namespace tollgate::inline v0 {
 
-/// Writes a delivery's HTTP request: its body, and the header fields that describe and sign it.
+/// Writes a delivery's HTTP request: its body, and the header fields that describe and sign the body.
 ///
 /// Thread rule: called from many threads at once. Must not block.
 ///
@@ -28,9 +28,8 @@ namespace tollgate::inline v0 {
 template <class F>
 concept payload_format = requires(const F& f, const due_delivery& sent, instant now, http::field_block& fields,
                                   std::string& body) {
-    // Called for each attempt, with the time of the attempt; `fields` and `body` are empty at first. The body must be
-    // the same for each attempt. The client adds Host, Content-Length, Connection and User-Agent. After an error the
-    // delivery is given up.
+    // Called for each attempt, with the time of the attempt; `fields` and `body` are empty at first. The body must be the same for each
+    // attempt. The HTTP client adds Host, Content-Length, Connection and User-Agent. After an error the delivery is given up.
     { f.write(sent, now, fields, body) } -> std::same_as<result<void>>;
 };
 
@@ -51,11 +50,12 @@ struct calls_of_payload_format {
 
 }  // namespace detail
 
-/// Refers to a `payload_format` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `payload_format`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class payload_format_ref : public detail::reference<detail::payload_format_calls> {
 public:
     payload_format_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, payload_format_ref>
     payload_format_ref(T& object) noexcept {
@@ -63,7 +63,7 @@ public:
         if constexpr (payload_format<T>) refer_to(object, detail::calls_of_payload_format<T>::table);
     }
 
-    /// The functions of `payload_format`.
+    /// Each calls the object's function of this name; see `payload_format`.
     [[nodiscard]] result<void> write(const due_delivery& sent, instant now, http::field_block& fields, std::string& body) const {
         return calls_->write(object_, sent, now, fields, body);
     }

@@ -19,13 +19,12 @@ namespace tollgate::inline v0 {
 
 /// Counts requests and decides which are admitted.
 ///
-/// Thread rule: both functions may be called from many threads at once; simultaneous requests are admitted exactly as
-/// often as the quota allows. Never throws: a limiter that cannot count, for example because its server is down,
-/// decides by itself whether to admit.
+/// Thread rule: both functions may be called from many threads at once. Of simultaneous requests, exactly as many are admitted as the quota
+/// allows. Nothing is thrown: a limiter that cannot count, for example because its server is down, decides by itself to admit or to refuse.
 ///
-/// Blocking: allowed, unless it declares `static constexpr bool blocking = false`; see `may_block`. If it can often decide without
-/// waiting, it may also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return
-/// `std::optional<limit_decision>`, empty (with nothing counted) where `take` and `peek` would wait.
+/// Blocking: allowed. A limiter that does not block declares `static constexpr bool blocking = false`; see `may_block`. A limiter that can
+/// often decide without waiting may also have `try_take` and `try_peek` with the arguments of `take` and `peek`. They return
+/// `std::optional<limit_decision>`, which is empty (with nothing counted) where `take` and `peek` would wait.
 ///
 /// A limiter with a member `windows_of` chooses the windows of each request: `request_limiter`.
 ///
@@ -43,17 +42,17 @@ namespace tollgate::inline v0 {
 ///     };
 template <class L>
 concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed, instant now) {
-    // Counts one request against `key` if `allowed` permits it; a refused request is not counted. `allowed` is the
-    // current quota: a changed one applies at once. `now` may go backwards.
+    // Counts a request against `key` if `allowed` permits it; a refused request is not counted. `allowed` is the current quota: a changed
+    // quota applies at once. `now` may go backwards.
     { l.take(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
-    // What `take` would return for the next request, except that `remaining` is what is left now; counts nothing.
+    // Returns the decision that `take` would return for the next request, except that `remaining` is the present number. Counts nothing.
     { l.peek(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
 };
 
-/// What a `request_limiter` knows about a request of the API. Views: valid during the call.
+/// The properties of an API request that a `request_limiter` can use. The views are valid during the call.
 struct limited_request {
-    limit_key key;                         ///< what the request counts against by default: the user, or the client's address
-    quota allowed;                         ///< the default: the user's own quota, or the one of the settings
+    limit_key key;                         ///< the key under which the request counts by default: the user, or the client's address
+    quota allowed;                         ///< the default quota: the user's own, or the quota of the settings
     std::string_view route;                ///< the pattern, such as `/{service}/accounts`; empty for a path without a route
     http::method method{};
     const tollgate::caller* caller = nullptr;  ///< null without valid credentials; names user, scopes and OAuth application
@@ -61,20 +60,20 @@ struct limited_request {
     instant now{};
 };
 
-/// One window of a request.
+/// A window in which a request counts.
 struct limit_window {
     limit_key key = limit_key::of(ip_address{});
     quota allowed{};
 };
 
-/// The windows that a request counts in: none to four.
+/// The windows in which a request counts: none to four.
 class limit_windows {
 public:
     static constexpr std::size_t count_max = 4;  // in a shared limiter, each is a round trip
 
-    /// None: the request is admitted and not counted.
+    /// Constructs an empty list: the request is admitted and not counted.
     constexpr limit_windows() noexcept = default;
-    /// These: `return {{request.key, request.allowed}, {request.key.in("exports"), {10, minutes{1}}}};`
+    /// Constructs a list of one to four windows: `return {{request.key, request.allowed}, {request.key.in("exports"), {10, minutes{1}}}};`
     constexpr limit_windows(limit_window first) noexcept : all_{first}, count_{1} {}
     constexpr limit_windows(limit_window first, limit_window second) noexcept : all_{first, second}, count_{2} {}
     constexpr limit_windows(limit_window first, limit_window second, limit_window third) noexcept
@@ -82,7 +81,7 @@ public:
     constexpr limit_windows(limit_window first, limit_window second, limit_window third, limit_window fourth) noexcept
         : all_{first, second, third, fourth}, count_{4} {}
 
-    /// Adds one. Returns false and changes nothing if there are `count_max`.
+    /// Adds a window. Returns false and changes nothing if there are `count_max` windows.
     constexpr bool add(const limit_window& one) noexcept {
         if (count_ == count_max) return false;
         all_[count_++] = one;
@@ -99,11 +98,11 @@ private:
     std::size_t count_ = 0;
 };
 
-/// A `rate_limiter` that sees each request of the API, and names the windows in which it counts.
+/// A `rate_limiter` that receives each request of the API and chooses the windows in which the request counts.
 ///
-/// A request is admitted, and counts in all its windows, if each has capacity left; otherwise it counts in none and gets a 429.
-/// (Of requests that compete for the last unit of one window, a refused one may have been counted in another.) A 429 has the fields of the
-/// window that refuses for the longest time; any other response has those of the window with the fewest requests left.
+/// A request is admitted, and counts in all its windows, if each has capacity left; otherwise it counts in none and gets a 429. (Of
+/// requests that compete for the last unit of a window, a refused request may have been counted in another window.) A 429 has the fields of
+/// the window that refuses for the longest time; any other response has the fields of the window with the fewest requests left.
 ///
 /// Exemplar (`minutes` is std::chrono's):
 ///
@@ -118,8 +117,8 @@ private:
 ///     };
 template <class L>
 concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& request) {
-    // The windows of this request. Called from many threads at once, and twice for some requests: on the thread that read the request, and
-    // again on a worker if counting has to wait. Both calls must return the same windows. Never waits.
+    // Returns the windows of this request. Called from many threads at once, and twice for some requests: on the thread that read the
+    // request, and again on a worker if counting has to wait. Both calls must return the same windows. Never waits.
     { l.windows_of(request) } noexcept -> std::same_as<limit_windows>;
 };
 
@@ -128,9 +127,11 @@ namespace detail {
 struct rate_limiter_calls {
     limit_decision (*take)(void*, const limit_key&, const quota&, instant) noexcept;
     limit_decision (*peek)(void*, const limit_key&, const quota&, instant) noexcept;
-    std::optional<limit_decision> (*try_take)(void*, const limit_key&, const quota&, instant) noexcept;  // null if the object has none
-    std::optional<limit_decision> (*try_peek)(void*, const limit_key&, const quota&, instant) noexcept;  // null if the object has none
-    limit_windows (*windows_of)(void*, const limited_request&) noexcept;  // null if the object has none
+    // null if the object has no such function
+    std::optional<limit_decision> (*try_take)(void*, const limit_key&, const quota&, instant) noexcept;
+    // null if the object has no such function
+    std::optional<limit_decision> (*try_peek)(void*, const limit_key&, const quota&, instant) noexcept;
+    limit_windows (*windows_of)(void*, const limited_request&) noexcept;  // null if the object has no such function
 };
 
 template <class T>
@@ -166,11 +167,12 @@ struct calls_of_rate_limiter {
 
 }  // namespace detail
 
-/// Refers to a `rate_limiter` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `rate_limiter`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class rate_limiter_ref : public detail::reference<detail::rate_limiter_calls> {
 public:
     rate_limiter_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, rate_limiter_ref>
     rate_limiter_ref(T& object) noexcept {
@@ -194,7 +196,7 @@ public:
         }
     }
 
-    /// The functions of `rate_limiter`.
+    /// Each calls the object's function of this name; see `rate_limiter`.
     [[nodiscard]] limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         return calls_->take(object_, key, allowed, now);
     }
@@ -202,7 +204,7 @@ public:
         return calls_->peek(object_, key, allowed, now);
     }
 
-    /// What `take` and `peek` return if they decide without waiting; otherwise empty, and nothing is counted.
+    /// Returns the decision of `take` or `peek` if it is possible without waiting. Otherwise returns an empty optional and counts nothing.
     [[nodiscard]] std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         if (!may_block()) return take(key, allowed, now);
         if (calls_->try_take == nullptr) return std::nullopt;
@@ -214,9 +216,9 @@ public:
         return calls_->try_peek(object_, key, allowed, now);
     }
 
-    /// Whether the limiter is a `request_limiter`.
+    /// Returns true if the object is a `request_limiter`.
     [[nodiscard]] bool chooses_windows() const noexcept { return calls_->windows_of != nullptr; }
-    /// Precondition: chooses_windows().
+    /// Calls the object's function of this name. Precondition: chooses_windows().
     [[nodiscard]] limit_windows windows_of(const limited_request& request) const noexcept {
         return calls_->windows_of(object_, request);
     }

@@ -15,20 +15,20 @@
 
 namespace tollgate::inline v0 {
 
-/// One row of a route table: `/{service}/{account}/hooks` has a literal segment and two parameters. Has static storage.
+/// A row of a route table: `/{service}/{account}/hooks` has a literal segment and two parameters. The text has static storage.
 struct route_pattern {
     http::method method;
     std::string_view path;  ///< begins with `/`; below the base URL's path
 };
 
-/// A set of methods, as `Allow` lists them.
+/// A set of methods, for the field `Allow`.
 class method_set {
 public:
-    /// Adds a method; adding it twice changes nothing.
+    /// Adds a method. Adding a method twice changes nothing.
     constexpr void add(http::method m) noexcept { bits_ |= bit(m); }
-    /// Whether the method is in the set.
+    /// Returns true if the method is in the set.
     [[nodiscard]] constexpr bool contains(http::method m) const noexcept { return (bits_ & bit(m)) != 0; }
-    /// Whether no method is in the set.
+    /// Returns true if no method is in the set.
     [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
 
 private:
@@ -38,15 +38,15 @@ private:
     std::uint16_t bits_ = 0;
 };
 
-/// The path segment that a parameter of a route captured, as a view. It has no initial value, so that a lookup, which usually captures few,
-/// does not first initialize all of them.
+/// A path segment that a parameter of a route captured, as a view. It has no initial value, so that a lookup, which usually captures few
+/// segments, does not first initialize all of them.
 class path_capture {
 public:
     path_capture() = default;
     /// Captures this segment.
     constexpr path_capture(std::string_view segment) noexcept : text_{segment.data()}, bytes_{segment.size()} {}
 
-    /// The segment, as sent.
+    /// Returns the segment as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {text_, bytes_}; }
     constexpr operator std::string_view() const noexcept { return view(); }
 
@@ -59,12 +59,13 @@ private:
 struct route_match {
     enum class kind : std::uint8_t { unknown_path, other_method, found };
 
-    /// Whether the path and the method are known.
+    /// The kind of the match.
     kind result = kind::unknown_path;
     std::uint16_t route = 0;      ///< found: the row of the table; other_method: the most literal row that matches the path
     std::uint8_t captured = 0;    ///< found, other_method: the number of the route's parameters
     method_set allowed;           ///< other_method: the methods that the path supports
-    std::array<path_capture, limits::path_parameters_max> captures;  ///< left to right; the first `captured` have a value
+    std::array<path_capture, limits::path_parameters_max> captures;  ///< captures from left to right; the first `captured` elements have a
+                                                                     ///< value
 };
 
 /// Finds the route for a method and a path.
@@ -75,8 +76,8 @@ concept router = requires(R& building, const R& built, std::span<const route_pat
                           std::string_view path) {
     // Called once with the whole table, before any `find`. A literal segment takes precedence over a parameter.
     building.build(patterns);
-    // `path` is relative to the base URL's path, as sent, not decoded. An empty segment, a percent sign or a dot
-    // segment never matches. HEAD is looked up as GET. Called from many threads at once.
+    // Returns the route for a method and a path. `path` is relative to the base URL's path, as sent, not decoded. An empty segment, a
+    // percent sign or a dot segment never matches. HEAD is looked up as GET. Called from many threads at once.
     { built.find(m, path) } noexcept -> std::same_as<route_match>;
 };
 
@@ -97,11 +98,12 @@ struct calls_of_router {
 
 }  // namespace detail
 
-/// Refers to a `router` that has been built of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `router` that has been built of any class, or to no object. The object must outlive the reference. The contract states
+/// the thread rule and the errors.
 class router_ref : public detail::reference<detail::router_calls> {
 public:
     router_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, router_ref>
     router_ref(T& object) noexcept {
@@ -109,7 +111,7 @@ public:
         if constexpr (router<T>) refer_to(object, detail::calls_of_router<T>::table);
     }
 
-    /// The functions of `router`.
+    /// Each calls the object's function of this name; see `router`.
     [[nodiscard]] route_match find(http::method method, std::string_view path) const noexcept {
         return calls_->find(object_, method, path);
     }

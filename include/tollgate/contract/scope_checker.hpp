@@ -21,7 +21,7 @@ namespace tollgate::inline v0 {
 ///     };
 template <class C>
 concept scope_checker = requires(const C& c, const scope_set& granted, std::string_view required) {
-    // `required` is one scope. Called from many threads at once.
+    // Returns true if `granted` covers `required`, which is a single scope. Called from many threads at once.
     { c.covers(granted, required) } noexcept -> std::same_as<bool>;
 };
 
@@ -42,11 +42,12 @@ struct calls_of_scope_checker {
 
 }  // namespace detail
 
-/// Refers to a `scope_checker` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `scope_checker`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class scope_checker_ref : public detail::reference<detail::scope_checker_calls> {
 public:
     scope_checker_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, scope_checker_ref>
     scope_checker_ref(T& object) noexcept {
@@ -54,7 +55,7 @@ public:
         if constexpr (scope_checker<T>) refer_to(object, detail::calls_of_scope_checker<T>::table);
     }
 
-    /// The functions of `scope_checker`.
+    /// Each calls the object's function of this name; see `scope_checker`.
     [[nodiscard]] bool covers(const scope_set& granted, std::string_view required) const noexcept {
         return calls_->covers(object_, granted, required);
     }

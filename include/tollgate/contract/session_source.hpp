@@ -22,15 +22,15 @@
 
 namespace tollgate::inline v0 {
 
-/// A submitted sign-in form and the client's address. Views: valid during the call.
+/// A submitted sign-in form and the client's address. The views are valid during the call.
 struct sign_in_attempt {
     std::string_view login;  ///< without blanks around it, as `trim_login` returns it
     std::string_view password;
-    ip_address client;  ///< behind trusted proxies, the client that they name
-    bool is_known_browser = false;  ///< has signed in with this login before
+    ip_address client;  ///< the client's address; behind trusted proxies, the address that they report
+    bool is_known_browser = false;  ///< true if the browser has signed in with this login before
 };
 
-/// A password that matched. The version is empty if the password source is not a `versioned_password_source`.
+/// The result of a password check that succeeded. The version is empty if the password source is not a `versioned_password_source`.
 struct checked_password {
     user_id user;
     std::string version = {};
@@ -38,27 +38,26 @@ struct checked_password {
 
 /// Checks a login and its password. Only the built-in sign-in page needs it.
 ///
-/// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
-/// Errors: an `error` if the password could not be checked, including unavailable if too many checks are running;
-/// never throws.
+/// Thread rule: callable from many threads at once. Blocking: allowed, and usual; see `may_block`. Errors: an `error` if the password could
+/// not be checked, including unavailable if too many checks are running; nothing is thrown.
 ///
-/// If a source also has `check_password(const sign_in_attempt&)`, that is called instead, so that it can share its capacity fairly between
-/// clients. If it is an `active_user_source`, the sessions of disabled and deleted users end at once.
+/// If a source also has `check_password(const sign_in_attempt&)`, the library calls that function instead, so that the source can share its
+/// capacity fairly between clients. If a source is an `active_user_source`, the sessions of disabled and deleted users end at once.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
-    // The user, or empty if login or password is wrong. Must take as long for an unknown login as for a wrong password.
+    // Returns the user, or an empty optional if login or password is wrong. Must take as long for an unknown login as for a wrong password.
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
-/// Tells which users are disabled or deleted. Optional for password and session sources.
+/// Reports users who are disabled or deleted. Optional for password and session sources.
 template <class T>
 concept active_user_source = requires(T& t, user_id user) {
-    // Whether the user may use their sessions and tokens.
+    // Returns true if the user may use their sessions and tokens.
     { t.is_active(user) } -> std::same_as<result<bool>>;
 };
 
-/// A password source that says which version of the password it compared. Optional: with it, a sign-in with the old
-/// password that overlaps with a change leaves no session, and the second of two simultaneous changes is refused.
+/// A password source that returns the version of the password with which it compared. Optional: with it, a sign-in with the old password
+/// that overlaps with a change leaves no session, and the second of two simultaneous changes is refused.
 ///
 /// Exemplar:
 ///
@@ -92,29 +91,28 @@ concept active_user_source = requires(T& t, user_id user) {
 ///     };
 template <class P>
 concept versioned_password_source = password_source<P> && requires(P& p, const sign_in_attempt& attempt, std::string_view login) {
-    // Like check_password(login, password), but also returns the version of the password that matched: a text that is
-    // different after each change, for instance the hash. It is neither stored nor shown.
+    // Like check_password(login, password), but also returns the version of the password that matched: a text that is different after each
+    // change, for instance the hash. The library neither stores nor displays it.
     { p.check_password(attempt) } -> std::same_as<result<std::optional<checked_password>>>;
-    // The version of this login's password now; empty if there is no such user.
+    // Returns the present version of this login's password, or an empty text if there is no such user.
     { p.password_version(login) } -> std::same_as<result<std::string>>;
 };
 
 /// A password source whose users can change their passwords. Optional: with it `cookie_sessions` is a `password_changer`.
 template <class P>
 concept password_store = password_source<P> && requires(P& p, const checked_password& current, std::string_view password) {
-    // Sets the user's password, which has at least `limits::password_characters_min` characters, and at most `limits::password_bytes_max`
-    // bytes, and is not one of `is_common_password`. A source should bring passwords into Unicode's form NFC before it hashes them, here
-    // and in check_password: keyboards send the same letter in different forms. not_found if there is no such user. conflict, and nothing
-    // is changed, if the source has versions and `current` is not the current one.
+    // Sets the user's password, which has at least `limits::password_characters_min` characters and at most `limits::password_bytes_max`
+    // bytes, and is not an `is_common_password`. A source should convert passwords to Unicode's form NFC before it hashes them, here and in
+    // check_password, because keyboards send the same letter in different forms. error_kind::not_found if there is no such user.
+    // error_kind::conflict, with nothing changed, if the source has versions and `current` is not the current version.
     { p.set_password(current, password) } -> std::same_as<result<void>>;
 };
 
-/// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
-/// is an `active_user_source`, token introspection and the token endpoint call its `is_active`: disabled users get no
-/// tokens.
+/// Finds the session of a request. Implement it for the sessions of your site; `cookie_sessions` stores sessions of its own. If the class
+/// is an `active_user_source`, token introspection and the token endpoint call its `is_active`: disabled users get no tokens.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
-/// Errors: an `error`; never throws.
+/// Thread rule: callable from many threads at once. Blocking: allowed. A class that does not block declares `static constexpr bool blocking
+/// = false`; see `may_block`. Errors: an `error`; nothing is thrown.
 ///
 /// Exemplar:
 ///
@@ -130,135 +128,133 @@ concept password_store = password_source<P> && requires(P& p, const checked_pass
 ///     };
 template <class S>
 concept session_source = requires(S& s, const http::request& request, instant now, std::string_view return_to) {
-    // The session of this request, if any.
+    // Returns the session of this request, or an empty optional if there is none.
     { s.session_of(request, now) } -> std::same_as<result<std::optional<session>>>;
-    // Where to send a user who is not signed in, so that they return to `return_to`, a path and query of this site.
-    // Visible ASCII, without a fragment. An authorization page appends two query parameters if the application sent them: `prompt`
-    // (login, select_account or both) asks for the form although there is a session, `login_hint` is a login for the form.
+    // Returns the URL for a user who is not signed in, from which they return to `return_to`, a path and query of this site. The URL is
+    // visible ASCII without a fragment. An authorization page appends two query parameters if the application sent them: `prompt` (login,
+    // select_account or both) asks for the form although there is a session, and `login_hint` is a login for the form.
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
 };
 
 /// The result of an attempt to sign in.
 enum class sign_in_result : std::uint8_t {
     signed_in,
-    refused,  ///< unknown login or wrong password; clients are not told which
+    refused,  ///< unknown login or wrong password; clients cannot distinguish the two
     throttled,  ///< too many failures; the password was not checked
 };
 
-/// The result, with its session or waiting time.
+/// The result of an attempt to sign in, with the session or the waiting time.
 struct sign_in_response {
     sign_in_result result = sign_in_result::refused;
     std::optional<tollgate::session> session;  ///< the new session, if signed in
-    seconds retry_after{};  ///< if throttled: the time to wait; at least 1
+    seconds retry_after{};  ///< the time to wait, at least 1 s, if throttled
 };
 
-/// A session source with sign-in and sign-out, for the built-in sign-in pages. `cookie_sessions` is one. If your site
-/// has a sign-in page, a `session_source` is enough: its `sign_in_url` leads to that page.
+/// A session source with sign-in and sign-out, for the built-in sign-in pages, such as `cookie_sessions`. If your site has a sign-in page,
+/// a `session_source` is enough: its `sign_in_url` is the URL of that page.
 ///
-/// Thread rule and errors: as for `session_source`. Blocking: `sign_in` computes a slow password hash, so it is called
-/// on a worker thread even if `blocking` is false.
+/// Thread rule and errors: as for `session_source`. Blocking: `sign_in` computes a slow password hash, so the library calls it on a worker
+/// thread even if `blocking` is false.
 template <class S>
 concept sign_in_source = session_source<S> && requires(S& s, const http::request& request, const sign_in_attempt& attempt,
                                                        instant now, http::response& response) {
-    // Checks the password, ends the session that the request came with, if any, and starts a new one, whose Set-Cookie
-    // is added to `response`. Adds nothing to `response` unless the result is `signed_in`. The calling code has checked
-    // that the form came from this site.
+    // Checks the password, ends the session of the request, if any, and starts a new session, whose Set-Cookie is added to `response`. Adds
+    // nothing to `response` unless the result is `signed_in`. The calling code has checked that this site sent the form.
     { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_response>>;
-    // Ends the session that the request came with, if any, and clears the cookie.
+    // Ends the session of the request, if any, and clears the cookie.
     { s.sign_out(request, now, response) } -> std::same_as<result<void>>;
 };
 
-/// A session source that lists the sessions of its users and ends them. Optional: with it `account_pages` has a page where a
-/// user signs out elsewhere. `cookie_sessions` is one.
+/// A session source that lists the sessions of its users and ends them, such as `cookie_sessions`. Optional: with it `account_pages` has a
+/// page where a user signs out elsewhere.
 ///
 /// Thread rule, blocking and errors: as for `session_source`.
 template <class S>
 concept session_manager = session_source<S> && requires(S& s, const http::request& request, const session& session, std::string_view id,
                                                         instant now) {
-    // The sessions of this user, most recently used first, including the request's.
+    // Returns the sessions of this user, most recently used first, including the session of the request.
     { s.sessions_of(request, session, now) } -> std::same_as<result<std::vector<listed_session>>>;
-    // Ends the session of this user with this `listed_session::id`; returns whether there was one.
+    // Ends the session of this user with this `listed_session::id`. Returns true if there was such a session.
     { s.end_session(session, id) } -> std::same_as<result<bool>>;
-    // Ends all sessions of this user except that of the request.
+    // Ends all sessions of this user except the session of the request.
     { s.end_other_sessions(request, session) } -> std::same_as<result<void>>;
 };
 
-/// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
+/// A new password for a signed-in user, who must enter the current password. The views are valid during the call.
 struct password_change {
     std::string_view current;
-    /// At least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes, not `is_common_password`.
+    /// The new password: at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes, and not an
+    /// `is_common_password`.
     std::string_view new_password;
-    ip_address client;              ///< behind trusted proxies, the client that they name
+    ip_address client;              ///< the client's address; behind trusted proxies, the address that they report
 };
 
 /// The result of a password change.
 struct password_change_response {
     enum class outcome : std::uint8_t {
         changed,
-        repeated,   ///< the same submission has changed it just before
+        repeated,   ///< the same submission has just changed the password
         refused,    ///< the current password is wrong
         throttled,  ///< too many failures; the password was not checked
     };
-    outcome result = outcome::refused;  ///< what became of the change
-    seconds retry_after{};  ///< if throttled: the time to wait; at least 1
+    outcome result = outcome::refused;  ///< the result of the change
+    seconds retry_after{};  ///< the time to wait, at least 1 s, if throttled
 };
 
-/// A session source that changes passwords. Optional: with it, `account_pages` has a form for this. `cookie_sessions`
-/// is one if its passwords are a `password_store`.
+/// A session source that changes passwords. Optional: with it, `account_pages` has a form for changing the password. `cookie_sessions` is a
+/// `password_changer` if its passwords are a `password_store`.
 ///
-/// Thread rule and errors: as for `session_source`. Blocking: it computes slow password hashes, so it is called on a
+/// Thread rule and errors: as for `session_source`. Blocking: the function computes slow password hashes, so the library calls it on a
 /// worker thread even if `blocking` is false.
 template <class S>
 concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& session,
                                                          const password_change& change, instant now,
                                                          http::response& response) {
-    // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of the user,
-    // because any of them may be an attacker's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing to `response`
-    // unless the result is `changed` or `repeated`.
+    // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new password. Ends all sessions of the
+    // user, because any of them may be an attacker's, and starts a new session, whose Set-Cookie is added to `response`. Adds nothing to
+    // `response` unless the result is `changed` or `repeated`.
     { s.change_password(request, session, change, now, response) } -> std::same_as<result<password_change_response>>;
 };
 
-/// A password changer that recognizes a change that is submitted again (double click, reload), although the change has ended the session
-/// of the form. Optional. `cookie_sessions` is one if it is a `password_changer`.
+/// A password changer that recognizes a change that is submitted again (double click, reload), although the change has ended the session of
+/// the form. Optional. `cookie_sessions` satisfies it if it is a `password_changer`.
 ///
 /// Thread rule, blocking and errors: as for `session_source`.
 template <class S>
 concept repeated_change_source = password_changer<S> && requires(S& s, const http::request& request, instant now,
                                                                http::response& response) {
-    // Whether this request, a form with the same cookie and the same bytes, has changed the password at most a minute ago. If so, adds the
-    // Set-Cookie of the session that the change started, unless the request has it. Called for forms whose session has ended, and for
-    // those with the token of another session.
+    // Returns true if this request, a form with the same cookie and the same bytes, has changed the password at most a minute ago. If so,
+    // adds the Set-Cookie of the session that the change started, unless the request has that cookie. Called for forms whose session has
+    // ended, and for forms with the token of another session.
     { s.find_repeated_change(request, now, response) } -> std::same_as<result<bool>>;
 };
 
 /// Stores sessions. Only `cookie_sessions` needs it.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed, unless the store declares
-/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; never throws.
+/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares `static constexpr bool blocking
+/// = false`; see `may_block`. Errors: an `error`; nothing is thrown.
 ///
-/// One user cannot fill a store by signing in repeatedly: beyond `limits::sessions_per_user_max` sessions of one user,
-/// a store may delete the least recently used; the stores of this library do.
+/// A user cannot fill a store by signing in repeatedly: beyond `limits::sessions_per_user_max` sessions of one user, a store may delete the
+/// least recently used sessions. The stores of this library do.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept session_store = requires(S& s, const stored_session& session, const digest& cookie, const std::optional<digest>& except,
                                  user_id user, instant now, instant created_before, instant seen_before, std::size_t rows_max) {
-    // error_kind::conflict if the digest exists.
+    // Stores a session. error_kind::conflict if the digest exists.
     { s.create_session(session) } -> std::same_as<result<void>>;
-    // Empty if there is none.
+    // Returns the session with this digest of its cookie, or an empty optional if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
-    // Sets the time of the session's last use to `now`, even if that is earlier than before: the clock may have been set back. Not an error
-    // if the session does not exist.
+    // Sets the time of the session's last use to `now`, even if that is earlier than the stored time: the clock may have been set back.
+    // Succeeds if the session does not exist.
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
-    // Ends a session, which is invalid as soon as this returns; returns whether there was one.
+    // Ends a session, which is invalid as soon as the call returns. Returns true if there was such a session.
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
-    // The user's sessions, most recently used first; none if there is no such user. Expired ones are listed until a
-    // sweep.
+    // Returns the user's sessions, most recently used first; none if there is no such user. Expired sessions are listed until a sweep.
     { s.sessions_of(user) } -> std::same_as<result<std::vector<stored_session>>>;
-    // Ends all sessions of one user except `except`, for instance after a password change.
+    // Ends all sessions of a user except `except`, for instance after a password change.
     { s.end_sessions_of(user, except) } -> std::same_as<result<void>>;
-    // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`; returns
-    // how many.
+    // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`, and returns their number.
     { s.sweep_sessions(created_before, seen_before, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -329,11 +325,12 @@ struct calls_of_session_source {
 
 }  // namespace detail
 
-/// Refers to a `session_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `session_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class session_source_ref : public detail::reference<detail::session_source_calls> {
 public:
     session_source_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, session_source_ref>
     session_source_ref(T& object) noexcept {
@@ -346,20 +343,20 @@ public:
         }
     }
 
-    /// The functions of `session_source`.
+    /// Each calls the object's function of this name; see `session_source`.
     [[nodiscard]] result<std::optional<session>> session_of(const http::request& request, instant now) const {
         return calls_->session_of(object_, request, now);
     }
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return calls_->sign_in_url(object_, return_to); }
 
-    /// Whether the sessions are an `active_user_source`.
+    /// Returns true if the object is an `active_user_source`.
     [[nodiscard]] bool knows_active_users() const noexcept { return calls_->is_active != nullptr; }
-    /// Precondition: knows_active_users().
+    /// Calls the object's function of this name. Precondition: knows_active_users().
     [[nodiscard]] result<bool> is_active(user_id user) const { return calls_->is_active(object_, user); }
 
-    /// Whether the sessions are a `sign_in_source`.
+    /// Returns true if the object is a `sign_in_source`.
     [[nodiscard]] bool signs_in() const noexcept { return calls_->sign_in != nullptr; }
-    /// Precondition: signs_in().
+    /// Calls the object's function of this name. Precondition: signs_in().
     [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, const sign_in_attempt& attempt, instant now,
                                                    http::response& response) const {
         return calls_->sign_in(object_, request, attempt, now, response);
@@ -368,9 +365,9 @@ public:
         return calls_->sign_out(object_, request, now, response);
     }
 
-    /// Whether the sessions are a `session_manager`.
+    /// Returns true if the object is a `session_manager`.
     [[nodiscard]] bool lists_sessions() const noexcept { return calls_->sessions_of != nullptr; }
-    /// Precondition: lists_sessions().
+    /// Calls the object's function of this name. Precondition: lists_sessions().
     [[nodiscard]] result<std::vector<listed_session>> sessions_of(const http::request& request, const session& current, instant now) const {
         return calls_->sessions_of(object_, request, current, now);
     }
@@ -381,18 +378,18 @@ public:
         return calls_->end_other_sessions(object_, request, current);
     }
 
-    /// Whether the sessions are a `password_changer`.
+    /// Returns true if the object is a `password_changer`.
     [[nodiscard]] bool changes_passwords() const noexcept { return calls_->change_password != nullptr; }
-    /// Precondition: changes_passwords().
+    /// Calls the object's function of this name. Precondition: changes_passwords().
     [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& current,
                                                                    const password_change& change, instant now,
                                                                    http::response& response) const {
         return calls_->change_password(object_, request, current, change, now, response);
     }
 
-    /// Whether the sessions are a `repeated_change_source`.
+    /// Returns true if the object is a `repeated_change_source`.
     [[nodiscard]] bool finds_repeated_changes() const noexcept { return calls_->find_repeated_change != nullptr; }
-    /// Precondition: finds_repeated_changes().
+    /// Calls the object's function of this name. Precondition: finds_repeated_changes().
     [[nodiscard]] result<bool> find_repeated_change(const http::request& request, instant now, http::response& response) const {
         return calls_->find_repeated_change(object_, request, now, response);
     }
@@ -434,11 +431,12 @@ struct calls_of_session_store {
 
 }  // namespace detail
 
-/// Refers to a `session_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `session_store`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class session_store_ref : public detail::reference<detail::session_store_calls> {
 public:
     session_store_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, session_store_ref>
     session_store_ref(T& object) noexcept {
@@ -446,7 +444,7 @@ public:
         if constexpr (session_store<T>) refer_to(object, detail::calls_of_session_store<T>::table);
     }
 
-    /// The functions of `session_store`.
+    /// Each calls the object's function of this name; see `session_store`.
     [[nodiscard]] result<void> create_session(const stored_session& created) const { return calls_->create_session(object_, created); }
     [[nodiscard]] result<std::optional<stored_session>> find_session(const digest& cookie) const {
         return calls_->find_session(object_, cookie);

@@ -13,7 +13,7 @@
 
 namespace tollgate::inline v0 {
 
-/// Provides the current time. Handlers get the time only from here, so that tests can set it.
+/// Provides the current time. Handlers get the time only from a time source, so that tests can set it.
 ///
 /// Exemplar:
 ///
@@ -22,14 +22,13 @@ namespace tollgate::inline v0 {
 ///     };
 template <class C>
 concept time_source = requires(const C& c) {
-    // UTC. Called from many threads at once, at the start of each request, or once for all requests that the server answers in one pass
-    // without waiting. May go backwards, as system clocks do.
+    // Returns the time in UTC. Called from many threads at once, at the start of each request, or once for all requests that the server
+    // answers in one pass without waiting. The time may go backwards, as that of system clocks does.
     { c.now() } noexcept -> std::same_as<instant>;
 };
 
-/// Reads the clock to measure a duration, the difference of two readings: `clock.steady_now()` if the clock has that
-/// member (it returns std::chrono::nanoseconds, is noexcept and never goes backwards), otherwise `now()`, to the
-/// millisecond.
+/// Reads the clock to measure a duration, which is the difference of two readings. Returns `clock.steady_now()` if the clock has that
+/// member (it returns std::chrono::nanoseconds, is noexcept and never goes backwards), otherwise `now()`, to the millisecond.
 template <time_source C>
 [[nodiscard]] std::chrono::nanoseconds steady_now(const C& clock) noexcept {
     if constexpr (requires { { clock.steady_now() } noexcept -> std::same_as<std::chrono::nanoseconds>; })
@@ -37,7 +36,7 @@ template <time_source C>
     else return clock.now().time_since_epoch();
 }
 
-/// Provides unpredictable random bytes. Every secret is made from them.
+/// Provides unpredictable random bytes, from which every secret is created.
 ///
 /// Exemplar:
 ///
@@ -49,8 +48,8 @@ template <time_source C>
 ///     };
 template <class R>
 concept random_source = requires(const R& r, std::span<std::byte> bytes) {
-    // Fills `bytes` completely, or returns false: then the request fails with 500 and no weak secret is created. Called
-    // from many threads at once.
+    // Fills `bytes` completely, or returns false: then the request fails with 500 and no weak secret is created. Called from many threads
+    // at once.
     { r.fill(bytes) } noexcept -> std::same_as<bool>;
 };
 
@@ -72,11 +71,12 @@ struct calls_of_time_source {
 
 }  // namespace detail
 
-/// Refers to a `time_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `time_source`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class time_source_ref : public detail::reference<detail::time_source_calls> {
 public:
     time_source_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, time_source_ref>
     time_source_ref(T& object) noexcept {
@@ -90,7 +90,7 @@ public:
         }
     }
 
-    /// The functions of `time_source`.
+    /// Each calls the object's function of this name; see `time_source`.
     [[nodiscard]] instant now() const noexcept { return calls_->now(object_); }
     /// Reads the clock to measure a duration; see `tollgate::steady_now`.
     [[nodiscard]] std::chrono::nanoseconds steady_now() const noexcept { return calls_->steady_now(object_); }
@@ -111,11 +111,12 @@ struct calls_of_random_source {
 
 }  // namespace detail
 
-/// Refers to a `random_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `random_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class random_source_ref : public detail::reference<detail::random_source_calls> {
 public:
     random_source_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, random_source_ref>
     random_source_ref(T& object) noexcept {
@@ -123,7 +124,7 @@ public:
         if constexpr (random_source<T>) refer_to(object, detail::calls_of_random_source<T>::table);
     }
 
-    /// The functions of `random_source`.
+    /// Each calls the object's function of this name; see `random_source`.
     [[nodiscard]] bool fill(std::span<std::byte> bytes) const noexcept { return calls_->fill(object_, bytes); }
 };
 

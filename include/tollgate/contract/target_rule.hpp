@@ -11,8 +11,8 @@
 
 namespace tollgate::inline v0 {
 
-/// Decides where webhooks may go. Without such a rule, anyone who can create a hook can send requests into the server's
-/// private network.
+/// Decides where webhooks may be sent. Without such a rule, anyone who can create a hook can send requests into the server's private
+/// network.
 ///
 /// Thread rule: both functions may be called from many threads at once. Neither blocks or resolves names.
 ///
@@ -27,11 +27,11 @@ namespace tollgate::inline v0 {
 ///     };
 template <class R>
 concept target_rule = requires(const R& r, const http::url& target, const ip_address& address) {
-    // Checks a URL by its text alone, when a hook is created or changed and before each attempt. A refusal is
-    // error_kind::invalid with a message that names `target_url`; pages show it in all languages.
+    // Checks a URL by its text alone, when a hook is created or changed and before each attempt. A refusal is error_kind::invalid with a
+    // message that names `target_url`; pages display the message in all languages.
     { r.check(target) } -> std::same_as<result<void>>;
-    // Checks a resolved address before each connection, because a name that was allowed may later resolve to a private
-    // address.
+    // Returns true if webhooks may be sent to a resolved address. Called before each connection, because a name that was allowed may later
+    // resolve to a private address.
     { r.allows(address) } noexcept -> std::same_as<bool>;
 };
 
@@ -52,11 +52,12 @@ struct calls_of_target_rule {
 
 }  // namespace detail
 
-/// Refers to a `target_rule` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `target_rule`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class target_rule_ref : public detail::reference<detail::target_rule_calls> {
 public:
     target_rule_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, target_rule_ref>
     target_rule_ref(T& object) noexcept {
@@ -64,7 +65,7 @@ public:
         if constexpr (target_rule<T>) refer_to(object, detail::calls_of_target_rule<T>::table);
     }
 
-    /// The functions of `target_rule`.
+    /// Each calls the object's function of this name; see `target_rule`.
     [[nodiscard]] result<void> check(const http::url& target) const { return calls_->check(object_, target); }
     [[nodiscard]] bool allows(const ip_address& address) const noexcept { return calls_->allows(object_, address); }
 };

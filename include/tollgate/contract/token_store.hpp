@@ -17,74 +17,72 @@ namespace tollgate::inline v0 {
 
 /// Looks up the credentials of requests. This is all that authentication needs of a store.
 ///
-/// A store in the same database as the directory may return the owner's quota and balance with the credential
-/// (`token_credential::owner`): the values that `quota_of` and `balance_of` would return, which are then not called. For a user that no
-/// longer exists, the store returns no owner, so that the directory is called and reports this.
+/// A store in the same database as the directory may return the owner's quota and balance with the credential (`token_credential::owner`).
+/// The library then uses them instead of calling `quota_of` and `balance_of`. For a user that no longer exists, the store returns no owner,
+/// so that the library calls the directory, which reports this.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed, unless the store declares
-/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error` (unavailable, internal); never throws.
+/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares `static constexpr bool blocking
+/// = false`; see `may_block`. Errors: an `error` (unavailable, internal); nothing is thrown.
 template <class S>
 concept credential_source = requires(S& s, std::string_view username, const digest& token) {
-    // The personal token with this username, compared byte for byte; empty if there is none or it was revoked. Clients may send any
-    // username of 0 to 32 bytes; stored usernames are never empty.
+    // Returns the personal token with this username, compared byte for byte, or an empty optional if there is none or it was revoked.
+    // Clients may send any username of 0 to 32 bytes; stored usernames are never empty.
     { s.find_personal_token(username) } -> std::same_as<result<std::optional<token_credential>>>;
-    // The access token with this digest, expired or not; empty if there is none or it was revoked.
+    // Returns the access token with this digest, expired or not, or an empty optional if there is none or it was revoked.
     { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
 };
 
-/// A blocking store that caches credentials. Optional: requests that need nothing else are then answered on the I/O
-/// thread. For `unknown`, `find_personal_token` or `find_access_token` is called on a worker.
+/// A blocking store that caches credentials. Optional: requests that need nothing else are then answered on the I/O thread. For `unknown`,
+/// the library calls `find_personal_token` or `find_access_token` on a worker.
 ///
-/// Never blocks and never queries the store; called for every request with well-formed credentials.
+/// The functions never block and never query the store. They are called for every request with well-formed credentials.
 template <class S>
 concept credential_cache = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
-    // What `find_personal_token` would return now; unknown if that would need a query.
+    // Returns the present result of `find_personal_token`; unknown if that needs a query.
     { s.cached_personal_token(username) } noexcept -> std::same_as<lookup<token_credential>>;
-    // The same for `find_access_token`.
+    // Returns the present result of `find_access_token`; unknown if that needs a query.
     { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
 };
 
-/// Stores personal tokens. Every verb is atomic; its effect is as durable as the store when it
-/// returns.
+/// Stores personal tokens. Every verb is atomic. When it returns, its effect is as durable as the store.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
                                                        std::size_t tokens_per_user_max,
                                                        const personal_token_renewal& renewed, user_id user, token_id id) {
-    // error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`: counting
-    // and creating is one step, so that parallel calls cannot exceed the bound.
+    // Creates a token with a new id. error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`
+    // tokens: counting and creating is one step, so that parallel calls cannot exceed the bound.
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
-    // The user's tokens, oldest first.
+    // Returns the user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
-    // Replaces a token's secret, `created_at` and `expires_at`, and keeps its username, description, scopes and last use. Returns whether
-    // the user has such a token, and its secret has the digest `renewed.replaced`, if that is not empty. The old secret is invalid as soon
-    // as this returns.
+    // Replaces a token's secret, `created_at` and `expires_at`, and keeps its username, description, scopes and last use. Returns true if
+    // the user has such a token and, unless `renewed.replaced` is empty, its secret has the digest `renewed.replaced`. The old secret is
+    // invalid as soon as the call returns.
     { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
-    // Revokes a token, which is invalid as soon as this returns; returns whether there was one.
+    // Revokes a token, which is invalid as soon as the call returns. Returns true if there was such a token.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
 };
 
-/// Stores access tokens that code of your own issues. Optional: those of OAuth 2.0 are created and revoked by the verbs of `oauth_store`.
+/// Stores access tokens that your own code issues. Optional: the verbs of `oauth_store` create and revoke the tokens of OAuth 2.0.
 template <class S>
 concept access_token_store = credential_source<S> && requires(S& s, const new_access_token& created, const digest& token) {
-    // error_kind::conflict if the digest exists; too_many_requests, with `retry_at`, if the application has as many valid tokens of a user
-    // as the store keeps. No valid token is deleted instead.
+    // Creates a token. error_kind::conflict if the digest exists; too_many_requests, with `retry_at`, if the application has as many valid
+    // tokens of a user as the store keeps. The store deletes no valid token instead.
     { s.create_access_token(created) } -> std::same_as<result<void>>;
-    // Returns whether there was such a token.
+    // Revokes a token. Returns true if there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
 };
 
-/// Records when a credential was last used, for its owner to see. Optional.
+/// Records when a credential was last used, for the display to its owner. Optional.
 ///
-/// Called about once an hour for one credential and about once a second in total, so each call may write to disk. An
+/// The library calls the functions about once an hour for a credential and about once a second in total, so each call may write to disk. An
 /// error does not affect the request.
 template <class S>
 concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now, std::string_view from) {
-    // Sets the token's `last_used_at` and `last_used_from`, a network such as 203.0.113.0/24, or empty. Not an error if
-    // there is no such token.
+    // Sets the token's `last_used_at` and `last_used_from`, a network such as 203.0.113.0/24, or empty. Succeeds if there is no such token.
     { s.record_personal_token_use(username, now, from) } -> std::same_as<result<void>>;
-    // The same, and the `last_used_at` of the grant that the token belongs to, if any.
+    // Sets the token's `last_used_at`, and that of the grant that the token belongs to, if any. Succeeds if there is no such token.
     { s.record_access_token_use(token, now) } -> std::same_as<result<void>>;
 };
 
@@ -93,9 +91,9 @@ namespace detail {
 struct credential_source_calls {
     result<std::optional<token_credential>> (*find_personal_token)(void*, std::string_view);
     result<std::optional<token_credential>> (*find_access_token)(void*, const digest&);
-    lookup<token_credential> (*cached_personal_token)(void*, std::string_view) noexcept;  // null if the store caches none
+    lookup<token_credential> (*cached_personal_token)(void*, std::string_view) noexcept;  // null if the store caches no credentials
     lookup<token_credential> (*cached_access_token)(void*, const digest&) noexcept;
-    result<void> (*record_personal_token_use)(void*, std::string_view, instant, std::string_view);  // null if it records no uses
+    result<void> (*record_personal_token_use)(void*, std::string_view, instant, std::string_view);  // null if the store records no uses
     result<void> (*record_access_token_use)(void*, const digest&, instant);
 };
 
@@ -160,17 +158,18 @@ struct calls_of_token_store {
 
 }  // namespace detail
 
-/// Refers to a `credential_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the store.
+/// A reference to a `credential_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class credential_source_ref : public detail::reference<detail::credential_source_calls> {
 public:
     credential_source_ref() noexcept = default;
-    /// Refers to `store`.
+    /// Constructs a reference to `store`.
     template <class S>
         requires detail::is_erasable<S, credential_source_ref>
     credential_source_ref(S& store) noexcept {
         static_assert(credential_source<S>, "tollgate: this does not satisfy credential_source; read tollgate/contract/token_store.hpp");
         if constexpr (credential_source<S>) {
-            // Public members: a store may inherit another one privately, and show some of its members only.
+            // Only public members: a store may inherit another store privately, and make only some of its members public.
             if constexpr (requires { &S::cached_personal_token; } || requires { &S::cached_access_token; })
                 static_assert(credential_cache<S>,
                               "tollgate: a member named cached_personal_token or cached_access_token exists, but this does not satisfy "
@@ -183,7 +182,7 @@ public:
         }
     }
 
-    /// The functions of `credential_source`.
+    /// Each calls the object's function of this name; see `credential_source`.
     [[nodiscard]] result<std::optional<token_credential>> find_personal_token(std::string_view username) const {
         return calls_->find_personal_token(object_, username);
     }
@@ -191,7 +190,7 @@ public:
         return calls_->find_access_token(object_, token);
     }
 
-    /// Those of `credential_cache`; unknown if the store is none.
+    /// Each calls the object's function of this name; see `credential_cache`. Returns `unknown` if the store is not a `credential_cache`.
     [[nodiscard]] lookup<token_credential> cached_personal_token(std::string_view username) const noexcept {
         if (calls_->cached_personal_token == nullptr) return lookup<token_credential>::unknown();
         return calls_->cached_personal_token(object_, username);
@@ -201,9 +200,9 @@ public:
         return calls_->cached_access_token(object_, token);
     }
 
-    /// Whether the store is a `use_recorder`.
+    /// Returns true if the object is a `use_recorder`.
     [[nodiscard]] bool records_uses() const noexcept { return calls_->record_personal_token_use != nullptr; }
-    /// The functions of `use_recorder`. Precondition: records_uses().
+    /// Each calls the object's function of this name; see `use_recorder`. Precondition: records_uses().
     [[nodiscard]] result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) const {
         return calls_->record_personal_token_use(object_, username, now, from);
     }
@@ -212,11 +211,12 @@ public:
     }
 };
 
-/// Refers to a `token_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the store.
+/// A reference to a `token_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class token_store_ref : public detail::reference<detail::token_store_calls> {
 public:
     token_store_ref() noexcept = default;
-    /// Refers to `store`.
+    /// Constructs a reference to `store`.
     template <class S>
         requires detail::is_erasable<S, token_store_ref>
     token_store_ref(S& store) noexcept {
@@ -224,7 +224,7 @@ public:
         if constexpr (token_store<S>) refer_to(store, detail::calls_of_token_store<S>::table);
     }
 
-    /// The functions of `token_store`.
+    /// Each calls the object's function of this name; see `token_store`.
     [[nodiscard]] result<token_id> create_personal_token(const new_personal_token& created, std::size_t tokens_per_user_max) const {
         return calls_->create_personal_token(object_, created, tokens_per_user_max);
     }

@@ -19,9 +19,9 @@ namespace tollgate::inline v0 {
 
 /// The integrator's users.
 ///
-/// Thread rule: every function may be called from many threads at once. Blocking: allowed, unless the directory declares
-/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; `error_kind::not_found` for a user that no longer
-/// exists, whose credentials are then invalid. Never throws.
+/// Thread rule: every function may be called from many threads at once. Blocking: allowed. A directory that does not block declares `static
+/// constexpr bool blocking = false`; see `may_block`. Errors: an `error`, which is `error_kind::not_found` for a user that no longer
+/// exists, whose credentials are then invalid. Nothing is thrown.
 ///
 /// Exemplar:
 ///
@@ -34,38 +34,37 @@ namespace tollgate::inline v0 {
 /// Optional parts: `quota_source`, `account_checker`, `activity_source`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
-    // The user's balance, in the user's currency. Called for a balance request whose credential does not
-    // include the balance.
+    // Returns the user's balance, in the user's currency. Called for a balance request whose credential does not include the balance.
     { d.balance_of(user) } -> std::same_as<result<balance>>;
-    // The user's accounts at one service, in a stable order; empty if there are none or the service is unknown.
+    // Returns the user's accounts at one service, in a stable order; empty if there are none or the service is unknown.
     { d.accounts_of(user, service) } -> std::same_as<result<std::vector<account>>>;
 };
 
-/// A directory whose users have rate limits of their own. Optional: without it, all have the one of the settings, and a user who no
-/// longer exists is noticed only by the functions above.
+/// A directory whose users have rate limits of their own. Optional: without it, all users have the quota of the settings, and only
+/// `balance_of` and `accounts_of` report that a user no longer exists.
 ///
-/// Thread rule, blocking and errors: as those of `user_directory`.
+/// Thread rule, blocking and errors: as for `user_directory`.
 template <class D>
 concept quota_source = user_directory<D> && requires(D& d, user_id user) {
-    // The user's own rate limit; empty for the default. Called for every request whose credential does not include it,
-    // so it should be quick and not allocate. A changed value applies at once.
+    // Returns the user's own rate limit, or an empty optional for the default. Called for every request whose credential does not include
+    // the rate limit, so it should be quick and not allocate. A changed value applies at once.
     { d.quota_of(user) } -> std::same_as<result<std::optional<quota>>>;
 };
 
 /// A directory that can look up one account more cheaply than all accounts of a user. Optional.
 ///
-/// Thread rule, blocking and errors: as those of `user_directory`.
+/// Thread rule, blocking and errors: as for `user_directory`.
 template <class D>
 concept account_checker = user_directory<D> && requires(D& d, user_id user, const account_ref& account) {
-    // Whether the account belongs to the user.
+    // Returns true if the account belongs to the user.
     { d.has_account(user, account) } -> std::same_as<result<bool>>;
 };
 
-/// A directory that keeps an audit log (see `activity_observer`) and lets users see theirs. Optional: with it `account_pages` has a
-/// page of recent activity.
+/// A directory that keeps an audit log (see `activity_observer`) and lets users see their entries. Optional: with it `account_pages` has a
+/// page of recent activity. Thread rule, blocking and errors: as for `user_directory`.
 template <class D>
 concept activity_source = user_directory<D> && requires(D& d, user_id user, std::size_t rows_max) {
-    // What happened in the user's account, newest first, at most `rows_max`.
+    // Returns the activities of the user's account, newest first, at most `rows_max`.
     { d.activity_of(user, rows_max) } -> std::same_as<result<std::vector<activity>>>;
 };
 
@@ -74,9 +73,9 @@ namespace detail {
 struct user_directory_calls {
     result<balance> (*balance_of)(void*, user_id);
     result<std::vector<account>> (*accounts_of)(void*, user_id, std::string_view);
-    result<std::optional<quota>> (*quota_of)(void*, user_id);               // null if the directory has none
-    result<bool> (*has_account)(void*, user_id, const account_ref&);        // null, too
-    result<std::vector<activity>> (*activity_of)(void*, user_id, std::size_t);  // null, too
+    result<std::optional<quota>> (*quota_of)(void*, user_id);               // null if the directory has no such function
+    result<bool> (*has_account)(void*, user_id, const account_ref&);        // null if the directory has no such function
+    result<std::vector<activity>> (*activity_of)(void*, user_id, std::size_t);  // null if the directory has no such function
 };
 
 template <class D>
@@ -105,11 +104,12 @@ struct calls_of_user_directory {
 
 }  // namespace detail
 
-/// Refers to a `user_directory` of any class, which must outlive it, or to none. Thread rule and errors: those of the directory.
+/// A reference to a `user_directory`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class user_directory_ref : public detail::reference<detail::user_directory_calls> {
 public:
     user_directory_ref() noexcept = default;
-    /// Refers to `users`.
+    /// Constructs a reference to `users`.
     template <class D>
         requires detail::is_erasable<D, user_directory_ref>
     user_directory_ref(D& users) noexcept {
@@ -128,20 +128,20 @@ public:
         }
     }
 
-    /// The functions of `user_directory`.
+    /// Each calls the object's function of this name; see `user_directory`.
     [[nodiscard]] result<balance> balance_of(user_id user) const { return calls_->balance_of(object_, user); }
     [[nodiscard]] result<std::vector<account>> accounts_of(user_id user, std::string_view service) const {
         return calls_->accounts_of(object_, user, service);
     }
 
-    /// Whether the directory is a `quota_source`.
+    /// Returns true if the object is a `quota_source`.
     [[nodiscard]] bool has_quotas() const noexcept { return calls_->quota_of != nullptr; }
-    /// The user's own quota; empty if the directory has none.
+    /// Returns the user's own quota; empty if the user or the directory has none.
     [[nodiscard]] result<std::optional<quota>> quota_of(user_id user) const {
         if (calls_->quota_of == nullptr) return std::optional<quota>{};
         return calls_->quota_of(object_, user);
     }
-    /// Whether the account belongs to the user. Lists the user's accounts if the directory is no `account_checker`.
+    /// Returns true if the account belongs to the user. Lists the user's accounts if the directory is not an `account_checker`.
     [[nodiscard]] result<bool> has_account(user_id user, const account_ref& ref) const {
         if (calls_->has_account != nullptr) return calls_->has_account(object_, user, ref);
         const auto accounts = accounts_of(user, ref.service.view());
@@ -150,9 +150,9 @@ public:
             if (each.id == ref.account) return true;
         return false;
     }
-    /// Whether the directory is an `activity_source`.
+    /// Returns true if the object is an `activity_source`.
     [[nodiscard]] bool has_activity() const noexcept { return calls_->activity_of != nullptr; }
-    /// Precondition: has_activity().
+    /// Calls the object's function of this name. Precondition: has_activity().
     [[nodiscard]] result<std::vector<activity>> activity_of(user_id user, std::size_t rows_max) const {
         return calls_->activity_of(object_, user, rows_max);
     }

@@ -20,10 +20,10 @@ using service_name = inline_text<limits::service_name_bytes_max>;
 struct account {
     account_id id;
     std::string name;
-    bool admin = false;  ///< whether the user administers it: shown to clients and on pages, decides nothing
+    bool admin = false;  ///< true if the user administers the account; clients and pages display it, but no decision depends on it
 };
 
-/// Account ids are unique only within a service.
+/// Names an account. Account ids are unique only within a service.
 struct account_ref {
     service_name service;
     account_id account;
@@ -32,7 +32,7 @@ struct account_ref {
     friend auto operator<=>(const account_ref&, const account_ref&) noexcept = default;
 };
 
-/// Three capital letters of ISO 4217.
+/// A currency code of ISO 4217: three capital letters.
 using currency_code = inline_text<3>;
 
 /// A user's balance, in the currency of their settings.
@@ -44,10 +44,10 @@ struct balance {
     friend bool operator==(const balance&, const balance&) noexcept = default;
 };
 
-/// What a store in the directory's database read about a user, together with their credential.
+/// The data about a user that a store in the directory's database read together with their credential.
 struct known_user {
-    std::optional<quota> own_quota;            ///< what `quota_of` would return: empty means the default
-    std::optional<tollgate::balance> balance;  ///< what `balance_of` would return; empty: call the directory
+    std::optional<quota> own_quota;            ///< the result of `quota_of`; empty means the default
+    std::optional<tollgate::balance> balance;  ///< the result of `balance_of`; if empty, the library calls the directory
 
     friend bool operator==(const known_user&, const known_user&) noexcept = default;
 };

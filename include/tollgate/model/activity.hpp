@@ -13,32 +13,32 @@
 
 namespace tollgate::inline v0 {
 
-/// What was done to an account. The comments say what `activity::subject` is.
+/// A kind of action on an account. Each comment says what `activity::subject` contains.
 enum class activity_kind : std::uint8_t {
     signed_in,               ///< empty
     token_created,           ///< the personal token's description
-    token_renewed,           ///< the same; it got a new secret
-    token_revoked,           ///< the same
+    token_renewed,           ///< the personal token's description; the token got a new secret
+    token_revoked,           ///< the personal token's description
     application_registered,  ///< the application's name
-    client_secret_replaced,  ///< the same
-    client_secret_removed,   ///< the same; the older one of two
-    application_deleted,     ///< the same
+    client_secret_replaced,  ///< the application's name
+    client_secret_removed,   ///< the application's name; the older of two secrets was removed
+    application_deleted,     ///< the application's name
     access_granted,          ///< the name of the application that the user authorized
-    access_revoked,          ///< the same
+    access_revoked,          ///< the application's name
     hook_created,            ///< the webhook's id
-    hook_deleted,            ///< the same
-    hook_secret_replaced,    ///< the same
-    hook_enabled,            ///< the same
+    hook_deleted,            ///< the webhook's id
+    hook_secret_replaced,    ///< the webhook's id
+    hook_enabled,            ///< the webhook's id
     delivery_resent,         ///< the delivery's id
     application_changed,     ///< the application's name
     hook_changed,            ///< the webhook's id
-    hook_tested,             ///< the same
-    deliveries_resent,       ///< the same
+    hook_tested,             ///< the webhook's id
+    deliveries_resent,       ///< the webhook's id
     session_ended,           ///< empty; the user signed out a session that is not the current one
     other_sessions_ended,    ///< empty; the user signed out everywhere else
     password_set,            ///< empty
     access_revoked_after_reuse,  ///< the application's name: it sent a code or refresh token again, perhaps a stolen one
-    // What only an operator does.
+    // Actions of an operator.
     user_added,         ///< the login
     user_disabled,      ///< empty
     user_enabled,       ///< empty
@@ -48,13 +48,13 @@ enum class activity_kind : std::uint8_t {
     account_added,      ///< the service and the account's id
     event_reported,     ///< the event's name
     application_suspended,  ///< the application's name
-    application_resumed,    ///< the same
-    count_,             ///< how many there are; none of them
+    application_resumed,    ///< the application's name
+    count_,             ///< the number of kinds, not a kind
 };
 
-/// The name under which it is stored: `token_created`.
+/// Returns the name under which stores keep the kind, such as `token_created`.
 [[nodiscard]] constexpr std::string_view to_text(activity_kind kind) noexcept {
-    switch (kind) {  // without a default, so that the compiler warns of a kind without a name
+    switch (kind) {  // no default, so that the compiler warns of a kind without a name
         case activity_kind::signed_in: return "signed_in";
         case activity_kind::token_created: return "token_created";
         case activity_kind::token_renewed: return "token_renewed";
@@ -93,19 +93,19 @@ enum class activity_kind : std::uint8_t {
     return {};
 }
 
-/// Empty for another text.
+/// Returns the kind with this name, or an empty optional for any other text.
 [[nodiscard]] constexpr std::optional<activity_kind> activity_kind_of(std::string_view name) noexcept {
     for (std::uint8_t i = 0; i < static_cast<std::uint8_t>(activity_kind::count_); ++i)
         if (to_text(static_cast<activity_kind>(i)) == name) return static_cast<activity_kind>(i);
     return std::nullopt;
 }
 
-/// Who did what to an account, and when: an entry of an audit log. It holds no secret.
+/// An entry of an audit log: who did what to an account, and when. It holds no secret.
 struct activity {
     activity_kind kind = activity_kind::signed_in;
     user_id user;
-    std::string subject;               ///< as `activity_kind` says; UTF-8
-    /// The user's, behind trusted proxies; of `access_revoked_after_reuse`, the application's. None: an operator did it.
+    std::string subject;               ///< text in UTF-8, as `activity_kind` describes it
+    /// The user's address, behind trusted proxies; for `access_revoked_after_reuse`, the application's address. Empty for an operator.
     std::optional<ip_address> client;
     instant at;
 };

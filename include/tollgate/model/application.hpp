@@ -19,14 +19,14 @@ namespace tollgate::inline v0 {
 /// The public identifier of an OAuth client (RFC 6749 section 2.2).
 using client_id_text = inline_text<limits::client_id_bytes_max>;
 
-/// RFC 6749 section 2.1, and the operator's own services.
+/// The type of an OAuth client (RFC 6749 section 2.1), or of a service of the operator.
 enum class client_type : std::uint8_t {
     confidential,     ///< has a secret
-    public_client,    ///< runs on the devices of its users, so it cannot keep a secret: PKCE instead
-    resource_server,  ///< a service of the operator: introspects every access token, and requests none
+    public_client,    ///< runs on the devices of its users, so it cannot keep a secret and uses PKCE
+    resource_server,  ///< a service of the operator, which introspects every access token and requests none
 };
 
-/// As stores keep it.
+/// Returns the name under which stores keep the type.
 [[nodiscard]] constexpr std::string_view to_text(client_type type) noexcept {
     switch (type) {
         case client_type::confidential: return "confidential";
@@ -36,13 +36,13 @@ enum class client_type : std::uint8_t {
     return "confidential";
 }
 
-/// Why an application is suspended: it has no access tokens and gets none.
+/// The reason why an application is suspended. A suspended application has no access tokens and gets none.
 enum class suspension : std::uint8_t {
     by_operator,
     owner_disabled,  ///< until its owner is enabled again
 };
 
-/// As stores keep it.
+/// Returns the name under which stores keep the reason.
 [[nodiscard]] constexpr std::string_view to_text(suspension reason) noexcept {
     return reason == suspension::by_operator ? "operator" : "owner_disabled";
 }
@@ -56,21 +56,21 @@ struct application {
     std::string name;
     std::string website;
     std::string description;                 ///< may be empty
-    std::vector<std::string> redirect_urls;  ///< as registered; a redirect_uri may also be their normalized form
+    std::vector<std::string> redirect_urls;  ///< the URLs as registered; a redirect_uri may also equal their normalized form
     instant created_at;
     client_type type = client_type::confidential;
-    std::optional<digest> older_secret_digest = {};  ///< of the previous secret, which stays valid until it is removed
+    std::optional<digest> older_secret_digest = {};  ///< digest of the previous secret, which stays valid until it is removed
     bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
-    std::int64_t users = 0;       ///< how many have authorized it; only in the list of an owner
-    std::optional<suspension> suspended = {};  ///< empty: it is not
+    std::int64_t users = 0;       ///< the number of users who have authorized it; only in the list of an owner
+    std::optional<suspension> suspended = {};  ///< empty unless it is suspended
 };
 
-/// What the owner of an application may change.
+/// The properties that the owner of an application may change.
 struct application_change {
     std::string name;
     std::string website;
     std::string description;
-    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
+    std::vector<std::string> redirect_urls;  ///< no URL is empty or contains control characters; the order is kept
     bool acts_for_owner = false;
 };
 
@@ -82,7 +82,7 @@ struct new_application {
     std::string name;
     std::string website;
     std::string description;
-    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
+    std::vector<std::string> redirect_urls;  ///< no URL is empty or contains control characters; the order is kept
     instant created_at;
     client_type type = client_type::confidential;
 };

@@ -13,9 +13,9 @@ namespace tollgate::inline v0 {
 
 /// How a caller was authenticated.
 enum class credential_kind : std::uint8_t {
-    personal_token,  ///< of a user, over Basic
-    access_token,  ///< of an application, over Bearer
-    other,  ///< by an integrator's authenticator
+    personal_token,  ///< a user's personal token, over Basic
+    access_token,  ///< an application's access token, over Bearer
+    other,  ///< a credential of an integrator's authenticator
 };
 
 /// An authenticated caller.
@@ -24,11 +24,11 @@ struct caller {
     scope_set scopes;
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
-    std::optional<known_user> known{};  ///< what was read of the user with the credential
+    std::optional<known_user> known{};  ///< the user's data that the store read with the credential
     std::optional<token_id> token{};  ///< the personal token, if the store returned its id
 };
 
-/// A user who is signed in on a page: without scopes and token.
+/// Returns the caller for a user who is signed in on a page: without scopes and token.
 [[nodiscard]] inline caller caller_on_page(user_id user) { return {user, {}, credential_kind::other, {}}; }
 
 }  // namespace tollgate

@@ -15,10 +15,10 @@
 
 namespace tollgate::inline v0 {
 
-/// The public part of a personal token, which Basic credentials name as the user.
+/// The public part of a personal token, which is the user name of Basic credentials.
 using token_username = inline_text<limits::token_username_bytes_max>;
 
-/// A personal token as its owner's settings list it. The store keeps only the digest of its secret.
+/// A personal token as its owner's settings list it. The store keeps only the digest of the token's secret.
 struct personal_token {
     token_id id;
     user_id user;
@@ -27,7 +27,7 @@ struct personal_token {
     scope_set scopes;
     instant created_at;
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
-    std::optional<instant> expires_at = {};  ///< invalid from this time on; empty: valid until revoked
+    std::optional<instant> expires_at = {};  ///< the time from which the token is invalid; empty: valid until revoked
     std::string last_used_from = {};         ///< the network of the last use; empty if unknown
     digest secret_digest = {};               ///< SHA-256 of the secret
 };
@@ -40,7 +40,7 @@ struct new_personal_token {
     std::string description;  ///< at most limits::token_description_bytes_max
     scope_set scopes;
     instant created_at;
-    std::optional<instant> expires_at = {};  ///< invalid from this time on; empty: valid until revoked
+    std::optional<instant> expires_at = {};  ///< the time from which the token is invalid; empty: valid until revoked
 };
 
 /// The next secret of a personal token.
@@ -48,7 +48,7 @@ struct personal_token_renewal {
     digest secret_digest;  ///< SHA-256 of the secret
     instant created_at;
     std::optional<instant> expires_at = {};
-    std::optional<digest> replaced = {};  ///< the digest of the secret to be replaced; empty: whatever it is
+    std::optional<digest> replaced = {};  ///< the digest of the secret to be replaced; empty: any secret is replaced
 };
 
 /// An access token to store (RFC 6749 section 1.4).
@@ -61,16 +61,16 @@ struct new_access_token {
     instant expires_at;
 };
 
-/// What authentication needs. Read on every request, so it does not allocate.
+/// A credential with the data that authentication needs. It is read on every request, so it does not allocate.
 struct token_credential {
     user_id user;
-    digest secret_digest;  ///< of a personal token, of its secret; of an access token, of the whole token: what it was found by
+    digest secret_digest;  ///< digest of a personal token's secret, or of a whole access token, by which the credential was found
     scope_set scopes;
-    std::optional<instant> expires_at;  ///< invalid from this time on; empty: valid until revoked
-    std::optional<application_id> application;  ///< of an access token
-    std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
-    std::optional<known_user> owner{};  ///< if the store read it with the credential
-    std::optional<token_id> token{};  ///< of a personal token, for logs; may be left empty
+    std::optional<instant> expires_at;  ///< the time from which the credential is invalid; empty: valid until revoked
+    std::optional<application_id> application;  ///< the application of an access token
+    std::optional<instant> last_used_at{};  ///< the recorded time; always empty if the store does not record uses
+    std::optional<known_user> owner{};  ///< the user's data, if the store read it with the credential
+    std::optional<token_id> token{};  ///< the id of a personal token, for logs; may be left empty
 };
 
 }  // namespace tollgate

@@ -15,12 +15,12 @@
 
 namespace tollgate::inline v0 {
 
-/// At most `requests` within a window of this length.
+/// A limit of `requests` within a window.
 struct quota {
-    std::uint32_t requests = 0;  ///< 0: every request is refused, also without a window
+    std::uint32_t requests = 0;  ///< 0 refuses every request, also without a window
     seconds window{0};  ///< 0 or less: requests are not limited. A setting that has `requests` but no window is refused.
 
-    /// A longer window counts as this one, so that its end does not overflow.
+    /// The longest window. A longer window counts as this, so that its end does not overflow.
     static constexpr seconds window_max = std::chrono::days{36'525};
     /// The window within its bounds.
     [[nodiscard]] constexpr seconds bounded_window() const noexcept { return std::clamp(window, seconds{0}, window_max); }
@@ -28,33 +28,32 @@ struct quota {
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
 };
 
-/// The defaults: of one client address without credentials, and of one user.
+/// The default quotas of a client address without credentials, and of a user.
 inline constexpr quota default_anonymous_quota{60, std::chrono::hours{1}};
 inline constexpr quota default_user_quota{1000, std::chrono::hours{24}};
 
-/// Whether requests are counted by user or by address.
+/// The kind of a limit key: requests are counted by user or by address.
 enum class limit_kind : std::uint8_t { user, address };
 
-/// What a request is counted against: a user, regardless of the token, or a client's address.
+/// The key under which a request is counted: a user, regardless of the token, or a client's address.
 ///
 /// An IPv6 address counts by its /64, the usual assignment to one household or machine. An IPv4 address is packed into
 /// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
 class limit_key {
 public:
-    /// The key of a user, or of a client's address (an IPv6 address counts by its /64).
+    /// Returns the key of a user, or of a client's address (an IPv6 address counts by its /64).
     static constexpr limit_key of(user_id user) noexcept {
         return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
     }
     static constexpr limit_key of(const ip_address& client) noexcept;
 
-    /// The key of a separate window for the same user or address, apart from the window of all requests and from those
-    /// of other names: `limit_key::of(user).in("exports")`. The name is hashed (64 bits), so that any length costs the
-    /// same to store.
+    /// Returns the key of a separate window for the same user or address, apart from the window of all requests and from the windows of
+    /// other names: `limit_key::of(user).in("exports")`. The name is hashed to 64 bits, so that any length costs the same to store.
     [[nodiscard]] constexpr limit_key in(std::string_view window) const noexcept;
 
-    /// What kind of key it is.
+    /// Returns the kind of the key.
     [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
-    /// Unique among keys of one kind.
+    /// Returns a number that is unique among keys of one kind.
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
 
     friend constexpr bool operator==(const limit_key&, const limit_key&) noexcept = default;
@@ -70,10 +69,10 @@ private:
 struct limit_decision {
     bool admitted = false;
     std::uint32_t limit = 0;  ///< requests per window
-    std::uint32_t remaining = 0;  ///< left in the window after this request
-    instant resets_at{};  ///< end of the window; for a key without one, the end of a window that starts now
+    std::uint32_t remaining = 0;  ///< requests left in the window after this request
+    instant resets_at{};  ///< end of the window; for a key without a window, the end of a window that starts now
 
-    /// Of a window that starts now, in which nothing is counted.
+    /// Returns the decision for a window that starts now and in which nothing is counted.
     [[nodiscard]] static constexpr limit_decision unused(const quota& allowed, instant now) noexcept {
         return {true, allowed.requests, allowed.requests, now + allowed.bounded_window()};
     }
@@ -97,7 +96,7 @@ constexpr limit_key limit_key::in(std::string_view window) const noexcept {
     hash = (hash ^ hash >> 33) * 0xff51'afd7'ed55'8ccdU;
     hash = (hash ^ hash >> 33) * 0xc4ce'b9fe'1a85'ec53U;
     hash ^= hash >> 33;
-    // Never a user's id, which is positive, nor a client's prefix: 0100::/8 is reserved (RFC 4291, RFC 6666).
+    // The result is never a user's id, which is positive, nor a client's prefix: 0100::/8 is reserved (RFC 4291, RFC 6666).
     if (kind_ == limit_kind::user) return {kind_, hash | std::uint64_t{1} << 63};
     return {kind_, std::uint64_t{1} << 56 | hash >> 8};
 }

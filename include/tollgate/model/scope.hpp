@@ -16,8 +16,8 @@
 
 namespace tollgate::inline v0 {
 
-/// scope-token of RFC 6749 section 3.3: visible ASCII without `"` and `\`. Commas separate scopes here, so a scope
-/// contains none.
+/// Returns true for a scope-token of RFC 6749 section 3.3, which is visible ASCII without `"` and `\`, that contains no comma: commas
+/// separate scopes in this API.
 [[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
     if (text.empty()) return false;
     for (char c : text)
@@ -25,41 +25,41 @@ namespace tollgate::inline v0 {
     return true;
 }
 
-/// The scopes of a credential, in the order of the request, without duplicates, kept as one text with single spaces,
-/// which is how it is stored and shown. Does not allocate.
+/// The scopes of a credential, in the order of the request, without duplicates. They are kept as one text with single spaces, which is also
+/// their stored and displayed form. The class does not allocate.
 class scope_set {
 public:
     constexpr scope_set() noexcept = default;
 
-    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
-    /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
-    /// of scopes. An empty list is an empty set. Takes linear time.
+    /// Parses a list separated by commas, spaces or both, and drops duplicates. Returns an empty optional for a byte that scopes cannot
+    /// contain, for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes of
+    /// scopes. The result for an empty list is an empty set. Takes linear time.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
-    /// The set whose `text()` this is, for stores that keep it. Any other text is an error that is not detected.
+    /// Returns the set with this `text()`, for stores. Precondition: `text` is the `text()` of a set; other text is not detected.
     static constexpr scope_set from_text(std::string_view text) noexcept {
         scope_set set;
         static_cast<void>(set.text_.append(text));
         return set;
     }
 
-    /// Returns false and changes nothing for a text that is not a scope (`is_scope_token`), and if it does not fit. Adding an
-    /// existing scope returns true.
+    /// Adds a scope. Returns false and changes nothing for a text that is not a scope (`is_scope_token`), and if the scope does not fit.
+    /// Adding an existing scope returns true.
     constexpr bool add(std::string_view scope) noexcept;
 
-    /// Whether the scope is in the set, by its exact name.
+    /// Returns true if the set contains the scope, by its exact name.
     [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
-    /// Compares names only, not whether one scope covers another.
+    /// Returns true if the set contains all scopes of `others`, by their exact names. Does not consider that a scope may cover another.
     [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
     [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
-    /// Separated by single spaces (RFC 6749 section 5.1).
+    /// Returns the scopes separated by single spaces (RFC 6749 section 5.1).
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
-    /// Calls `visit(scope)` for each until it returns false; returns false in that case.
+    /// Calls `visit(scope)` for each scope until it returns false. Returns false in that case, otherwise true.
     template <class Visit>
     constexpr bool for_each(Visit&& visit) const;
 
-    /// Whether both have the same scopes in the same order.
+    /// Returns true if both have the same scopes in the same order.
     friend constexpr bool operator==(const scope_set&, const scope_set&) noexcept = default;
 
 private:
@@ -97,7 +97,7 @@ constexpr bool scope_set::add(std::string_view scope) noexcept {
 
 namespace detail {
 
-/// Uses a random key, because clients choose scopes. At compile time there is no key, and the program chooses the scopes.
+/// Returns a hash with a random key, because clients choose scopes. At compile time there is no key, and the program chooses the scopes.
 [[nodiscard]] constexpr std::size_t hash_of_scope(std::string_view scope) noexcept {
     if (!std::is_constant_evaluated()) return shared_keyed_hash()(scope);
     std::uint32_t hash = 2166136261U;  // FNV-1a
@@ -105,10 +105,10 @@ namespace detail {
     return hash;
 }
 
-/// The start positions of the scopes of a set, by hash: linear probing in a table that is at most half full.
+/// A hash table of the start positions of a set's scopes: linear probing in a table that is at most half full.
 class scope_positions {
 public:
-    /// True if `scope` is in `text`; otherwise records it as the next one.
+    /// Returns true if `scope` is in `text`; otherwise records the position at which it will be appended.
     constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
         for (std::size_t i = hash_of_scope(scope) % slot_count;; i = (i + 1) % slot_count) {
             if (begins_[i] == 0) {

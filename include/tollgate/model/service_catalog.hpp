@@ -14,24 +14,24 @@
 
 namespace tollgate::inline v0 {
 
-/// A scope beside the two that each service has, as a program defines it: `{"refund", "Refund parcels"}`.
+/// A scope beside the two scopes of each service, as a program defines it: `{"refund", "Refund parcels"}`.
 struct scope_definition {
     std::string name;  ///< the part after `{service}:`: `[a-z0-9-]{1,32}`, not `read`
-    std::string text;  ///< what it permits, for people: a visible line of 1 to 200 bytes, plain text
+    std::string text;  ///< a description of what the scope permits: a visible line of 1 to 200 bytes of plain text
 };
 
-/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own
-/// `{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}}`.
+/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own `{.name = "parcel", .events =
+/// {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}}`.
 struct service_definition {
     std::string_view name;
-    std::vector<std::string> events = {};       ///< that hooks can subscribe to
-    std::vector<scope_definition> scopes = {};  ///< of its own
+    std::vector<std::string> events = {};       ///< events that hooks can subscribe to
+    std::vector<scope_definition> scopes = {};  ///< scopes beside the two of each service
 };
 
-/// A service's own scope in a catalog.
+/// A scope in a catalog that belongs to one service.
 struct service_scope {
     std::string name;  ///< `{service}:refund`
-    std::string text;  ///< as in its definition
+    std::string text;  ///< the text of its `scope_definition`
 };
 
 /// A product whose accounts the API serves.
@@ -39,43 +39,43 @@ struct service {
     service_name name;
     std::string read_scope;                 ///< `{name}:read`
     std::string write_scope;                ///< `{name}`, which covers reading and the service's own scopes
-    std::vector<std::string> events;        ///< that hooks can subscribe to
-    std::vector<service_scope> own_scopes;  ///< beside the two above
+    std::vector<std::string> events;        ///< events that hooks can subscribe to
+    std::vector<service_scope> own_scopes;  ///< scopes beside `read_scope` and `write_scope`
 
-    /// Whether the service has an event of this name.
+    /// Returns true if the service has an event with this name.
     [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
 };
 
-/// All services and their scopes. Built once, then read from any thread.
+/// All services and their scopes. Build the catalog before you share it; then any thread may read it.
 ///
 ///     service_catalog services{{"sitesmaker", {"site.created", "site.published"}}, {"itemplatform", {"item.created"}}};
 class service_catalog {
 public:
     service_catalog() = default;
-    /// Throws std::invalid_argument with the message of the first service that `add` refuses.
+    /// Adds the services. Throws std::invalid_argument with the message of the first service that `add` refuses.
     TOLLGATE_COLD service_catalog(std::initializer_list<service_definition> services);
 
-    /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
-    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition`
-    /// says, and an event or a scope that is given twice.
+    /// Adds a service. Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved name (`user`, `testservice`), a
+    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition` describes it, and
+    /// an event or a scope that is given twice.
     ///
     ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
     TOLLGATE_COLD result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
 
-    /// Null if there is none. The pointer is valid until the next `add`.
+    /// Returns the service with this name, or null if there is none. The pointer is valid until the next `add`.
     [[nodiscard]] const service* find(std::string_view name) const noexcept {
         for (const service& each : services_)
             if (each.name == name) return &each;
         return nullptr;
     }
 
-    /// Whether the scope exists: two per service, those of its own, and `user:balance`.
+    /// Returns true if the scope exists: two per service, its further scopes, and `user:balance`.
     [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
 
-    /// Every scope, in the order in which pages list them.
+    /// Returns every scope, in the order in which pages list the scopes.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> scopes() const;
 
-    /// All services in the order in which they were added.
+    /// Returns all services in the order in which they were added.
     [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
 
 private:

@@ -10,14 +10,14 @@
 
 namespace tollgate::inline v0 {
 
-/// A signed-in user, as pages see them.
+/// A signed-in user, in the form that pages receive.
 struct session {
     user_id user;
-    std::string login;  ///< shown on pages
-    std::string secret;  ///< unique to this session; form tokens are made from it, and it is never shown
+    std::string login;  ///< the login that pages display
+    std::string secret;  ///< unique to this session; form tokens are derived from it, and no page contains it
 };
 
-/// A session as a store keeps it: found by the SHA-256 of its cookie.
+/// A session as a store keeps it. The store finds it by the SHA-256 of its cookie.
 struct stored_session {
     digest cookie_digest;
     user_id user;
@@ -25,17 +25,18 @@ struct stored_session {
     instant created_at;
     instant last_seen_at;
     std::string signed_in_from = {};  ///< the network of the sign-in, such as 203.0.113.0/24; empty if unknown
-    std::string user_agent = {};      ///< of the sign-in: visible ASCII, at most `limits::session_user_agent_bytes_max`; may be empty
+    std::string user_agent = {};      ///< user agent of the sign-in: visible ASCII, at most `limits::session_user_agent_bytes_max`; may be
+                                      ///< empty
 };
 
-/// A session as its user sees it.
+/// A session in the list of its user.
 struct listed_session {
-    std::string id;  ///< names the session among those of its user; reveals nothing of its cookie
+    std::string id;  ///< an id that names the session among the sessions of its user, and reveals nothing of its cookie
     instant created_at;
     instant last_seen_at;  ///< recorded at a bounded rate, so it may lag
     std::string signed_in_from = {};
     std::string user_agent = {};
-    bool is_current = false;  ///< the session of the request
+    bool is_current = false;  ///< true for the session of the request
 };
 
 }  // namespace tollgate
