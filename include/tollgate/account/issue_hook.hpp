@@ -26,12 +26,13 @@
 
 namespace tollgate::inline v0 {
 
-/// How long webhooks are still signed with a replaced secret in addition to the new one.
+/// The time for which webhooks are still signed with a replaced secret in addition to the new secret.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
 /// Succeeds if the account belongs to the user.
 ///
-/// Errors: not_found if it does not, even if the account exists; and those of the directory. Any thread; blocks as the directory does.
+/// Errors: not_found if the account does not belong to the user, even if it exists; and the errors of the directory. Any thread may call
+/// it. It blocks as the directory does.
 [[nodiscard]] inline result<void> require_account(const user_directory_ref& users, user_id user, const account_ref& account) {
     const auto owned = users.has_account(user, account);
     if (!owned) return owned.error();
@@ -41,7 +42,7 @@ inline constexpr std::chrono::hours hook_secret_overlap{24};
 
 namespace detail {
 
-// The messages of `target_text_fault`, which pages translate.
+// The messages of `target_text_fault`. Pages translate them.
 inline constexpr std::string_view target_host_not_ascii =
     "target_url has a host name with characters outside ASCII: use the name's xn-- form (Punycode).";
 inline constexpr std::string_view target_not_printable =
@@ -52,7 +53,8 @@ inline constexpr std::string_view target_unsafe_character =
     "target_url has one of the characters \" < > \\ ^ ` { | }: percent-encode it (%7B for {), or replace a placeholder such as {id} with "
     "its value.";
 
-/// What must be written differently in a target, as a message; empty if every character may be in a URL (RFC 3986 section 2).
+/// Returns a message that says what must be written differently in a target, or an empty text if every character may be in a URL (RFC 3986
+/// section 2).
 [[nodiscard]] inline std::string_view target_text_fault(std::string_view text) noexcept {
     const auto is_not_ascii = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
     const auto scheme_end = text.find("://");
@@ -71,11 +73,11 @@ inline constexpr std::string_view target_unsafe_character =
 
 }  // namespace detail
 
-/// Succeeds if webhooks may be sent to this target. `issue_hook` calls this; a program that calls the store's `update_hook` must call it
-/// itself.
+/// Succeeds if webhooks may be sent to this target. `issue_hook` calls this function; a program that calls the store's `update_hook` must
+/// call it itself.
 ///
-/// Errors: invalid, with a message that names `target_url`, for a text that is not a URL or has more than
-/// `limits::target_url_bytes_max` bytes; and those of the rule. Any thread; never blocks.
+/// Errors: invalid, with a message that names `target_url`, for a text that is not a URL or has more than `limits::target_url_bytes_max`
+/// bytes; and the errors of the rule. Any thread may call it. It never blocks.
 template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
     if (target_url.size() > limits::target_url_bytes_max)
@@ -86,15 +88,15 @@ template <target_rule Rule>
     return rule.check(*url);
 }
 
-/// A hook to create.
+/// The properties of a hook to create.
 struct webhook_request {
-    account_ref account;     ///< the calling code checks that it belongs to the user: `require_account`
-    std::string event;       ///< one of the account's service
+    account_ref account;     ///< the calling code checks with `require_account` that the account belongs to the user
+    std::string event;       ///< an event of the account's service
     std::string target_url;  ///< at most `limits::target_url_bytes_max` bytes, and allowed by the target rule
     hook_source source = hook_source::api;
 };
 
-/// A new hook. Its secret is shown only once and never listed.
+/// A new hook. No other function returns its secret, and no list contains it.
 struct issued_hook {
     hook_id id;
     std::string secret;
@@ -102,7 +104,7 @@ struct issued_hook {
 
 namespace detail {
 
-/// Succeeds if the service has this event. Error (invalid) otherwise, with a message that names `event`.
+/// Succeeds if the service has this event. Otherwise returns error_kind::invalid with a message that names `event`.
 [[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
     if (!service.has_event(event)) return invalid("event is not an event of this service.");
     return {};
@@ -117,7 +119,7 @@ template <random_source Random>
     return secret;
 }
 
-/// `issue_hook` after its checks. Error invalid: too many hooks for this event.
+/// Does what `issue_hook` does after its checks. Error: invalid if there are too many hooks for this event.
 template <hook_store Hooks, random_source Random>
 [[nodiscard]] result<issued_hook> issue_checked_hook(Hooks& hooks, webhook_request request, instant now, const Random& random,
                                                      std::size_t hooks_per_event_max) {
@@ -136,11 +138,12 @@ template <hook_store Hooks, random_source Random>
 
 }  // namespace detail
 
-/// Creates a hook for future events. If the program's policies have their own target rule, pass it.
+/// Creates a hook for future events and returns it with its secret. If the program's policies have a target rule of their own, pass that
+/// rule.
 ///
-/// Errors: invalid for a service or an event that is not in the catalog, for a target as `check_hook_target` says, and if the
-/// account has `hooks_per_event_max` hooks for this event; internal if the random source fails; and those of the store's
-/// `create_hook`. Any thread; blocks as the store does.
+/// Errors: invalid for a service or an event that is not in the catalog, for a target that `check_hook_target` refuses, and if the account
+/// has `hooks_per_event_max` hooks for this event; internal if the random source fails; and the errors of the store's `create_hook`. Any
+/// thread may call it. It blocks as the store does.
 template <hook_store Hooks, target_rule Rule = public_targets, random_source Random = system_random>
 [[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, const service_catalog& services, webhook_request request, instant now,
                                              const Rule& rule = {}, const Random& random = {},
@@ -152,11 +155,11 @@ template <hook_store Hooks, target_rule Rule = public_targets, random_source Ran
     return detail::issue_checked_hook(hooks, std::move(request), now, random, hooks_per_event_max);
 }
 
-/// Replaces the secret of one of the account's hooks; empty if the account has no such hook. Webhooks are also signed
-/// with the old secret for another `hook_secret_overlap`.
+/// Replaces the secret of one of the account's hooks and returns the new secret, or an empty optional if the account has no such hook.
+/// Webhooks are also signed with the old secret for another `hook_secret_overlap`.
 ///
-/// Errors: internal if the random source fails, and those of the store's `replace_hook_secret`. Any thread; blocks as the store
-/// does.
+/// Errors: internal if the random source fails, and the errors of the store's `replace_hook_secret`. Any thread may call it. It blocks as
+/// the store does.
 template <hook_store Hooks, random_source Random = system_random>
 [[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& account, hook_id hook,
                                                                    instant now, const Random& random = {}) {

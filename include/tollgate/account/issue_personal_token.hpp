@@ -19,7 +19,7 @@
 
 namespace tollgate::inline v0 {
 
-/// A token to create.
+/// The properties of a token to create.
 struct personal_token_request {
     user_id user;
     std::string description;  ///< may be empty; a visible line of at most `limits::token_description_bytes_max` bytes
@@ -27,14 +27,14 @@ struct personal_token_request {
     std::optional<instant> expires_at = {};  ///< empty: valid until revoked; a time in the past is not refused
 };
 
-/// A new personal token. Its secret is shown only once; the store keeps its digest.
+/// A new personal token. No other function returns its secret; the store keeps only a digest.
 struct issued_personal_token {
     token_id id;
     public_id username;
     secret_text secret;
     std::string description = {};
 
-    /// The value of `Authorization` in a request with this token: `Basic` credentials (RFC 7617).
+    /// Returns the value of `Authorization` in a request with this token: `Basic` credentials (RFC 7617).
     [[nodiscard]] std::string authorization() const {
         return "Basic " + base64_encode(std::string{username.view()}.append(":").append(secret.view()));
     }
@@ -42,7 +42,7 @@ struct issued_personal_token {
 
 namespace detail {
 
-/// `issue_personal_token` with a given username and secret. error_kind::conflict if the username is taken.
+/// Does what `issue_personal_token` does, with a given username and secret. error_kind::conflict if the username is taken.
 template <token_store Store>
 [[nodiscard]] result<issued_personal_token> issue_personal_token_as(Store& store, personal_token_request request, instant now,
                                                                     const public_id& username, const secret_text& secret,
@@ -64,11 +64,12 @@ template <token_store Store>
 
 }  // namespace detail
 
-/// Creates a token that `basic_token` accepts from now on. The calling code must check that the scopes exist.
+/// Creates a token that `basic_token` accepts from now on, and returns it with its secret. The calling code must check that the scopes
+/// exist.
 ///
-/// Errors: invalid for a description over `limits::token_description_bytes_max` or with control or invisible characters, and if the
-/// user has `tokens_per_user_max` tokens; internal if the random source fails; and those of the store's `create_personal_token`. Any
-/// thread; blocks as the store does.
+/// Errors: invalid for a description over `limits::token_description_bytes_max` or with control or invisible characters, and if the user
+/// has `tokens_per_user_max` tokens; internal if the random source fails; and the errors of the store's `create_personal_token`. Any thread
+/// may call it. It blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
     Store& store, personal_token_request request, instant now, const Random& random = {},
@@ -81,14 +82,15 @@ template <token_store Store, random_source Random = system_random>
 
 namespace detail {
 
-/// When a token expires that is created `now` and is valid for the time from `created_at` to `expires_at`; at most instant::max().
+/// Returns when a token expires that is renewed at `now` and is valid for the time from `created_at` to `expires_at`; at most
+/// instant::max().
 [[nodiscard]] constexpr instant renewed_expiry(instant created_at, instant expires_at, instant now) noexcept {
     const milliseconds later = now - created_at;
     constexpr milliseconds none{0};
     return (std::clamp)(expires_at, (instant::min)() - (std::min)(later, none), (instant::max)() - (std::max)(later, none)) + later;
 }
 
-/// A new secret for this token, which is then valid for the same length of time as before.
+/// Returns the renewal of this token with a new secret, which is valid for the same length of time as before.
 [[nodiscard]] constexpr personal_token_renewal renewal_of(const personal_token& token, const digest& secret, instant now) noexcept {
     personal_token_renewal renewed{secret, now, {}, {}};
     if (token.expires_at) renewed.expires_at = renewed_expiry(token.created_at, *token.expires_at, now);
@@ -97,11 +99,11 @@ namespace detail {
 
 }  // namespace detail
 
-/// Creates a new secret for a token of this user. The token is then valid for the same length of time as when it was created, or until
-/// instant::max() if that comes first. Empty if the user has no such token.
+/// Creates a new secret for a token of this user and returns the token with it, or an empty optional if the user has no such token. The
+/// token is then valid for the same length of time as when it was created, or until instant::max() if that comes first.
 ///
-/// Errors: internal if the random source fails, and those of the store's `personal_tokens_of` and `renew_personal_token`. Any
-/// thread; blocks as the store does.
+/// Errors: internal if the random source fails, and the errors of the store's `personal_tokens_of` and `renew_personal_token`. Any thread
+/// may call it. It blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<std::optional<issued_personal_token>> renew_personal_token(Store& store, user_id user, token_id id,
                                                                                instant now, const Random& random = {}) {

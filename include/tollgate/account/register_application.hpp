@@ -20,20 +20,20 @@
 
 namespace tollgate::inline v0 {
 
-/// An application to register. `limits` bounds the bytes of each field.
+/// The properties of an application to register. `limits` bounds the bytes of each field.
 struct application_request {
     user_id owner;
-    std::string name;                              ///< shown on the consent page: a visible line, not empty
+    std::string name;                              ///< the name on the consent page: a visible line, not empty
     std::string website;                           ///< an absolute http or https URL without user information
     std::string description = {};                  ///< may be empty; a visible line
-    /// At most `limits::redirect_urls_max`; each as `website`, and without a fragment (RFC 6749 section 3.1.2) or a query parameter that
-    /// a response adds, such as `code` (section 3.1). A public client may also have URLs with a private-use scheme (RFC 8252 section
-    /// 7.1): `com.example.app:/back`.
+    /// At most `limits::redirect_urls_max` URLs. Each is like `website`, and has neither a fragment (RFC 6749 section 3.1.2) nor a query
+    /// parameter that a response adds, such as `code` (section 3.1). A public client may also have URLs with a private-use scheme (RFC 8252
+    /// section 7.1): `com.example.app:/back`.
     std::vector<std::string> redirect_urls = {};
     client_type type = client_type::confidential;
 };
 
-/// Why a field of a form was refused.
+/// The reason why a field of a form was refused.
 enum class field_error : std::uint8_t {
     malformed,
     too_many,   ///< more redirect URLs than `limits::redirect_urls_max`
@@ -42,7 +42,7 @@ enum class field_error : std::uint8_t {
     reserved_parameter,  ///< a redirect URL with a query parameter that a response adds
 };
 
-/// An error in one field.
+/// An error in a field.
 struct field_fault {
     std::string_view field;  ///< `name`, `website`, `description` or `redirect_url`
     std::string message;     ///< a sentence that begins with the field's name
@@ -52,27 +52,28 @@ struct field_fault {
 
 namespace detail {
 
-/// A URL as URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. Other text, and a URL
-/// with user information, is returned unchanged.
+/// Returns a URL as URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. Other text, and a
+/// URL with user information, is returned unchanged.
 [[nodiscard]] TOLLGATE_DECL std::string normalized_url(std::string_view text);
 
-/// The same for a redirect URL, which may have a private-use scheme. Applications send either the registered spelling or what a URL
-/// library makes of it.
+/// Normalizes a redirect URL, which may have a private-use scheme, like `normalized_url`. Applications send either the registered spelling
+/// or the spelling of a URL library.
 [[nodiscard]] TOLLGATE_DECL std::string normalized_redirect_url(std::string_view text);
 
-/// Redirect URLs as they are stored: in their spelling and order, without those that an earlier one stands for.
+/// Returns redirect URLs as they are stored: in their spelling and order, without those whose normalized form equals that of an earlier
+/// URL.
 [[nodiscard]] TOLLGATE_DECL std::vector<std::string> distinct_redirect_urls(const std::vector<std::string>& texts);
 
-/// Whether the query of a redirect URL has a parameter that an authorization response adds. It would be there twice (RFC 6749 section
-/// 3.1).
+/// Returns true if the query of a redirect URL has a parameter that an authorization response adds. The response would contain it twice
+/// (RFC 6749 section 3.1).
 [[nodiscard]] TOLLGATE_DECL bool has_response_parameter(std::string_view url);
 
 }  // namespace detail
 
-/// All errors, in the order of the fields; empty if there are none. Any thread; never blocks.
+/// Returns all errors, in the order of the fields. Any thread may call it. It never blocks.
 [[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& request);
 
-/// A new application. Its secret is shown only once; the store keeps its digest.
+/// A new application. No other function returns its secret; the store keeps only a digest.
 struct registered_application {
     application_id id;
     public_id client_id;
@@ -81,8 +82,8 @@ struct registered_application {
 
 namespace detail {
 
-/// `register_application` with a given client ID and secret; the secret is empty for a public client. error_kind::conflict if the client ID
-/// is taken.
+/// Does what `register_application` does, with a given client ID and secret; the secret is empty for a public client. error_kind::conflict
+/// if the client ID is taken.
 template <application_store Store>
 [[nodiscard]] result<registered_application> register_application_as(Store& store, application_request request, instant now,
                                                                      const public_id& client_id, const secret_text& secret,
@@ -106,10 +107,10 @@ template <application_store Store>
 
 }  // namespace detail
 
-/// Registers an OAuth client (RFC 6749 section 2).
+/// Registers an OAuth client (RFC 6749 section 2) and returns its id, client ID and secret.
 ///
 /// Errors: invalid for the first of the request's faults, and if the user has `applications_per_user_max` applications; internal if the
-/// random source fails; and those of the store's `create_application`. Any thread; blocks as the store does.
+/// random source fails; and the errors of the store's `create_application`. Any thread may call it. It blocks as the store does.
 template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
     Store& store, application_request request, instant now, const Random& random = {},
@@ -121,11 +122,11 @@ template <application_store Store, random_source Random = system_random>
     return detail::register_application_as(store, std::move(request), now, *client_id, *secret, applications_per_user_max);
 }
 
-/// Changes an application's redirect URLs and the fields that users see. False if the owner has no such application. `request.type` must be
-/// the application's.
+/// Changes an application's redirect URLs and the fields that users see. Returns false if the owner has no such application. `request.type`
+/// must be the application's type.
 ///
-/// Errors: invalid for the first of the request's faults, and those of the store's `update_application`. Any thread; blocks as the store
-/// does.
+/// Errors: invalid for the first of the request's faults, and the errors of the store's `update_application`. Any thread may call it. It
+/// blocks as the store does.
 template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {

@@ -24,11 +24,11 @@ namespace pipeline {
 struct judgement;
 }
 
-/// What an `account_api` needs of a store: credentials, and the webhooks if the store is a `hook_store`. Refers to the store, which must
-/// outlive it.
+/// A reference to the parts of a store that an `account_api` needs: the credentials, and the webhooks if the store is a `hook_store`. The
+/// store must outlive the reference.
 class api_store_ref {
 public:
-    /// Refers to `store`.
+    /// Constructs a reference to `store`.
     template <class Store>
         requires detail::is_erasable<Store, api_store_ref>
     api_store_ref(Store& store) noexcept : credentials_{store} {
@@ -39,7 +39,7 @@ public:
         if constexpr (hook_store<Store>) hooks_ = hook_store_ref{store};
     }
 
-    /// Its parts; `hooks` refers to nothing if the store has no webhooks.
+    /// Returns a part of the store. `hooks` refers to no object if the store has no webhooks.
     [[nodiscard]] const credential_source_ref& credentials() const noexcept { return credentials_; }
     [[nodiscard]] const hook_store_ref& hooks() const noexcept { return hooks_; }
 
@@ -48,22 +48,23 @@ private:
     hook_store_ref hooks_;
 };
 
-/// `/user/balance`
+/// Returns the route `/user/balance`.
 [[nodiscard]] TOLLGATE_COLD route_table balance_routes();
-/// `/{service}/accounts`
+/// Returns the route `/{service}/accounts`.
 [[nodiscard]] TOLLGATE_COLD route_table account_list_routes();
 
-/// Everything under `{base_url}`: a handler, to be hosted by `server` or by any other HTTP server.
+/// Serves everything under `{base_url}`. The class is a handler for `server` or any other HTTP server.
 ///
 ///     account_api api{settings, users, store, account_routes()};
 ///     account_api api{settings, users, store, account_routes() + my_routes};
 ///     account_api api{settings, users, store, default_policies().with_limiter(night_limiter{}), account_routes()};
 ///
-/// `account_routes()` of <tollgate/api/routes.hpp> are all routes of the library; `balance_routes()` and `account_list_routes()` compile
-/// faster, without webhooks and the JSON parser. Only the routes of webhooks need a `hook_store`; a `token_store` is enough for the others.
+/// `account_routes()` of <tollgate/api/routes.hpp> returns all routes of the library. `balance_routes()` and `account_list_routes()`
+/// compile faster, without webhooks and the JSON parser. Only the routes of webhooks need a `hook_store`; a `credential_source` is enough
+/// for the others.
 ///
-/// Users and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
-/// Blocking: if the users, the store, the limiter or an authenticator may block.
+/// Users and store must outlive the API. Thread rule: `handle` may be called from many threads at once. Blocking: if the users, the store,
+/// the limiter or an authenticator may block.
 class account_api {
 public:
     /// `users` is any `user_directory`, and `store` any `credential_source`. Throws std::invalid_argument for a base_url or auth_url that
@@ -71,42 +72,42 @@ public:
     /// scope that no service declares, or webhooks if the store has none.
     TOLLGATE_COLD account_api(account_service_settings settings, user_directory_ref users, api_store_ref store, tollgate::policies policies,
                               route_table table);
-    /// With the default policies.
+    /// Constructs an API with the default policies.
     account_api(account_service_settings settings, user_directory_ref users, api_store_ref store, route_table table)
         : account_api{std::move(settings), users, store, default_policies(), std::move(table)} {}
 
-    // Routes and endpoints point into it.
+    // Not copyable, because routes and endpoints point into the object.
     account_api(const account_api&) = delete;
     account_api& operator=(const account_api&) = delete;
 
-    /// Whether handling a request may block.
+    /// Returns true if handling a request may block.
     [[nodiscard]] bool may_block() const noexcept { return may_block_; }
 
     /// Implements `http::handler`: responds on this thread, which may block.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused. Never blocks.
+    /// Implements `http::handler`: responds to a request that the server refused. Never blocks.
     TOLLGATE_COLD void handle(const http::refusal& refusal, http::response& response) noexcept;
 
-    /// Implements `http::resumable_handler`: answers on the thread that read the request unless a store, the directory, the limiter or an
-    /// authenticator may block, and from the head alone if it refuses the request.
+    /// Implements `http::resumable_handler`. Responds on the thread that read the request unless a store, the directory, the limiter or an
+    /// authenticator may block. A request that is refused by its head is answered from the head alone.
     [[nodiscard]] TOLLGATE_DECL http::handle_step advance(const http::request& request, http::response& response,
                                                           http::handler_state& state, http::thread_kind thread) noexcept;
 
-    /// For tests, and for servers that do not reuse a response.
+    /// Returns the response to a request, for tests, and for servers that do not reuse a response. May block.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
         http::response response;
         handle(request, response);
         return response;
     }
 
-    /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with. Empty without `openapi_routes()`.
+    /// Returns the API's OpenAPI 3.1 description, which is the response to `{base_url}/openapi.json`. Empty without `openapi_routes()`.
     [[nodiscard]] const std::string& openapi() const noexcept { return definition_.openapi; }
 
-    /// What it was constructed with. Other handlers may share the policies: give them a copy.
+    /// Returns an argument of the constructor. Other handlers may share the policies: give them a copy.
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const account_service_settings& settings() const noexcept { return definition_.settings; }
     [[nodiscard]] const route_table& table() const noexcept { return definition_.routes; }
-    /// The path of the base URL.
+    /// Returns the path of the base URL.
     [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }
 
 private:

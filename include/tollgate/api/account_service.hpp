@@ -28,7 +28,7 @@ class any_page_theme;
 
 namespace service_detail {
 
-/// Mounts OAuth and pages. Defined in <tollgate/api/sign_in.hpp>, so that a program without sessions does not compile them.
+/// Mounts OAuth and pages. <tollgate/api/sign_in.hpp> defines it, so that a program without sessions does not compile them.
 template <class Sessions>
 struct mounting;
 struct part_mounter;
@@ -64,7 +64,7 @@ struct session_parts {
     oauth_store_ref applications;  ///< none if the store has no OAuth
     account_store_ref store;       ///< none if the store has not all that the pages manage
     session_source_ref sessions;
-    const any_page_theme* theme = nullptr;  ///< null: a `plain_theme`
+    const any_page_theme* theme = nullptr;  ///< a `plain_theme` if null
 };
 
 }  // namespace service_detail
@@ -89,8 +89,8 @@ struct service_part {
 ///
 ///     hook_dispatcher dispatcher{store, {}, service.policies()};
 ///
-/// Users, store and sessions must outlive it. Thread rule: `handle` may be called from many threads at the same time.
-/// Blocking: as the users, the store, the sessions, the limiter and the authenticators do; a sign-in always blocks.
+/// Users, store and sessions must outlive the service. Thread rule: `handle` may be called from many threads at the same time. Blocking: as
+/// the users, the store, the sessions, the limiter and the authenticators do; a sign-in always blocks.
 class account_service {
 public:
     /// API and documentation. `users` is any `user_directory`, and `store` any `credential_source`. Without a table, the routes are
@@ -123,18 +123,20 @@ public:
 
     TOLLGATE_COLD ~account_service();
 
-    // Its parts refer to each other.
+    // Not copyable, because the parts refer to each other.
     account_service(const account_service&) = delete;
     account_service& operator=(const account_service&) = delete;
 
-    /// Whether handling a request may block.
+    /// Returns true if handling a request may block.
     [[nodiscard]] bool may_block() const noexcept { return site_->may_block(); }
 
-    /// Implements `http::handler`. A request without the User-Agent that the policies require is refused by the API, wherever it goes.
+    /// Implements `http::handler`: responds on this thread, which may block. For every path, the API refuses a request without the
+    /// User-Agent that the policies require.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`. The part at the path of what the server refused writes the response, or the API if the path is unknown.
+    /// Implements `http::handler`. The part at the path of the refused request writes the response, or the API if the path is unknown.
+    /// Never blocks.
     TOLLGATE_COLD void handle(const http::refusal& refused, http::response& response) noexcept;
-    /// Implements `http::resumable_handler`: answers as far as the thread allows.
+    /// Implements `http::resumable_handler`: processes the request as far as is possible on the thread.
     [[nodiscard]] TOLLGATE_DECL http::handle_step advance(const http::request& request, http::response& response,
                                                           http::handler_state& state, http::thread_kind thread) noexcept;
 
@@ -144,24 +146,24 @@ public:
     /// For `http::site`, where other handlers answer the rest of a host: every path that the service answers for.
     [[nodiscard]] std::vector<std::string> mounts() const { return paths_; }
 
-    /// For tests, and for servers that do not reuse a response.
+    /// Returns the response to a request, for tests, and for servers that do not reuse a response. May block.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
         http::response response;
         handle(request, response);
         return response;
     }
 
-    /// The settings of the API, with the `auth_url` in use.
+    /// Returns the settings of the API, with the `auth_url` in use.
     [[nodiscard]] const account_service_settings& settings() const noexcept { return api_.settings(); }
-    /// The services with their events: for `publish`.
+    /// Returns the services with their events, for `publish`.
     [[nodiscard]] const service_catalog& services() const noexcept { return api_.settings().services; }
-    /// The policies. A copy shares them with other handlers.
+    /// Returns the policies. A copy shares them with other handlers.
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return api_.policies(); }
 
 private:
     using mount_function = void (*)(account_service&, const service_detail::session_parts&);
 
-    /// With `mount`, the parts of a service with sessions.
+    /// Constructs a service; `mount` adds the parts of a service with sessions, and is null without sessions.
     TOLLGATE_COLD account_service(const account_service_settings& settings, user_directory_ref users, api_store_ref store,
                                   tollgate::policies policies, std::optional<route_table> table, mount_function mount,
                                   const service_detail::session_parts& session_parts);
@@ -189,7 +191,7 @@ private:
 
     friend struct service_detail::part_mounter;
 
-    // What the API answers itself: all below its root, and everything from clients that the agent rule refuses.
+    // Returns true for a path below the root of the API. The API itself responds there, and to all clients that the agent rule refuses.
     [[nodiscard]] bool is_below_api(std::string_view path) const noexcept;
     [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept;
     [[nodiscard]] bool is_for_api(const http::request& request, http::handler_state& state) const noexcept;

@@ -8,14 +8,15 @@
 
 namespace tollgate::inline v0 {
 
-/// `/{service}/{account}/hooks` and `/{service}/hooks/{hook}`
+/// Returns the routes below `/{service}/{account}/hooks` and `/{service}/hooks/{hook}`.
 [[nodiscard]] TOLLGATE_COLD route_table hook_routes();
-/// `/testservice/...`: for clients that check whether they reach the API
+/// Returns the routes below `/testservice/`, with which clients check that they reach the API.
 [[nodiscard]] TOLLGATE_COLD route_table demonstration_routes();
-/// `/openapi.json`
+/// Returns the route `/openapi.json`.
 [[nodiscard]] TOLLGATE_COLD route_table openapi_routes();
 
-/// The whole account API: all of the above, `balance_routes()` and `account_list_routes()`. To leave one out, add up the others.
+/// Returns all routes of the account API: those of the functions above, `balance_routes()` and `account_list_routes()`. To leave out some
+/// routes, add up the tables of the others.
 [[nodiscard]] TOLLGATE_COLD route_table account_routes();
 
 }  // namespace tollgate

@@ -8,7 +8,7 @@
 #include <tollgate/pages/account_pages.hpp>
 #include <tollgate/web/page_theme.hpp>
 
-/// OAuth and the pages of an `account_service`: a service with sessions needs this header.
+/// OAuth and the pages of an `account_service`. A service with sessions needs this header.
 namespace tollgate::inline v0::service_detail {
 
 struct part_mounter {

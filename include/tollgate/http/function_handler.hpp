@@ -14,19 +14,19 @@
 
 namespace tollgate::inline v0::http {
 
-/// Whether a function may wait for a disk or another machine.
+/// Tells if a function may wait for a disk or another machine.
 enum class waits : bool { never, maybe };
 
-/// A handler made of a function from request to response, such as a lambda:
+/// Makes a handler of a function from request to response, such as a lambda:
 ///
 ///     http::function_handler robots{[](const http::request&, http::response& response) {
 ///         response.body() = "User-agent: *\nDisallow: /v1/\n";
 ///         response.add("Content-Type", "text/plain");
 ///     }, http::waits::never};
 ///
-/// The function is called on a worker, unless it is constructed with `waits::never`, and from many threads at once. If it throws, the
-/// response is a 500. Requests that the server refuses get a response with the reason. Both have a JSON body with a `message`, as errors
-/// of the API have.
+/// The function is called on a worker, unless the handler is constructed with `waits::never`, and from many threads at once. If the
+/// function throws, the response is a 500. Requests that the server refuses get a response with the reason. Both have a JSON body with a
+/// `message`, like errors of the API.
 template <class Function>
     requires std::invocable<const Function&, const request&, response&>
 class function_handler {
@@ -34,7 +34,7 @@ public:
     explicit function_handler(Function function, waits for_what = waits::maybe)
         : function_{std::move(function)}, may_block_{for_what == waits::maybe} {}
 
-    /// Whether the function may wait.
+    /// Returns true if the function may wait.
     [[nodiscard]] bool may_block() const noexcept { return may_block_; }
 
     /// Implements `http::handler`.

@@ -16,7 +16,7 @@ namespace tollgate::inline v0::http {
 /// Methods of RFC 9110 section 9 and RFC 5789 (PATCH); any other token is `other`. Names are case-sensitive.
 enum class method : std::uint8_t { get, head, post, put, delete_, patch, options, connect, trace, other };
 
-/// The method with this name, case-sensitively (RFC 9110 section 9.1); `method::other` for any other token.
+/// Returns the method with this name, case-sensitively (RFC 9110 section 9.1), or `method::other` for any other token.
 [[nodiscard]] constexpr method to_method(std::string_view name) noexcept {
     switch (name.size()) {
         case 3: return name == "GET" ? method::get : name == "PUT" ? method::put : method::other;
@@ -28,7 +28,7 @@ enum class method : std::uint8_t { get, head, post, put, delete_, patch, options
     }
 }
 
-/// The name on the wire; empty for `other`.
+/// Returns the name on the wire; empty for `other`.
 [[nodiscard]] constexpr std::string_view to_text(method m) noexcept {
     switch (m) {
         case method::get: return "GET";
@@ -45,13 +45,13 @@ enum class method : std::uint8_t { get, head, post, put, delete_, patch, options
     return {};
 }
 
-/// A request target (RFC 9112 section 3.2) as sent: nothing is decoded and no dot segment is removed, so routers
-/// compare what the client wrote.
+/// A request target (RFC 9112 section 3.2) as sent: nothing is decoded and no dot segment is removed, so routers compare the text that the
+/// client wrote.
 struct target {
-    std::string_view path;       ///< begins with `/`, or is `*` (OPTIONS); of an absolute-form target the path only
-    std::string_view query;      ///< after the `?`
-    bool has_query = false;      ///< distinguishes `/a?` from `/a`
-    std::string_view authority;  ///< of an absolute-form target, replacing `Host`; otherwise empty
+    std::string_view path;       ///< begins with `/`, or is `*` (OPTIONS); the path alone of an absolute-form target
+    std::string_view query;      ///< the text after the `?`
+    bool has_query = false;      ///< true for `/a?`, false for `/a`
+    std::string_view authority;  ///< the authority of an absolute-form target, which replaces `Host`; otherwise empty
 
     /// Splits text in origin-form, absolute-form or asterisk-form, and checks nothing.
     static constexpr target from(std::string_view text) noexcept {
@@ -81,36 +81,36 @@ private:
 /// The version in the request line (RFC 9112 section 2.3). HTTP/1.2 to HTTP/1.9 are `http_1_1` (RFC 9110 section 2.5).
 enum class version : std::uint8_t { http_1_0, http_1_1 };
 
-/// How much of a request's body has arrived when a handler sees the request.
+/// The part of a request's body that has arrived when a handler receives the request.
 enum class body_state : std::uint8_t {
     complete,   ///< `body` is complete (it may be empty)
     pending,    ///< only the head has arrived completely: `body` is empty
-    too_large,  ///< over the host's bound: `body` is empty, and the connection is closed after the response
+    too_large,  ///< the body exceeds the host's bound: `body` is empty, and the connection is closed after the response
 };
 
-/// One request, as views of the host's memory: valid during `handle`, never kept.
+/// A request, as views of the host's memory. The views are valid during `handle` and must not be kept.
 ///
 /// A host other than `tollgate::server` sets `method`, `target`, `fields`, `body`, `peer` and `secure`, and may set `local`.
 struct request {
     http::method method = http::method::get;
-    std::string_view method_name;  ///< as sent; set for every method, needed only for `method::other`
+    std::string_view method_name;  ///< the name as sent; set for every method, needed only for `method::other`
     http::target target;
     http::version version = http::version::http_1_1;
-    bool secure = false;           ///< received over TLS
+    bool secure = false;           ///< true if the request was received over TLS
     http::body_state body_state = http::body_state::complete;
     field_lines fields;
     std::string_view body;
     ip_address peer;               ///< the peer of the connection; header fields do not change it
     ip_address local;              ///< the server's own end of the connection; `ip_address{}` if it has no IP address
 
-    /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if the client named none
+    /// Returns the host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if the client named no host
     /// (HTTP/1.0).
     [[nodiscard]] std::string_view authority() const noexcept {
         return target.authority.empty() ? fields.find(field_id::host) : target.authority;
     }
 
-    /// Whether the client is known to send a body. False for a chunked body that has not arrived, because it may turn out to be empty,
-    /// unless there is an `Expect` field.
+    /// Returns true if the client is known to send a body. Returns false for a chunked body that has not arrived, because it may turn out
+    /// to be empty, unless there is an `Expect` field.
     [[nodiscard]] bool has_body() const noexcept {
         if (body_state == http::body_state::pending)
             return fields.count(field_id::content_length) != 0 || fields.count(field_id::expect) != 0;
@@ -136,9 +136,9 @@ struct request {
     }
 };
 
-/// The value of a cookie (RFC 6265 section 5.4), a view of the request. Empty if there is no cookie of this name, or if
-/// there are several with different values: one of them was set by another site (on another subdomain or path), and it
-/// is impossible to tell which. Names are case-sensitive.
+/// Returns the value of a cookie (RFC 6265 section 5.4), as a view of the request. Returns an empty optional if there is no cookie of this
+/// name, or if there are several with different values: another site (on another subdomain or path) has set one of them, and the server
+/// cannot find out which. Names are case-sensitive.
 [[nodiscard]] inline std::optional<std::string_view> find_cookie(const field_lines& fields, std::string_view name) noexcept {
     std::optional<std::string_view> found;
     if (fields.count(field_id::cookie) == 0) return found;

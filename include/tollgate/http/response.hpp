@@ -47,10 +47,10 @@ enum class status : std::uint16_t {
     version_not_supported = 505,
 };
 
-/// The three digits of a status (RFC 9110 section 15).
+/// Returns the three digits of a status (RFC 9110 section 15).
 [[nodiscard]] constexpr unsigned to_number(status s) noexcept { return static_cast<unsigned>(s); }
 
-/// The registered reason phrase; "Status" for a number not listed above.
+/// Returns the registered reason phrase, or "Status" for a number without an enumerator.
 [[nodiscard]] constexpr std::string_view to_reason(status s) noexcept {
     switch (s) {
         case status::ok: return "OK";
@@ -85,35 +85,36 @@ enum class status : std::uint16_t {
 /// The name of a response field: a literal token, checked at compile time.
 class field_name {
 public:
-    /// From a literal that is a token (RFC 9110 section 5.6.2); any other does not compile.
+    /// Constructs the name from a literal that is a token (RFC 9110 section 5.6.2). Any other literal does not compile.
     consteval field_name(const char* literal) : text_{literal} {
         if (text_.empty()) throw "a field name is not empty";
         for (char c : text_)
             if (!is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
     }
-    /// The text as sent.
+    /// Returns the text as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
     std::string_view text_;
 };
 
-/// The value of a response field. It cannot contain a control character: literals are checked at compile time, other
-/// text by `from`. This prevents response splitting.
+/// The value of a response field. It cannot contain a control character: the compiler checks literals, and `from` checks other text. This
+/// prevents response splitting.
 class field_value {
 public:
-    /// From a literal without control characters; any other does not compile.
+    /// Constructs the value from a literal without control characters. Any other literal does not compile.
     consteval field_value(const char* literal) : text_{literal} {
         if (!is_safe(text_)) throw "a field value contains visible characters, spaces and tabs only (RFC 9110 section 5.5)";
     }
 
-    /// Empty for text with a byte outside visible ASCII, space and tab. The text must outlive the value.
+    /// Returns the value with this text, or an empty optional for text with a byte outside visible ASCII, space and tab. The text must
+    /// outlive the value.
     static constexpr std::optional<field_value> from(std::string_view text) noexcept {
         if (!is_safe(text)) return std::nullopt;
         return field_value{unchecked{}, text};
     }
 
-    /// The text as sent.
+    /// Returns the text as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -129,13 +130,12 @@ private:
     std::string_view text_;
 };
 
-/// One response. The host owns it and reuses it for the next request, so after the first few requests, none allocates
-/// memory.
+/// A response. The host owns it and reuses it for the next request, so that after the first few requests no response allocates memory.
 ///
 /// Fields are stored in wire format (`Name: value\r\n`). The host adds `Date`, `Content-Length` and `Connection`.
 class response {
 public:
-    /// Resets to an empty 200. Keeps the memory, unless a large response has made it too large to keep.
+    /// Resets to an empty 200. Keeps the memory, unless a large response has taken too much to keep.
     void clear() noexcept {
         status_ = http::status::ok;
         user_.reset();
@@ -143,21 +143,21 @@ public:
         keep_reasonable(body_);
     }
 
-    /// The status; 200 unless `set_status` was called.
+    /// Returns the status, which is 200 unless `set_status` was called.
     [[nodiscard]] http::status status() const noexcept { return status_; }
-    /// Sets the status line.
+    /// Sets the status.
     void set_status(http::status s) noexcept { status_ = s; }
 
-    /// The user for whom the response is, if the handler has said so: `server` bounds how much of the responses for one user may be
-    /// unsent (`server_settings::unsent_bytes_max`). Not sent.
+    /// Returns the user for whom the response is, if the handler has set one. `server` bounds the unsent responses of a user
+    /// (`server_settings::unsent_bytes_max`). The user is not sent.
     [[nodiscard]] std::optional<user_id> user() const noexcept { return user_; }
-    /// Sets the user. Tollgate's handlers do this once they know the caller of a request.
+    /// Sets the user. Tollgate's handlers do this when they know the caller of a request.
     void set_user(user_id user) noexcept { user_ = user; }
 
-    /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass the result
-    /// of `to_http_date`. Existing fields of that name stay.
+    /// Appends a field with a text, a number, or a time in ISO 8601. For HTTP's own dates, such as Last-Modified, pass the result of
+    /// `to_http_date`. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
-    /// Appends a text that is known at run time only. Throws std::invalid_argument for one that `field_value::from` refuses.
+    /// Appends a field with a text that is known at run time only. Throws std::invalid_argument for text that `field_value::from` refuses.
     template <std::same_as<std::string> Text>
     void add(field_name name, const Text& value) {
         const auto checked = field_value::from(value);
@@ -168,21 +168,20 @@ public:
     void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
     void add(field_name name, const http_date_text& date) { add_line(name.view(), date.view()); }
 
-    /// Appends checked lines ending in CRLF, such as a constant block of security fields.
-    /// Precondition: every line is `token: value\r\n`.
+    /// Appends checked lines, such as a constant block of security fields. Precondition: every line is `token: value\r\n`.
     void add_prepared_lines(std::string_view prepared) { fields_.append(prepared); }
 
-    /// All fields in wire format, each ending in CRLF.
+    /// Returns all fields in wire format, each ending in CRLF. The view is valid until the response changes.
     [[nodiscard]] std::string_view field_block() const noexcept { return fields_; }
 
     /// Calls `visit(name, value)` for each field, for hosts with their own response type.
     template <std::invocable<std::string_view, std::string_view> Visit>
     void for_each_field(Visit&& visit) const;
 
-    /// The first value of a field, case-insensitively; empty if there is none.
+    /// Returns the first value of a field, whose name is compared case-insensitively, or an empty text if there is none.
     [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
 
-    /// The body; writable.
+    /// Returns the body, which the handler may change.
     [[nodiscard]] std::string& body() noexcept { return body_; }
     [[nodiscard]] const std::string& body() const noexcept { return body_; }
 
@@ -233,14 +232,14 @@ inline std::string_view response::find(std::string_view name) const noexcept {
     return found;
 }
 
-/// `Retry-After` of a response with this status, if it is 503: long enough for a database to fail over, short enough for a person
-/// not to give up.
+/// Adds `Retry-After` to a response with status 503: long enough for a database to fail over, short enough for a person not to give up.
+/// Adds nothing for any other status.
 inline void add_retry_after(response& response, status sent) {
     constexpr unsigned retry_after_seconds = 2;
     if (sent == status::service_unavailable) response.add("Retry-After", retry_after_seconds);
 }
 
-/// `Retry-After` of a response with any status: whole seconds, rounded up, at least one.
+/// Adds `Retry-After` to a response with any status: whole seconds, rounded up, at least one.
 inline void add_retry_after(response& response, milliseconds wait) {
     response.add("Retry-After", static_cast<std::uint64_t>((std::max)(seconds{1}, std::chrono::ceil<seconds>(wait)).count()));
 }

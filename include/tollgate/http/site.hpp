@@ -16,29 +16,30 @@ namespace tollgate::inline v0::http {
 
 /// A handler and the part of a site that it serves. The handler must outlive the site.
 struct mount {
-    /// `/v1` matches `/v1` and everything below it, not `/v10`; `/v1/` matches that one path; empty matches everything.
+    /// The paths: `/v1` matches `/v1` and everything below it, not `/v10`; `/v1/` matches only that path; an empty prefix matches
+    /// everything.
     std::vector<std::string> prefixes;
-    std::string host;  ///< the host that the client names, without a port; empty matches any
+    std::string host;  ///< the host that the client names, without a port; empty matches any host
     handler_ref target;
 };
 
-/// `mounted("/v1", api)`: at this path, on any host.
+/// Mounts a handler at this path, on any host: `mounted("/v1", api)`.
 [[nodiscard]] inline mount mounted(std::string prefix, handler_ref target) { return {{std::move(prefix)}, {}, target}; }
 
-/// `mounted(pages)`: at the handler's own paths, on any host.
+/// Mounts a handler at its own paths, on any host: `mounted(pages)`.
 template <handler H>
     requires knows_its_mounts<H>
 [[nodiscard]] mount mounted(H& target) {
     return {target.mounts(), {}, target};
 }
 
-/// A path on one host.
+/// A path on a host.
 struct mount_point {
-    std::string host;    ///< without a port; empty: any host
-    std::string prefix;  ///< as in `mount`
+    std::string host;    ///< the host without a port; empty: any host
+    std::string prefix;  ///< a prefix as in `mount`
 };
 
-/// `mounted(mount_point{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
+/// Mounts a handler at this path, on this host: `mounted(mount_point{.host = "api.example.com", .prefix = "/v1"}, api)`.
 [[nodiscard]] inline mount mounted(mount_point point, handler_ref target) {
     return {{std::move(point.prefix)}, std::move(point.host), target};
 }
@@ -50,7 +51,7 @@ namespace detail {
     return prefix.empty() || path.size() == prefix.size() || (path[prefix.size()] == '/' && prefix.back() != '/');
 }
 
-/// The host that the client names, without the port.
+/// Returns the host that the client names, without the port.
 [[nodiscard]] inline std::string_view named_host(const request& request) noexcept {
     const auto named = request.authority();
     const auto port = named.rfind(':');
@@ -62,7 +63,7 @@ namespace detail {
     return host.empty() || ascii_iequals(named_host(request), host);
 }
 
-/// Whether the client names the address at which it has connected. No name resolves to that text, so no other site is meant.
+/// Returns true if the client names the address to which it has connected. No name resolves to that text, so no other site is meant.
 [[nodiscard]] inline bool is_for_own_address(const request& request) noexcept {
     auto named = named_host(request);
     if (named.starts_with('[') && named.ends_with(']')) named = named.substr(1, named.size() - 2);
@@ -71,15 +72,16 @@ namespace detail {
 
 }  // namespace detail
 
-/// The hosts that a server serves. A request for another host was not meant for this server: either an attacker's name
-/// resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC 9110 section 15.5.20). A GET or HEAD may also
-/// name the address at which the connection was accepted, as the health checks of load balancers do.
+/// The hosts that a server serves. A request for another host was not meant for this server: either an attacker's name resolves to it (DNS
+/// rebinding), or a proxy is misconfigured. Respond to it with 421 (RFC 9110 section 15.5.20). A GET or HEAD may also name the address at
+/// which the connection was accepted, as the health checks of load balancers do.
 class allowed_hosts {
 public:
     allowed_hosts() = default;
-    /// Host names and IP addresses (IPv6 in brackets), without ports; empty: any.
+    /// Constructs the list from host names and IP addresses (IPv6 in brackets), without ports. An empty list allows any host.
     explicit allowed_hosts(std::vector<std::string> hosts) : hosts_{std::move(hosts)} {}
 
+    /// Returns true if the server serves the host of the request.
     [[nodiscard]] bool allows(const request& request) const noexcept {
         // Browsers always name a host; health checks over HTTP/1.0 may not.
         return hosts_.empty() || request.authority().empty() || (is_read(request.method) && detail::is_for_own_address(request)) ||
@@ -92,21 +94,21 @@ private:
     std::vector<std::string> hosts_;
 };
 
-/// Several handlers on one listener. The first matching mount serves a request, and writes the response to a refusal whose path is known.
-/// The last one also serves requests that match no mount, and all other refusals, so put the handler that answers 404 for unknown paths
-/// last.
+/// Serves several handlers on one listener. The first matching mount serves a request, and writes the response to a refusal whose path is
+/// known. The last mount also serves requests that match no mount, and all other refusals, so mount the handler that responds with 404 to
+/// unknown paths last.
 ///
 ///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
 class site {
 public:
-    /// From mounts; the first matching one serves a request. Throws std::invalid_argument if there is none.
+    /// Constructs a site. The first matching mount serves a request. Throws std::invalid_argument if there is no mount.
     explicit site(std::vector<mount> mounts) : mounts_{std::move(mounts)} {
         if (mounts_.empty()) throw std::invalid_argument{"tollgate: a site has at least one mount"};
     }
     template <std::same_as<mount>... More>
     explicit site(mount first, More... more) : site{std::vector<mount>{std::move(first), std::move(more)...}} {}
 
-    /// Whether a handler of the site may block.
+    /// Returns true if a handler of the site may block.
     [[nodiscard]] bool may_block() const noexcept {
         return std::any_of(mounts_.begin(), mounts_.end(), [](const mount& each) { return each.target.may_block(); });
     }
@@ -121,7 +123,7 @@ public:
         find(known).handle(refused, response);
     }
 
-    /// Advances the handler at the request's mount: one that waits for a database does not delay one that does not.
+    /// Advances the handler at the request's mount, so that a handler that waits for a database does not delay a handler that does not.
     [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state, thread_kind thread) const noexcept {
         return find(request).advance(request, response, state, thread);
     }

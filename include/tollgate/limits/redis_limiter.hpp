@@ -18,11 +18,11 @@
 
 namespace tollgate::inline v0 {
 
-/// How requests are decided while Redis is unavailable.
+/// The way in which requests are decided while Redis is unavailable.
 enum class without_redis : std::uint8_t {
     count_here,  ///< each node counts requests separately, in a `window_limiter`: N nodes admit up to N times the quota
-    admit,       ///< all are admitted and nothing is counted
-    refuse,      ///< all are refused with 429 and a reset in one second: a limiter cannot refuse in any other way
+    admit,       ///< all requests are admitted and nothing is counted
+    refuse,      ///< all requests are refused with 429 and a reset in one second, because a limiter has no other way to refuse
 };
 
 /// Settings of a `redis_limiter`.
@@ -36,15 +36,15 @@ struct redis_limiter_settings {
     milliseconds connect_wait_max{200};
     /// Time limit for the reply: above zero, at most an hour.
     milliseconds response_wait_max{100};
-    /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
+    /// The PEM file of the trusted authorities, for `rediss`. Empty: the authorities of the system.
     std::string authorities_file{};
-    /// Called once when Redis becomes unavailable (also if it is unavailable from the start), and once when it is
-    /// available again. Runs on the thread that noticed the change. Must return quickly and must not call the limiter.
+    /// Called once when Redis becomes unavailable (also if it is unavailable from the start), and once when it is available again. It runs
+    /// on the thread that noticed the change, must return quickly, and must not call the limiter.
     std::function<void(bool up, std::string_view reason)> on_state{};
 };
 
-/// Counts in Redis, so that any number of nodes share one exact window, like that of `window_limiter`: it starts with a
-/// key's first request at any node.
+/// Counts in Redis, so that any number of nodes share one exact window. Like a window of `window_limiter`, it starts with a key's first
+/// request, at any node.
 ///
 /// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
 /// the quota. Requests that arrive while a round trip is in progress share the next one, and its command, unless the
@@ -52,19 +52,19 @@ struct redis_limiter_settings {
 /// a round trip, but never after their window or under another quota, so a client that retries at once after a 429 does
 /// not load Redis.
 ///
-/// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
-/// every node. Windows expire by themselves.
+/// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, which is the same on every node.
+/// Windows expire by themselves.
 ///
 /// **A changed quota** applies at once. A window that has ended stays ended even if the new quota's window is longer,
 /// because its key is gone. (`window_limiter` may still have the key, and then continues the window.)
 ///
-/// **Without Redis** nothing fails and nothing waits: the first call to Redis that fails marks it unavailable. From
-/// then on, `when_down` decides requests, and one request at a time probes Redis: after 100 ms at first, later every 2
-/// s at most. If a key holds a value of another type (WRONGTYPE), `when_down` decides for that key alone.
+/// **Without Redis** nothing fails and nothing waits: the first call to Redis that fails marks it as unavailable. From then on, `when_down`
+/// decides requests, and one request at a time probes Redis: after 100 ms at first, later every 2 s at most. If a key holds a value of
+/// another type (WRONGTYPE), `when_down` decides for that key alone.
 ///
-/// Redis 5 or later, with `maxmemory-policy noeviction`: an evicted key is a window that starts again.
+/// It needs Redis 5 or later, with `maxmemory-policy noeviction`: the window of an evicted key starts again.
 ///
-/// **Threads**: any number. Never throws. Move or destroy it only while no call is running.
+/// **Threads**: any number. Nothing is thrown. Move or destroy the limiter only while no call is running.
 class redis_limiter {
 public:
     /// Calls may wait for Redis.
@@ -79,12 +79,12 @@ public:
     /// Checks a URL as `open` does.
     [[nodiscard]] static TOLLGATE_DECL result<void> validate(std::string_view url);
 
-    /// Movable while no other thread uses it. A limiter that was moved from can only be destroyed or assigned to.
+    /// Movable while no other thread uses the limiter. A limiter that was moved from can only be destroyed or assigned to.
     TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;
     TOLLGATE_DECL redis_limiter& operator=(redis_limiter&&) noexcept;
     TOLLGATE_DECL ~redis_limiter();
 
-    /// Implements `rate_limiter`.
+    /// Implements `rate_limiter`. May wait for Redis, at most for `connect_wait_max` plus `response_wait_max`.
     [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 
@@ -100,10 +100,10 @@ public:
     /// a Redis that is down, and in health checks. It also fails if Redis refuses writes. Waits at most for `connect_wait_max` plus
     /// `response_wait_max`.
     TOLLGATE_DECL bool try_now() noexcept;
-    /// Whether the last contact with Redis succeeded. True at the start.
+    /// Returns true if the last contact with Redis succeeded, and before the first contact.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
-    /// How its connections were used, and for how many windows of requests `when_down` decided. Each call of `take` counts, and each
-    /// refused call of `peek`, because no `take` follows it.
+    /// Returns the uses of the connections, and the number of windows of requests that `when_down` decided. Each call of `take` counts, and
+    /// each refused call of `peek`, because no `take` follows it.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:

@@ -23,26 +23,26 @@ namespace tollgate::inline v0 {
 ///     writer.sample(12, {{"currency", "EUR"}});
 class metrics_writer {
 public:
-    /// One label of a sample; the value may be any text.
+    /// A label of a sample. The value may be any text.
     struct label {
         std::string_view name;
         std::string_view value;
     };
 
-    /// Appends to `to`, which must outlive it.
+    /// Constructs a writer that appends to `to`, which must outlive the writer.
     explicit metrics_writer(std::string& to) noexcept : to_{to} {}
 
-    /// Begins a family: a number that only grows (its name ends in `_total`), one that goes up and down, or a distribution. The help
-    /// text is one line. `name` must live until the last sample of the family.
+    /// Begins a family: a `counter`, which only grows and whose name ends in `_total`; a `gauge`, which goes up and down; or a `histogram`,
+    /// which is a distribution. The help text is one line. `name` must be valid until the last sample of the family.
     TOLLGATE_DECL void counter(std::string_view name, std::string_view help);
     TOLLGATE_DECL void gauge(std::string_view name, std::string_view help);
     TOLLGATE_DECL void histogram(std::string_view name, std::string_view help);
 
-    /// A sample of the last family. `suffix` is `_bucket`, `_sum` or `_count` in a histogram.
+    /// Writes a sample of the last family. `suffix` is `_bucket`, `_sum` or `_count` in a histogram.
     void sample(std::integral auto value, std::initializer_list<label> labels = {}, std::string_view suffix = {}) {
         write_sample(std::to_string(value), labels, suffix);
     }
-    /// The same with a number of seconds.
+    /// Writes a sample that is a number of seconds.
     TOLLGATE_DECL void sample(double value, std::initializer_list<label> labels = {}, std::string_view suffix = {});
 
 private:
@@ -61,24 +61,24 @@ private:
 ///     counts.watch_server(server);
 ///     http::site operators{http::mounted("/metrics", counts)};
 ///
-/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic
-/// additions to memory that a thread shares with few others: no lock, and no allocation except at the first request of
-/// a route. At most 96 pairs of route and method are counted separately; further ones share one with the route `other`.
+/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic additions to memory
+/// that a thread shares with few other threads: no lock, and no allocation except at the first request of a route. At most 96 pairs of
+/// route and method are counted separately; all further pairs are counted together as the route `other`.
 ///
-/// Requests that failed (5xx), were limited (429) or took longer than 250 ms also count for their caller, in a table of
-/// fixed size behind a lock: `tollgate_affected_requests` names the users with the most of them, by their ids, or the
-/// networks (/24, /48) of clients that were not authenticated. No other request touches that table.
+/// Requests that failed (5xx), were limited (429) or took longer than 250 ms also count for their caller, in a table of fixed size behind a
+/// lock: `tollgate_affected_requests` names the users with the most such requests, by their ids, or the networks (/24, /48) of clients that
+/// were not authenticated. No other request touches that table.
 ///
-/// The objects passed to `add` and `watch_...` must exist whenever a report is made, so destroy the server of the reports first. In the
+/// The objects passed to `add` and `watch_...` must exist whenever a report is written, so destroy the server of the reports first. In the
 /// example, declare the server of `operators` last; it is then destroyed first.
 ///
-/// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which must be called
-/// before all others.
+/// Thread rule: every function may be called from many threads at once, except `add` and `watch_...`, which must be called before all
+/// others.
 class metrics {
 public:
     static constexpr bool blocking = false;
 
-    /// Appends its own families to a report. It must not wait, because it runs for each report.
+    /// A function that appends families of its own to a report. It must not wait, because it runs for each report.
     using collector = std::function<void(metrics_writer&)>;
 
     TOLLGATE_DECL metrics();
@@ -86,15 +86,15 @@ public:
     metrics& operator=(const metrics&) = delete;
     TOLLGATE_DECL ~metrics();
 
-    /// The contract `delivery_observer`. The text of a route must have static storage, as in a route table.
+    /// Each implements a function of `delivery_observer`. The text of a route must have static storage, as in a route table.
     TOLLGATE_DECL void on_request(const request_record& record) const noexcept;
     TOLLGATE_DECL void on_refusal(const refusal_record& record) const noexcept;
     TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
     TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
-    /// The contract `activity_observer`. Counts what was revoked because a code or refresh token was used again.
+    /// Implements `activity_observer`. Counts revocations because a code or refresh token was used again.
     TOLLGATE_DECL void on_activity(const activity& done) const noexcept;
 
-    /// Adds families to every report.
+    /// Adds the collector's families to every report.
     TOLLGATE_DECL void add(collector function);
 
     /// Reports the connections and workers of a `server`.
@@ -102,7 +102,7 @@ public:
     void watch_server(const Server& server) {
         add([&server](metrics_writer& writer) { write_server(writer, server.statistics()); });
     }
-    /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`.
+    /// Reports the counts of `statistics()` of a store or limiter. `name` is the value of the label `backend`.
     template <class Backend>
     void watch_backend(std::string name, const Backend& backend) {
         add_backend(std::move(name), [&backend] { return backend.statistics(); });
@@ -111,13 +111,13 @@ public:
     /// Reports the CPU time, memory and descriptors of this process, as read from `/proc` (Linux only).
     TOLLGATE_DECL void watch_process();
 
-    /// All families, as in the response of `/metrics`.
+    /// Returns all families, as in the response of `/metrics`.
     [[nodiscard]] TOLLGATE_DECL std::string report() const;
 
-    /// Serves the report on every path; mount it where only operators have access.
+    /// Implements `http::handler`: serves the report on every path. Mount it where only operators have access.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
-    /// No report takes a body.
+    /// The handler does not read bodies.
     static constexpr bool reads_body = false;
 
 private:

@@ -22,17 +22,16 @@ namespace oauth {
 class oauth_handler;
 }
 
-/// OAuth 2.0 at `{auth_url}` (RFC 6749): authorization page, token endpoint, revocation (RFC 7009), introspection (RFC
-/// 7662), device authorization and its page (RFC 8628), metadata (RFC 8414). A handler for `server` or any other HTTP
-/// server.
+/// Serves OAuth 2.0 at `{auth_url}` (RFC 6749): authorization page, token endpoint, revocation (RFC 7009), introspection (RFC 7662), device
+/// authorization and its page (RFC 8628), metadata (RFC 8414). The class is a handler for `server` or any other HTTP server.
 ///
 ///     authorization_server oauth{settings, store, sessions};
 ///     authorization_server oauth{settings, store, sessions, api.policies()};
 ///     http::site site{http::mounted("/v1", api), http::mounted(oauth), http::mounted(pages)};
 ///
-/// The limiter counts wrong client secrets by the client's address; share that of the API with a copy of its policies. Sessions and store
-/// must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking: if the sessions, the store
-/// or the limiter block, and while a password is checked. The metadata needs none of them.
+/// The limiter counts wrong client secrets by the client's address; to share the API's limiter, pass a copy of its policies. Sessions and
+/// store must outlive the object. Thread rule: `handle` may be called from many threads at once. Blocking: if the sessions, the store or
+/// the limiter block, and while a password is checked. The metadata needs none of them.
 class authorization_server {
 public:
     /// `store` is any `oauth_store`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws std::invalid_argument for an
@@ -45,28 +44,28 @@ public:
     authorization_server(const authorization_server&) = delete;
     authorization_server& operator=(const authorization_server&) = delete;
 
-    /// Whether handling a request may block.
+    /// Returns true if handling a request may block.
     [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept;
 
     /// Implements `http::handler`: responds on this thread, which may block.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused. Never blocks.
+    /// Implements `http::handler`: responds to a request that the server refused. Never blocks.
     TOLLGATE_COLD void handle(const http::refusal& refused, http::response& response) noexcept;
     /// Implements `http::resumable_handler`. Reads the body only of a POST to a known endpoint that is not refused by its head. All other
     /// requests are answered from the head.
     [[nodiscard]] TOLLGATE_DECL http::handle_step advance(const http::request& request, http::response& response,
                                                           http::handler_state& state, http::thread_kind thread) noexcept;
 
-    /// For tests, and for hosts that do not reuse responses.
+    /// Returns the response to a request, for tests, and for servers that do not reuse a response. May block.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
         http::response response;
         handle(request, response);
         return response;
     }
 
-    /// The paths for `http::site`.
+    /// Returns the paths for `http::site`.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> mounts() const;
-    /// The settings that it was constructed with.
+    /// Returns the settings that the object was constructed with.
     [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
 
 private:

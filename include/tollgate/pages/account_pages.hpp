@@ -23,15 +23,15 @@ namespace pages {
 class page_handler;
 }
 
-/// The account pages: an overview, personal tokens, applications, authorizations and webhooks; if `Users` is an
-/// `activity_source`, recent activity; and, if `Sessions` has them, sign-in and sign-out, the sessions and a change of
-/// password. A handler for `server` or any other HTTP server.
+/// Serves the account pages: an overview, personal tokens, applications, authorizations and webhooks; if the directory is an
+/// `activity_source`, recent activity; and, if the sessions support them, sign-in and sign-out, the list of sessions and a change of the
+/// password. The class is a handler for `server` or any other HTTP server.
 ///
 ///     account_pages pages{settings, users, store, sessions};
 ///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
 ///
-/// Users, sessions and store must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking:
-/// if users, sessions or store block, and while a password is checked.
+/// Users, sessions and store must outlive the object. Thread rule: `handle` may be called from many threads at once. Blocking: if users,
+/// sessions or store block, and while a password is checked.
 class account_pages {
 public:
     /// `users` is any `user_directory`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws std::invalid_argument for an
@@ -44,30 +44,30 @@ public:
     account_pages(const account_pages&) = delete;
     account_pages& operator=(const account_pages&) = delete;
 
-    /// Whether handling a request may block.
+    /// Returns true if handling a request may block.
     [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept;
 
     /// Implements `http::handler`: responds on this thread, which may block.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused. Never blocks.
+    /// Implements `http::handler`: responds to a request that the server refused. Never blocks.
     TOLLGATE_COLD void handle(const http::refusal& refused, http::response& response) noexcept;
-    /// Implements `http::resumable_handler`. Only a form of a signed-in user, or one that signs in, has its body read; all other requests
-    /// are answered from the head.
+    /// Implements `http::resumable_handler`. Reads the body only of a form of a signed-in user, or of a form that signs in. All other
+    /// requests are answered from the head.
     [[nodiscard]] TOLLGATE_DECL http::handle_step advance(const http::request& request, http::response& response,
                                                           http::handler_state& state, http::thread_kind thread) noexcept;
 
-    /// For tests, and for hosts that do not reuse responses.
+    /// Returns the response to a request, for tests, and for servers that do not reuse a response. May block.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
         http::response response;
         handle(request, response);
         return response;
     }
 
-    /// The paths for `http::site`.
+    /// Returns the paths for `http::site`.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> mounts() const;
-    /// What all pages of a language are below: `/en`, `/de`.
+    /// Returns the root paths of the languages, such as `/en` and `/de`.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> language_roots() const;
-    /// The settings that it was constructed with.
+    /// Returns the settings that the object was constructed with.
     [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
 
 private:

@@ -20,10 +20,9 @@
 #include <utility>
 #include <vector>
 
-/// The conformance tests that the library's stores pass, for authors of adapters: an adapter is correct if it passes
-/// them.
+/// The conformance tests that the library's stores pass, for authors of adapters. An adapter is correct if it passes them.
 ///
-/// They need no test framework:
+/// The tests need no test framework:
 ///
 ///     using namespace tollgate::testing;
 ///     const bool right = run<contracts::token_store, contracts::hook_store>(
@@ -34,8 +33,8 @@
 ///
 /// The contracts in angle brackets are required: with a store that does not satisfy one of them, the program does not compile, and the
 /// compiler names the member that is missing or wrong. All other contracts that the store satisfies are tested as well. The report begins
-/// with one entry for each contract, found or not; a store that has some members of a contract, but does not satisfy it, fails. The next
-/// entry, `durability`, says whether `reopen` was given; without it, no case tests that changes survive a restart.
+/// with an entry for each contract, found or not; a store that has some members of a contract, but does not satisfy it, fails. The next
+/// entry, `durability`, reports if `reopen` was given; without it, no case tests that changes survive a restart.
 ///
 /// With a test framework, such as Catch2:
 ///
@@ -46,15 +45,14 @@
 ///             CHECK(result.passed);
 ///         }
 ///
-/// `make()` returns an empty store, or a pointer of any kind to one; the case destroys it. `reopen()` opens the most
-/// recent store of `make` again, after that was destroyed; omit it if no data outlives a store. Cases run one at a
-/// time; several start threads.
+/// `make()` returns an empty store, or a pointer of any kind to a store; the case destroys it. `reopen()` opens the most recent store of
+/// `make` again, after that store was destroyed; omit it if no data outlives a store. Cases run one at a time; several start threads.
 namespace tollgate::inline v0::testing {
 
-/// All rules for the contracts that the store implements: token_store, hook_store, oauth_store, session_store, or several of these;
-/// outbox, if it is also a hook_store; and the optional access_token_store, credential_cache, use_recorder, shared_outbox and
-/// backlog_source. Whether tokens are accepted is tested if the oauth_store is also a credential_source. `Required` are the `contracts`
-/// that it must have. `reopen` returns what `make` returns.
+/// Returns a case for each rule of the contracts that the store implements: token_store, hook_store, oauth_store, session_store, or several
+/// of these; outbox, if it is also a hook_store; and the optional access_token_store, credential_cache, use_recorder, shared_outbox and
+/// backlog_source. If the oauth_store is also a credential_source, cases test that its tokens are accepted. `Required` are the `contracts`
+/// that the store must satisfy. `reopen` has the result type of `make`.
 template <class... Required, class Make>
 [[nodiscard]] auto cases(Make make, std::function<std::invoke_result_t<Make&>()> reopen = {}) {
     using given = std::invoke_result_t<Make&>;
@@ -90,7 +88,7 @@ template <class... Required, class Make>
     return all;
 }
 
-/// Runs every case, calls `report(const case_result&)` for each, and returns whether all passed.
+/// Runs every case, calls `report(const case_result&)` for each, and returns true if all passed.
 template <class... Required, class Make, class Report>
 bool run(Make make, std::function<std::invoke_result_t<Make&>()> reopen, Report report) {
     bool all_passed = true;
