@@ -24,7 +24,7 @@
 
 namespace tollgate::inline v0 {
 
-/// What all calls of one API share. Everything in it outlives the API.
+/// The objects that all calls of an API share. Everything in it outlives the API.
 struct api_context {
     user_directory_ref users;
     hook_store_ref hooks;
@@ -35,7 +35,7 @@ struct api_context {
     const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
 };
 
-/// The argument of an endpoint: a request that has passed every check, and its response. Exists only during the call.
+/// The argument of an endpoint: a request that has passed every check, and its response. It exists only during the call.
 class api_call {
 public:
     /// Constructed by the API for each request that passed its checks.
@@ -43,41 +43,41 @@ public:
              const tollgate::caller* caller, ip_address client, instant now) noexcept
         : context_{context}, request_{request}, response_{response}, caller_{caller}, client_{client}, now_{now} {}
 
-    /// What the API was constructed with.
+    /// Each returns an argument of the API's constructor, or one of its policies.
     [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
-    /// The webhooks, for endpoints with `needs_hooks`.
+    /// Returns the webhooks, for endpoints with `needs_hooks`.
     [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }
     [[nodiscard]] const target_rule_ref& target_rule() const noexcept { return context_.targets; }
     [[nodiscard]] const random_source_ref& random() const noexcept { return context_.random; }
     [[nodiscard]] const account_service_settings& settings() const noexcept { return context_.settings; }
     [[nodiscard]] const std::string& openapi() const noexcept { return context_.openapi; }
 
-    /// The request, and the time at which it was checked.
+    /// Returns the request, and the time at which it was checked.
     [[nodiscard]] const http::request& request() const noexcept { return request_; }
     [[nodiscard]] instant now() const noexcept { return now_; }
 
-    /// Whether the request has valid credentials. Always true on a route that needs credentials; an open route also serves requests
-    /// without.
+    /// Returns true if the request has valid credentials. On a route that needs credentials this is always true; an open route also serves
+    /// requests without credentials.
     [[nodiscard]] bool has_caller() const noexcept { return caller_ != nullptr; }
-    /// Throws std::logic_error, which makes the response a 500, unless `has_caller()`.
+    /// Returns the caller. Throws std::logic_error, which causes a 500, unless `has_caller()`.
     [[nodiscard]] const tollgate::caller& caller() const {
         if (caller_ == nullptr) [[unlikely]] throw_no_caller();
         return *caller_;
     }
-    /// The client's address: that of the peer, or the one that a trusted proxy names.
+    /// Returns the client's address: the address of the peer, or the address that a trusted proxy reports.
     [[nodiscard]] const ip_address& client() const noexcept { return client_; }
 
-    /// The ids of the request, for log lines.
+    /// Returns the ids of the request, for log lines. The views are valid while the request is handled.
     [[nodiscard]] request_ids ids() const noexcept { return current_request().value_or(request_ids{}); }
 
-    /// Reports what the caller did, for an audit log. Throws as `caller`.
+    /// Reports an activity of the caller, for an audit log. Throws as `caller` does.
     void report(activity_kind kind, std::string subject) const {
         context_.observer.on_activity({kind, caller().user, std::move(subject), client_, now_});
     }
 
-    /// 200 with `Content-Type: application/json`, unless the endpoint sets another status or type.
+    /// Returns the response: 200 with `Content-Type: application/json`, unless the endpoint sets another status or type.
     [[nodiscard]] http::response& response() const noexcept { return response_; }
-    /// Appends JSON to the response's body.
+    /// Returns a writer that appends JSON to the response's body.
     [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{response_.body()}; }
 
 private:

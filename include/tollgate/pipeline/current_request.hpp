@@ -11,20 +11,21 @@
 
 namespace tollgate::inline v0 {
 
-/// The ids of a request, for log lines. Views: valid while the request is handled.
+/// The ids of a request, for log lines. The views are valid while the request is handled.
 struct request_ids {
-    std::string_view id;        ///< as `request_context::id`: sent with the response as `X-Request-Id`
-    std::string_view trace_id;  ///< as `request_context::trace_id`
-    std::string_view span_id;   ///< as `request_context::span_id`
+    std::string_view id;        ///< `request_context::id`, which the response contains as `X-Request-Id`
+    std::string_view trace_id;  ///< `request_context::trace_id`
+    std::string_view span_id;   ///< `request_context::span_id`
 };
 
-/// The request that this thread handles now; empty outside of one. A directory or a store that is called for a request can write the ids
-/// with its own log lines. Thread rule: any thread, each has its own. Never throws.
+/// Returns the ids of the request that this thread handles at the moment, or an empty optional if it handles none. A directory or a store
+/// that is called for a request can write the ids with its own log lines. Thread rule: any thread; each thread has a request of its own.
+/// Nothing is thrown.
 [[nodiscard]] TOLLGATE_DECL std::optional<request_ids> current_request() noexcept;
 
 namespace pipeline {
 
-/// Makes a request the current one of this thread. Both arguments must outlive it.
+/// Makes a request the current request of this thread, until the scope ends. Both arguments must outlive the scope.
 class request_scope {
 public:
     request_scope(const http::request& request, const http::unique_id& generated) noexcept

@@ -20,32 +20,32 @@
 
 namespace tollgate::inline v0::pipeline {
 
-/// Judges the requests of one API, and writes their responses. Refers to members of the API.
+/// Judges the requests of an API, and writes their responses. It refers to members of the API.
 ///
-/// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the
-/// thread that read the request as long as it does not have to wait. If it must wait for a store, the directory or the
-/// limiter, it says for which one (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker,
-/// continues at that stage. The worker waits for nothing else: a stage that must wait for another one returns
-/// `needs_worker` again. Only the last stage, the endpoint, may wait for several.
+/// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the thread that read
+/// the request as long as it does not have to wait. If it must wait for a store, the directory or the limiter, it sets the kind of work
+/// (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues at that stage. The worker waits for nothing
+/// else: a stage that must wait for another kind returns `needs_worker` again. Only the last stage, the endpoint, may wait for several
+/// kinds.
 ///
-/// Nothing is done twice, with one exception: if the request waited for so long that the decision about its caller no longer
-/// holds (`is_outdated`), the caller is found again, and what they may do is checked again. It is counted once.
+/// No stage runs twice, with one exception: if the request waited for so long that the decision about its caller no longer holds
+/// (`is_outdated`), the caller is found again, and the access is checked again. The request is counted once.
 struct judge {
     const api_definition& api;
     const user_directory_ref& users;
     const credential_source_ref& store;
     const tollgate::policies& policies;
     const router_ref& router;
-    const api_context& context;  ///< what endpoints are called with
+    const api_context& context;  ///< the first argument of `api_call`
 
-    /// Judges one request until its response is complete or it must wait. Throws what policies and endpoints throw, and
-    /// std::bad_alloc; call `respond_error` then. The server itself refuses malformed HTTP.
+    /// Judges a request until its response is complete or it must wait. Throws what policies and endpoints throw, and std::bad_alloc; call
+    /// `respond_error` then. The server itself refuses malformed HTTP.
     http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
         using http::work_kind;
         const auto thread_for = [&](work_kind kind) {
             return state.waits_for == kind ? thread : http::thread_kind::io;
         };
-        // The time is read only where it matters: requests that do not wait are the most, and read it once.
+        // The time is read only where it matters: most requests do not wait, and read it once.
         if (state.auth.state == auth_state::authenticated && is_outdated(state.judged_at, policies.clock().now())) [[unlikely]] {
             if (state.repeated == repeated_judgements_max) {
                 respond_error(unavailable("the request was judged too often"), request, response, state);
@@ -107,7 +107,7 @@ struct judge {
         return respond_endpoint(request, response, state, thread_for(api.routes[state.route->route].work));
     }
 
-    /// The response after an exception. Never waits.
+    /// Writes the response after an exception. Never waits.
     void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
         if (!state.limit) {
             state.limit = peek_or_unused(policies.limiter(), limit_key_of(state), quota_of(api.settings, state), state.now);
@@ -122,7 +122,7 @@ private:
         state.now = policies.clock().now();
         state.auth = {};
         read_authorization(policies.authenticators(), request, state.auth);
-        state.next = stage::credential;  // `waits_for` stays: the worker may still wait for that
+        state.next = stage::credential;  // `waits_for` stays, because the worker may still wait for that kind
     }
 
     [[nodiscard]] static http::handle_step wait_at(stage next, http::work_kind kind, judgement& state) noexcept {
@@ -143,7 +143,7 @@ private:
         return find_route(router, api.routes, api.settings.services, api.root, request, state);
     }
 
-    /// Empty if the path has no route.
+    /// Returns the pattern of the request's route, or an empty text if the path has no route.
     [[nodiscard]] std::string_view pattern_of(const judgement& state) const noexcept {
         const bool has_route = state.route_path != nullptr && state.route->result != route_match::kind::unknown_path;
         return has_route ? api.routes[state.route->route].path : std::string_view{};
@@ -163,7 +163,7 @@ private:
         return http::handle_step::done;
     }
 
-    /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
+    /// Responds with the error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
         if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
         replace_with_error(response, failure, state, api, policies.authenticators());

@@ -44,25 +44,25 @@ struct path_parameter {
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return text; }
 };
 
-/// `{account}`: an account id.
+/// The parameter `{account}`, an account id.
 template <>
 struct path_parameter<"account"> {
     using type = account_id;  ///< the type of the handler's argument
-    /// Empty for text that is not an id.
+    /// Returns the account id, or an empty optional for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return account_id::parse(text); }
 };
 
-/// `{hook}`: a webhook id.
+/// The parameter `{hook}`, a webhook id.
 template <>
 struct path_parameter<"hook"> {
     using type = hook_id;  ///< the type of the handler's argument
-    /// Empty for text that is not an id.
+    /// Returns the webhook id, or an empty optional for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
 };
 
-/// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a
-/// `const std::optional<type>&`, empty if the request has no such parameter. `parse` gets the decoded text and must not wait;
-/// text that it refuses is a 422 that names the parameter.
+/// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a `const std::optional<type>&`, which is
+/// empty if the request has no such parameter. `parse` gets the decoded text and must not wait. Text that it refuses is a 422 that names
+/// the parameter.
 ///
 /// A name without a specialization is text. For another type:
 ///
@@ -80,7 +80,7 @@ struct integer_parameter {
     using type = std::int64_t;  ///< the type of the handler's argument
     static constexpr std::int64_t minimum = Min;  ///< for the documentation and OpenAPI
     static constexpr std::int64_t maximum = Max;  ///< for the documentation and OpenAPI
-    /// Empty for other text, and beyond the bounds.
+    /// Returns the integer, or an empty optional for other text, and beyond the bounds.
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
         const auto digits = text.substr(is_negative ? 1 : 0);
@@ -90,11 +90,12 @@ struct integer_parameter {
         const auto number = static_cast<std::int64_t>(is_negative ? 0 - *value : *value);
         return number < Min || number > Max ? std::nullopt : std::optional{number};
     }
-    /// Optional in a `query_parameter`. The error says: `page in the query must be an integer from 1 to 1000.`
+    /// Returns the text of the error: `page in the query must be an integer from 1 to 1000.` A `query_parameter` need not have this
+    /// function.
     static std::string expected() { return "an integer from " + std::to_string(Min) + " to " + std::to_string(Max); }
 };
 
-/// Who may call a route. Each route names one; there is no default.
+/// The clients that may call a route. Each route names a rule; there is no default.
 struct access_rule {
     enum class kind : std::uint8_t {
         open,           ///< every client
@@ -103,59 +104,59 @@ struct access_rule {
         service_read,   ///< credentials with the read scope of the path's `{service}`
         service_write,  ///< credentials with the write scope of the path's `{service}`
     };
-    /// Who may call the route.
+    /// The clients that may call the route.
     kind callers;
-    std::string_view scope{};  ///< has static storage
+    std::string_view scope{};  ///< the scope of `kind::scope`, with static storage
 };
 
-/// A rule that takes its scope from the path: for routes with a `{service}`.
+/// An access rule that takes its scope from the path, for routes with a `{service}`.
 struct service_access_rule {
     access_rule::kind callers;
     constexpr operator access_rule() const noexcept { return {callers}; }
 };
 
-/// The access rules: every client; every client with valid credentials; credentials with a scope of the service in the path,
-/// for reading or for everything; credentials with a named scope, whose text must outlive the routes, as a literal does.
+/// The access rules: every client; every client with valid credentials; credentials with a scope of the service in the path, for reading or
+/// for everything; credentials with the scope `scope`, whose text must outlive the routes, as a literal does.
 inline constexpr access_rule open_to_all{access_rule::kind::open};
 inline constexpr access_rule any_caller{access_rule::kind::any_caller};
 inline constexpr service_access_rule read_of_service{access_rule::kind::service_read};
 inline constexpr service_access_rule write_of_service{access_rule::kind::service_write};
 [[nodiscard]] constexpr access_rule needs_scope(std::string_view scope) noexcept { return {access_rule::kind::scope, scope}; }
 
-/// A JSON body: its JSON Schema (2020-12), and an example. Empty: no body. In the example `{event}` stands for an event of
-/// the API's services.
+/// A JSON body: its JSON Schema (2020-12), and an example. An empty schema means that there is no body. In the example `{event}` stands for
+/// an event of the API's services.
 struct json_shape {
     std::string_view schema{};
     std::string_view example{};
 
-    /// Whether there is no body.
+    /// Returns true if there is no body.
     [[nodiscard]] constexpr bool empty() const noexcept { return schema.empty(); }
 };
 
-/// The example with an event that a client of this API can use.
+/// Returns the example with an event that a client of this API can use.
 [[nodiscard]] TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services);
 
-/// What OpenAPI and the documentation say about a route. All of it is of static storage.
+/// The description of a route in OpenAPI and the documentation. All texts have static storage.
 struct route_notes {
-    std::string_view operation{};      ///< operationId, such as `listHooks`
-    std::string_view summary{};        ///< one line
+    std::string_view operation{};      ///< the operationId, such as `listHooks`
+    std::string_view summary{};        ///< a summary in one line
     http::status success_status = http::status::ok;
     json_shape success_body{};
-    std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
+    std::string_view success_field{};  ///< a header field that only a success has, such as `X-Hook-Secret`
     json_shape request_body{};
-    bool request_body_required = true;  ///< whether a request without a body is an error
-    /// A larger body is a 413, before it is read. 0: what the server accepts (`server_settings::body_bytes_max`), which is
-    /// the bound of a larger number, too.
+    bool request_body_required = true;  ///< true if a request without a body is an error
+    /// The bound of the request body in bytes. A larger body is a 413, before it is read. 0, or a number above the server's bound: the
+    /// server's bound (`server_settings::body_bytes_max`).
     std::size_t request_body_bytes_max = 0;
 };
 
-/// The bound of a route that sets none: only the server's bound applies.
+/// The bound of a route that sets none, so that only the server's bound applies.
 inline constexpr std::size_t no_body_bound = static_cast<std::size_t>(-1);
 
 struct account_service_settings;
 class route_table;
 
-/// One row of a route table, returned by `on_get` and the others.
+/// A row of a route table, which `on_get` and its siblings return.
 struct route {
     enum class parameter_kind : std::uint8_t { service, id, integer, text };
 
@@ -163,26 +164,26 @@ struct route {
     struct parameter {
         std::string_view name;
         parameter_kind kind = parameter_kind::text;
-        std::int64_t minimum = INT64_MIN;  ///< of an id or an integer
-        std::int64_t maximum = INT64_MAX;  ///< of an id or an integer
+        std::int64_t minimum = INT64_MIN;  ///< bound of an id or an integer
+        std::int64_t maximum = INT64_MAX;  ///< bound of an id or an integer
     };
 
-    /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
+    /// Parses the captures of the path and calls the endpoint. A capture that does not parse is a 404.
     using function = result<void> (*)(const void* endpoint, api_call&, const route_match&, const service*);
 
-    /// The same on a thread that must not wait. If the endpoint may have to wait, returns an empty optional, and calls and writes nothing.
+    /// Calls the endpoint on a thread that must not wait. If the endpoint may have to wait, returns an empty optional, and calls and writes
+    /// nothing.
     using function_without_waiting = std::optional<result<void>> (*)(const void* endpoint, api_call&, const route_match&,
                                                                      const service*);
 
-    /// `service_capture` of a path without `{service}`.
+    /// The `service_capture` of a path without `{service}`.
     static constexpr std::size_t no_capture = limits::path_parameters_max;
 
-    /// Calls the endpoint with what `match` captured.
+    /// Calls the endpoint with the captures of `match`. May block.
     [[nodiscard]] result<void> call(api_call& call, const route_match& match, const service* of_service) const {
         return run(endpoint.get(), call, match, of_service);
     }
-    /// The same on a thread that must not wait. If the endpoint may have to wait, returns an empty optional and writes
-    /// nothing.
+    /// Calls the endpoint on a thread that must not wait. If the endpoint may have to wait, returns an empty optional and writes nothing.
     [[nodiscard]] std::optional<result<void>> call_without_waiting(api_call& call, const route_match& match,
                                                                    const service* of_service) const {
         return run_without_waiting(endpoint.get(), call, match, of_service);
@@ -192,24 +193,24 @@ struct route {
     function run = nullptr;
     /// Calls the endpoint if it can respond without blocking. Never null.
     function_without_waiting run_without_waiting = nullptr;
-    std::shared_ptr<const void> endpoint;      ///< null for one without state
-    /// Who may call the route.
+    std::shared_ptr<const void> endpoint;      ///< null for an endpoint without state
+    /// The clients that may call the route.
     access_rule access{};
-    std::size_t service_capture = no_capture;  ///< which capture is `{service}`
-    http::work_kind work = http::work_kind::store_reads;  ///< what the endpoint waits for, see `http::work_kind`
+    std::size_t service_capture = no_capture;  ///< the index of the capture that is `{service}`
+    http::work_kind work = http::work_kind::store_reads;  ///< the kind of work that the endpoint waits for
     std::size_t body_bytes_max = no_body_bound;  ///< see `route_notes::request_body_bytes_max`
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
     bool needs_hooks = false;                  ///< the endpoint calls `api_call::hooks`
-    /// Makes the text of `api_call::openapi`; null for a route that does not serve it.
+    /// Writes the text of `api_call::openapi`; null for a route that does not serve it.
     std::string (*describe)(const account_service_settings& settings, const route_table& routes) = nullptr;
 
     /// The HTTP method.
     http::method method = http::method::get;
     /// The path pattern, such as `/{service}/accounts`.
     std::string_view path;
-    std::vector<parameter> parameters;         ///< of the path, left to right
-    std::vector<parameter> query_parameters;   ///< left to right
-    /// What OpenAPI and the documentation say about the route.
+    std::vector<parameter> parameters;         ///< parameters of the path, from left to right
+    std::vector<parameter> query_parameters;   ///< parameters of the query, from left to right
+    /// The description of the route in OpenAPI and the documentation.
     route_notes notes;
 };
 
@@ -220,7 +221,7 @@ inline constexpr bool is_id = false;
 template <class Tag>
 inline constexpr bool is_id<id<Tag>> = true;
 
-/// What a `path_parameter` or `query_parameter` says about itself; the row adds the name.
+/// Returns the description of a `path_parameter` or `query_parameter`; the row adds the name.
 template <class Parameter>
 [[nodiscard]] constexpr route::parameter describe_parameter() noexcept {
     using type = typename Parameter::type;
@@ -237,7 +238,7 @@ struct parameter_reader {
     static std::optional<type> read(std::string_view capture, const service*) { return path_parameter<Name>::parse(capture); }
 };
 
-// `find_route` has looked it up already.
+// `find_route` has already looked up the service.
 template <>
 struct parameter_reader<"service"> {
     using type = const service&;
@@ -245,18 +246,18 @@ struct parameter_reader<"service"> {
     static const service* read(std::string_view, const service* of_service) noexcept { return of_service; }
 };
 
-/// The value of a name in a query, decoded; empty if there is none.
-/// Malformed (400) for a query that cannot be decoded or has the name twice.
+/// Returns the decoded value of a name in a query, or an empty optional if there is none. Error: malformed (400) for a query that cannot be
+/// decoded or has the name twice.
 [[nodiscard]] TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name);
 
-/// 422 for a query parameter whose text is not of its type; `expected` says what it must be, if that is known.
+/// Returns the error (422) for a query parameter whose text is not of its type; `expected` describes the type, and may be empty.
 [[nodiscard]] TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view expected);
 
 template <fixed_text Name>
 struct query_reader {
     using type = std::optional<typename query_parameter<Name>::type>;
     static constexpr auto description = describe_parameter<query_parameter<Name>>();
-    /// False, with `failure` set, if there is one that does not parse.
+    /// Returns false and sets `failure` if the query has the parameter and its text does not parse.
     static bool read(std::string_view query, type& value, std::optional<error>& failure) {
         auto text = find_in_query(query, Name.view());
         if (!text) return failure = std::move(text).error(), false;
@@ -270,13 +271,13 @@ struct query_reader {
     }
 };
 
-/// A row that is not yet in a table: the compiler still knows which requests it answers.
+/// A row that is not yet in a table, with a key from which the compiler knows which requests it answers.
 template <std::uint64_t Key>
 struct keyed_route {
     route row;
 };
 
-/// A row, except for how its endpoint is called.
+/// Returns a row without the functions that call its endpoint.
 [[nodiscard]] TOLLGATE_COLD route make_row(http::method method, std::string_view path, access_rule access,
                                            const route_notes& notes, std::initializer_list<route::parameter> parameters);
 
@@ -301,7 +302,7 @@ template <class Endpoint, class... Readers>
     return row;
 }
 
-/// Whether the path has a parameter `{service}`.
+/// Returns true if the path has a parameter `{service}`.
 template <fixed_text Pattern>
 [[nodiscard]] consteval bool names_service() noexcept {
     constexpr auto parameters = parameters_of<Pattern>();
@@ -310,7 +311,7 @@ template <fixed_text Pattern>
     return false;
 }
 
-/// The row of a pattern, without its query parameters.
+/// Returns the row of a pattern. Query parameters of the pattern are not part of its path.
 template <http::method Method, fixed_text Pattern, class Endpoint>
 [[nodiscard]] route make_pattern_row(access_rule access, Endpoint endpoint, const route_notes& notes) {
     constexpr auto query = query_of<Pattern>();
@@ -357,23 +358,22 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 
 }  // namespace pipeline
 
-/// `on_get<"/{service}/{account}/hooks">(read_of_service, endpoint, {.summary = "..."})`
+/// Returns a route: `on_get<"/{service}/{account}/hooks">(read_of_service, endpoint, {.summary = "..."})`
 ///
-/// The endpoint is called as `endpoint(api_call&, parameters...)` with one argument for each name in braces, of the type that
-/// `path_parameter` gives it (`{service}`: `const service&`), and returns `result<void>`: nothing, or the error to respond
-/// with. It is called from many threads at once. HEAD and OPTIONS need no routes.
+/// The endpoint is called as `endpoint(api_call&, parameters...)` with an argument for each name in braces, of the type that
+/// `path_parameter` gives it (`{service}`: `const service&`), and returns `result<void>`: success, or the error to respond with. It is
+/// called from many threads at once. HEAD and OPTIONS need no routes.
 ///
-/// Query parameters follow the path, `on_get<"/{service}/invoices?{year}&{page}">`, and their arguments follow those of the path, each as
-/// a `const std::optional<type>&` of the type that `query_parameter` gives it. Other query parameters of a request are
-/// ignored.
+/// Query parameters follow the path, `on_get<"/{service}/invoices?{year}&{page}">`, and their arguments follow the arguments of the path,
+/// each as a `const std::optional<type>&` of the type that `query_parameter` gives it. Other query parameters of a request are ignored.
 ///
-/// If the directory or the store blocks, endpoints run on workers, which are bounded by kind of work: reads of the
-/// store for GET and writes for other methods, unless the endpoint has a `static constexpr http::work_kind work` that
-/// says what it waits for. One with `work_kind::users` runs on the I/O thread if the directory never blocks. An
-/// endpoint that calls `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that uses neither the
-/// directory nor the store may declare `static constexpr bool blocking = false`; one that can respond from a cache may
-/// have a member `std::optional<result<void>> respond_without_waiting(api_call&, parameters...) const`, which is called first, on the I/O
-/// thread, and returns nothing, with nothing written, if it has to wait.
+/// If the directory or the store blocks, endpoints run on workers, which are bounded by kind of work: reads of the store for GET and writes
+/// for other methods, unless the endpoint has a `static constexpr http::work_kind work` that names another kind. An endpoint with
+/// `work_kind::users` runs on the I/O thread if the directory never blocks. An endpoint that calls `api_call::hooks` declares `static
+/// constexpr bool needs_hooks = true`. An endpoint that uses neither the directory nor the store may declare `static constexpr bool
+/// blocking = false`. An endpoint that can respond from a cache may have a member `std::optional<result<void>>
+/// respond_without_waiting(api_call&, parameters...) const`. It is called first, on the I/O thread, and returns an empty optional, with
+/// nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);
@@ -395,15 +395,15 @@ template <fixed_text Pattern, class Access, class Endpoint = route_notes>
     return pipeline::make_route<http::method::delete_, Pattern>(access, std::move(endpoint), notes);
 }
 
-/// Routes in the order in which they were written: rows of plain data. Add your own routes to the account API's:
+/// Routes in the order in which they were written, as rows of plain data. Add your own routes to the routes of the account API:
 ///
 ///     account_routes() + route_table{on_get<"/{service}/{account}/items">(read_of_service, list_items)}
 class route_table {
 public:
-    /// No routes.
+    /// Constructs a table without routes.
     route_table() = default;
 
-    /// The rows that `on_get` and the others returned.
+    /// Constructs a table of the rows that `on_get` and its siblings returned.
     template <std::uint64_t... Keys>
     explicit route_table(pipeline::keyed_route<Keys>... each) {
         static_assert(pipeline::all_differ({Keys...}),
@@ -412,13 +412,13 @@ public:
         (append(std::move(each.row)), ...);
     }
 
-    /// The rows, by index or in turn.
+    /// Each gives access to the rows, by index or in turn.
     [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
     [[nodiscard]] const route& operator[](std::size_t index) const noexcept { return rows_[index]; }
     [[nodiscard]] auto begin() const noexcept { return rows_.begin(); }
     [[nodiscard]] auto end() const noexcept { return rows_.end(); }
 
-    /// Adds the rows of another table behind these.
+    /// Adds the rows of another table behind the rows of this table.
     TOLLGATE_COLD route_table& operator+=(route_table other);
     [[nodiscard]] friend route_table operator+(route_table first, route_table second) {
         return std::move(first += std::move(second));

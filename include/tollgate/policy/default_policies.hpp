@@ -21,8 +21,8 @@ static_assert(observer<no_observer>);
 static_assert(time_source<system_clock>);
 static_assert(random_source<system_random>);
 
-/// A scope covers itself and every scope that begins with it and a colon: `sitesmaker` covers `sitesmaker:read`. The
-/// reverse is not true, and no scope covers a scope of another service.
+/// The default scope checker. A scope covers itself and every scope that begins with it and a colon: `sitesmaker` covers `sitesmaker:read`.
+/// The reverse is not true, and no scope covers a scope of another service.
 struct prefix_scopes {
     [[nodiscard]] constexpr bool covers(const scope_set& granted, std::string_view required) const noexcept {
         return !granted.for_each([required](std::string_view held) {
@@ -33,16 +33,16 @@ struct prefix_scopes {
 
 static_assert(scope_checker<prefix_scopes>);
 
-/// Accepts any User-Agent that is not blank.
+/// The default agent rule, which accepts any User-Agent that is not blank.
 struct require_agent {
     [[nodiscard]] constexpr bool accepts(std::string_view user_agent) const noexcept { return !trim_ows(user_agent).empty(); }
 };
 
 static_assert(agent_rule<require_agent>);
 
-/// The default policies: `segment_router`, `basic_token` and `bearer_token`, `prefix_scopes`, a `window_limiter`, `require_agent`,
-/// `public_targets`, `system_clock`, `system_random`, no observer, and `standard_webhook`. Each call returns a set with a limiter of its
-/// own. Throws std::bad_alloc.
+/// Returns the default policies: `segment_router`, `basic_token` and `bearer_token`, `prefix_scopes`, a `window_limiter`, `require_agent`,
+/// `public_targets`, `system_clock`, `system_random`, no observer, and `standard_webhook`. Each call creates a limiter of its own. Throws
+/// std::bad_alloc, and std::runtime_error when OpenSSL has no random bytes.
 [[nodiscard]] TOLLGATE_DECL policies default_policies();
 
 }  // namespace tollgate

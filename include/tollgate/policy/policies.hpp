@@ -27,29 +27,28 @@
 
 namespace tollgate::inline v0 {
 
-/// A reference, and the owner of the object that it refers to; without an owner, the object must outlive it.
+/// A reference, and the owner of the object that it refers to. Without an owner, the object must outlive the reference.
 template <class Reference>
 struct owned {
     std::shared_ptr<void> owner;
     Reference reference;
 };
 
-/// The classes that decide about requests and webhooks, one object of each kind: router, authenticators, scope checker, rate limiter and so
-/// on. `default_policies()` returns the first set; each `with_x` replaces one policy by an object of any class that satisfies the contract
-/// `x`:
+/// The objects that decide about requests and webhooks: router, authenticators, scope checker, rate limiter and so on. `default_policies()`
+/// returns the defaults. Each `with_x` replaces a policy by an object of any class that satisfies the contract `x`:
 ///
 ///     auto policies = tollgate::default_policies().with_limiter(night_limiter{}).with_observer(std::ref(log));
 ///     if (!redis.empty()) policies = std::move(policies).with_limiter(tollgate::redis_limiter{redis});
 ///
-/// `with_x(object)` keeps a copy of the object, or the moved object; `with_x(std::ref(object))` refers to one that must outlive the set. A
-/// copy of a set shares its policies, so two handlers with copies of one set count in the same limiter. The router is an exception: each
-/// API builds a copy of its own.
+/// `with_x(object)` keeps a copy of the object, or the moved object; `with_x(std::ref(object))` refers to an object that must outlive the
+/// policies. Copies share the objects, so two handlers with copies of the same policies count in the same limiter. The router is an
+/// exception: each API builds a router of its own from a copy.
 ///
-/// Thread rule: a set that does not change may be used from any thread. Errors: `with_x` throws std::bad_alloc and what moving the object
+/// Thread rule: policies that do not change may be used from any thread. Errors: `with_x` throws std::bad_alloc and what moving the object
 /// throws. An object that does not satisfy the contract is one compiler error, which names the header to read and the member.
 class policies {
 public:
-    /// Replaces one policy.
+    /// Each replaces the policy in its name.
     template <class T>
     policies with_router(T router) && {
         static_assert(tollgate::router<policy_type<T>>, "tollgate: this does not satisfy router; read tollgate/contract/router.hpp");
@@ -59,7 +58,7 @@ public:
         }
         return std::move(*this);
     }
-    /// All authentication schemes of the API, one authenticator each, in the order of their challenges in a 401.
+    /// Replaces all authentication schemes of the API by an authenticator each, in the order of their challenges in a 401.
     template <class... Ts>
     policies with_authenticators(Ts... all) && {
         static_assert(have_distinct_fields<policy_type<Ts>...>(),
@@ -115,7 +114,7 @@ public:
         return std::move(*this);
     }
 
-    /// The policies in use. Each reference is valid as long as this set, or a copy of it, has the policy.
+    /// Each returns a policy in use. The reference is valid as long as this object, or a copy of it, has the policy.
     [[nodiscard]] std::span<const authenticator_ref> authenticators() const noexcept { return authenticators_->all; }
     [[nodiscard]] const scope_checker_ref& scope_checker() const noexcept { return scope_checker_.reference; }
     [[nodiscard]] const rate_limiter_ref& limiter() const noexcept { return limiter_.reference; }
@@ -126,7 +125,7 @@ public:
     [[nodiscard]] const observer_ref& observer() const noexcept { return observer_.reference; }
     [[nodiscard]] const payload_format_ref& format() const noexcept { return format_.reference; }
 
-    /// A router of this table, for one API. Throws what building and copying it throws.
+    /// Builds a router of this table, for one API. Throws what building and copying the router throws.
     [[nodiscard]] owned<router_ref> make_router(std::span<const route_pattern> patterns) const {
         return make_router_(router_.get(), patterns);
     }
@@ -143,7 +142,7 @@ private:
         std::vector<authenticator_ref> all;
     };
 
-    /// Whether each field belongs to one authenticator, so that credentials in it are found once.
+    /// Returns true if each field belongs to one authenticator, so that credentials in it are found once.
     template <class... Authenticators>
     [[nodiscard]] static consteval bool have_distinct_fields() {
         const auto field_of = []<class A>(std::type_identity<A>) -> std::string_view {

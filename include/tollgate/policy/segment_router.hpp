@@ -15,12 +15,12 @@
 
 namespace tollgate::inline v0 {
 
-/// Compares paths segment by segment. Route tables are short, so a linear search over the routes with as many segments
-/// as the path, those with more literals first, is faster than a tree and easier to read.
+/// The default router, which compares paths segment by segment. Route tables are short, so a linear search over the routes with as many
+/// segments as the path, those with more literals first, is faster than a tree and easier to read.
 class segment_router {
 public:
-    /// A pattern of more than `limits::path_segments_max` segments or `limits::path_parameters_max` parameters, which no route has, is
-    /// never found.
+    /// Implements `router`. A pattern of more than `limits::path_segments_max` segments or `limits::path_parameters_max` parameters, which
+    /// no route has, is never found.
     TOLLGATE_COLD void build(std::span<const route_pattern> patterns);
     [[nodiscard]] TOLLGATE_DECL route_match find(http::method m, std::string_view path) const noexcept;
 
@@ -30,16 +30,16 @@ private:
     struct row {
         http::method method;
         std::uint16_t route;
-        std::uint16_t literals = 0;  // the number of its literal segments: the order within one length
-        std::uint16_t count = 0;     // of segments
+        std::uint16_t literals = 0;  // number of literal segments: the order among rows of the same length
+        std::uint16_t count = 0;     // number of segments
         std::string_view path;
         std::array<std::string_view, segments_max> segments{};  // empty for a parameter
     };
 
     // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
     std::vector<row> literal_paths_;
-    std::vector<row> rows_;  // by number of segments, those with more literals first
-    std::array<std::uint16_t, segments_max + 2> first_row_{};  // for each number of segments, the first of its rows
+    std::vector<row> rows_;  // ordered by number of segments, rows with more literals first
+    std::array<std::uint16_t, segments_max + 2> first_row_{};  // for each number of segments, the index of its first row
 };
 
 static_assert(router<segment_router>);

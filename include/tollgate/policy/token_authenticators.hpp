@@ -16,25 +16,25 @@ namespace tollgate::inline v0 {
 
 namespace detail {
 
-/// Looks the token up in the store, by its kind.
+/// Looks up the token in the store, by its kind.
 [[nodiscard]] inline result<std::optional<token_credential>> find_token(const credential_source_ref& store, const presented_token& token) {
     if (token.kind == credential_kind::personal_token) return store.find_personal_token(token.username.view());
     return store.find_access_token(token.secret_digest);
 }
 
-/// Whether the stored token is the presented one and still valid. Compares digests in constant time.
+/// Returns true if the stored token is the presented token and still valid. Compares digests in constant time.
 [[nodiscard]] inline bool accepts(const token_credential& stored, const presented_token& token, instant now) noexcept {
     if (token.kind == credential_kind::personal_token && stored.secret_digest != token.secret_digest) return false;
     return !stored.expires_at || now < *stored.expires_at;
 }
 
-/// The caller of an accepted token.
+/// Sets `into` to the caller of an accepted token.
 inline void make_caller(std::optional<caller>& into, const token_credential& stored, credential_kind kind) noexcept {
     into.emplace(stored.user, stored.scopes, kind, std::nullopt, stored.owner, stored.token);
     if (kind == credential_kind::access_token) into->application = stored.application;
 }
 
-/// Records a use. No failure refuses the request. `client`: null if it is not known. Precondition: store.records_uses().
+/// Records a use. No failure refuses the request. `client` is null if it is not known. Precondition: store.records_uses().
 [[gnu::cold]] inline void record_use(const credential_source_ref& store, const presented_token& token, instant now,
                                      const ip_address* client = nullptr) noexcept {
     try {
@@ -46,7 +46,7 @@ inline void make_caller(std::optional<caller>& into, const token_credential& sto
     }
 }
 
-/// What the authenticators of stored tokens have in common: they look a token up, and record its use at a bounded rate.
+/// The common part of the authenticators of stored tokens, which look up a token and record its use at a bounded rate.
 template <class Authenticator>
 class stored_token_authenticator {
 public:
@@ -55,7 +55,7 @@ public:
         return throttle_.is_due(last_used_at, now);
     }
 
-    static constexpr bool blocking = false;  // by itself: the store may block
+    static constexpr bool blocking = false;  // the authenticator itself does not block; the store may
 
     /// Implements `authenticator`.
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, const credential_source_ref& store,
@@ -77,8 +77,8 @@ private:
 
 }  // namespace detail
 
-/// `Authorization: Basic` with a personal token: its username as the user-id, and its secret as the password (RFC
-/// 7617). Records the use of a token, throttled, if the store supports it. Thread rule: any thread.
+/// Authenticates `Authorization: Basic` with a personal token: its username is the user-id, and its secret is the password (RFC 7617).
+/// Records the use of a token at a bounded rate, if the store supports it. Thread rule: any thread.
 class basic_token : public detail::stored_token_authenticator<basic_token> {
 public:
     /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
@@ -90,8 +90,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
 };
 
-/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token,
-/// throttled, if the store supports it. Thread rule: any thread.
+/// Authenticates `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token at a bounded
+/// rate, if the store supports it. Thread rule: any thread.
 class bearer_token : public detail::stored_token_authenticator<bearer_token> {
 public:
     /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).

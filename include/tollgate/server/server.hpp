@@ -22,7 +22,7 @@ namespace server_detail {
 class server_context;
 class event_loop_group;
 
-/// Creates the event loops of a server: on their own threads, or on the caller's executor.
+/// Creates the event loops of a server: on threads of their own, or on the caller's executor.
 using loop_group_factory =
     std::function<std::unique_ptr<event_loop_group>(const std::shared_ptr<server_context>& context, std::size_t loops)>;
 }  // namespace server_detail
@@ -32,23 +32,24 @@ using loop_group_factory =
 ///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     return server.run();
 ///
-/// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.
-/// The handler must outlive it. A blocking handler is called on worker threads, never on an I/O thread. Everything
-/// except construction and destruction may be called from any thread at any time; a handler may stop its server, but
-/// not destroy it, except by ending the process. A server runs once: create another one to start again. In a child process, a server
-/// that the parent has started does nothing, and is not destroyed.
+/// A server has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several servers. The
+/// handler must outlive the server. A blocking handler is called on worker threads, never on an I/O thread. Every function except
+/// construction and destruction may be called from any thread at any time. A handler may stop its server, but not destroy it, except by
+/// ending the process. A server runs once: create another server to start again. In a child process, a server that the parent has started
+/// does nothing, and is not destroyed.
 class server {
 public:
-    /// A server that runs on `settings.threads` threads of its own. Opens no socket before `start`. Throws std::runtime_error if OpenSSL
-    /// returns no random bytes, as the next one does.
+    /// Constructs a server that runs on `settings.threads` threads of its own. Opens no socket before `start`. Throws std::runtime_error if
+    /// OpenSSL returns no random bytes.
     ///
-    /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
-    /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
+    /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio; then this
+    /// constructor is defined in `<tollgate/server/asio_server.hpp>`.
     TOLLGATE_COLD explicit server(http::handler_ref handler, server_settings settings = {});
 
-    /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
-    /// each of which is used by one thread at a time. The executor's context must outlive the server.
-    /// Include `<tollgate/server/asio_server.hpp>` to use it; programs that do not include it do not compile Asio.
+    /// Constructs a server on `executor`, which several threads may run. Connections are divided among `settings.threads` event loops, each
+    /// of which is used by one thread at a time. The executor's context must outlive the server. Include
+    /// `<tollgate/server/asio_server.hpp>` to use this constructor; programs that do not include it do not compile Asio. Throws
+    /// std::runtime_error if OpenSSL returns no random bytes.
     TOLLGATE_COLD server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
@@ -57,38 +58,40 @@ public:
     /// Stops without waiting for requests, except for blocking calls of the handler in progress.
     TOLLGATE_COLD ~server();
 
-    /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
+    /// Starts the server and returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
     /// after an error, no socket stays open. Starting a server that has been stopped is also an error.
     TOLLGATE_COLD result<void> start();
 
-    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it
-    /// was stopped before it was started; 1 if it could not start, after printing the reason to stderr. To handle the
-    /// error yourself, call `start` and `wait`.
+    /// Calls `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it was stopped
+    /// before it was started; 1 if it could not start, after printing the reason to stderr. To handle the error yourself, call `start` and
+    /// `wait`.
     TOLLGATE_COLD int run();
 
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_COLD void wait();
 
-    /// For `server_settings::stop_grace`, serves as before, but every response has `Connection: close`. Then it accepts no more
-    /// connections, closes idle ones, and finishes the requests in progress; a connection that has just been accepted has half a second to
-    /// send its request. `deadline` after the grace, the remaining connections are closed and requests waiting for a worker are dropped. A
-    /// deadline of zero or less ends everything at once, without a grace. Returns when everything has ended and the port is free. Only
-    /// calls of a blocking handler that are still running can make it take longer than grace and deadline together.
+    /// Stops the server. For `server_settings::stop_grace`, it serves as before, but every response has `Connection: close`. Then it
+    /// accepts no more connections, closes idle connections, and finishes the requests in progress; a connection that has just been
+    /// accepted has half a second to send its request. `deadline` after the grace, the remaining connections are closed and requests
+    /// waiting for a worker are dropped. A deadline of zero or less ends everything at once, without a grace. Returns when everything has
+    /// ended and the port is free. Only calls of a blocking handler that are still running can delay the return beyond grace and deadline
+    /// together.
     ///
-    /// If it is called by a handler, or on a thread that the server's executor needs to make progress, it returns at once, and the
-    /// server stops while the executor runs. If no thread runs the executor, it gives up one second after the deadline. May be called
-    /// again, for instance with an earlier deadline.
+    /// If a handler calls it, or a thread that the server's executor needs to make progress, it returns at once, and the server stops while
+    /// the executor runs. If no thread runs the executor, it gives up one second after the deadline. May be called again, for instance with
+    /// an earlier deadline.
     TOLLGATE_COLD void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use. If only the file of
-    /// ticket keys cannot be used, that is not an error: the old keys stay in use, and `server_settings::on_warning` is called.
+    /// Reads certificate, key and ticket keys again, for new connections. After an error the old certificate and keys stay in use. If only
+    /// the file of ticket keys cannot be used, the call succeeds: the old ticket keys stay in use, and `server_settings::on_warning` is
+    /// called.
     TOLLGATE_COLD result<void> reload_certificates();
 
-    /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
+    /// Returns the addresses on which the server accepts connections, with the actual ports. Empty before `start`.
     [[nodiscard]] TOLLGATE_COLD std::vector<listen_address> endpoints() const;
-    /// What it has done so far. The numbers are read one after another, so they may not be consistent with each other.
+    /// Returns the server's counts so far. The numbers are read one after another, so they may not be consistent with each other.
     [[nodiscard]] TOLLGATE_DECL server_statistics statistics() const noexcept;
-    /// The port of the first address; 0 before `start`.
+    /// Returns the port of the first address; 0 before `start`.
     [[nodiscard]] TOLLGATE_COLD std::uint16_t port() const;
 
 private:

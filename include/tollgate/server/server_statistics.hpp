@@ -9,22 +9,22 @@
 
 namespace tollgate::inline v0 {
 
-/// What a server has done since it was created, and what it does now.
+/// Counts of what a server has done since it was created, and of its present state.
 struct server_statistics {
-    std::size_t connections = 0;             ///< open now, those that are being refused included
-    std::uint64_t connections_accepted = 0;  ///< in all, those refused included
-    std::uint64_t connections_refused = 0;   ///< beyond a bound: closed after a 503, or at once
-    std::size_t queued = 0;                  ///< requests that wait for a worker now
-    std::uint64_t taken_up = 0;              ///< requests that a worker took up
-    std::chrono::nanoseconds waited{};       ///< of those, for a worker
+    std::size_t connections = 0;             ///< open connections, including those that are being refused
+    std::uint64_t connections_accepted = 0;  ///< all accepted connections, including refused ones
+    std::uint64_t connections_refused = 0;   ///< connections beyond a bound, which were closed after a 503, or at once
+    std::size_t queued = 0;                  ///< requests that wait for a worker at the moment
+    std::uint64_t taken_up = 0;              ///< requests that a worker started
+    std::chrono::nanoseconds waited{};       ///< total time that those requests waited for a worker
     std::uint64_t dropped = 0;               ///< requests that found the queue full, or no worker in time: 503
-    std::size_t unsent_bytes = 0;            ///< of responses that clients have not taken yet, now
-    std::uint64_t unsent_closed = 0;         ///< connections that were closed because that would have been too much
+    std::size_t unsent_bytes = 0;            ///< bytes of responses that clients have not taken yet
+    std::uint64_t unsent_closed = 0;         ///< connections that were closed because `unsent_bytes` would have exceeded a bound
 };
 
 namespace server_detail {
 
-/// What `server::statistics` reports. Each thread counts its own events; no lock is needed.
+/// The counters of `server::statistics`. They are atomic, so no lock is needed.
 struct server_counters {
     std::atomic<std::size_t> connections{0};
     std::atomic<std::uint64_t> connections_accepted{0};
@@ -35,7 +35,7 @@ struct server_counters {
     std::atomic<std::size_t> unsent_bytes{0};
     std::atomic<std::uint64_t> unsent_closed{0};
 
-    /// A connection that was accepted only to refuse it.
+    /// Counts a connection that was accepted only to refuse it.
     void count_refused() noexcept {
         add(connections_accepted);
         add(connections_refused);

@@ -31,24 +31,24 @@ namespace tollgate::inline v0 {
 ///     tollgate::publish(dispatcher, ...);   // an event that is sent at once
 ///     dispatcher.stop();
 ///
-/// It uses the policies for format, target rule, clock, random source and observer; a `delivery_observer` is called for
-/// each attempt. The store must outlive it. For the webhooks of an `account_service`, share its policies:
+/// A dispatcher uses the policies for format, target rule, clock, random source and observer; a `delivery_observer` is called for each
+/// attempt. The store must outlive the dispatcher. For the webhooks of an `account_service`, share its policies:
 ///
 ///     tollgate::hook_dispatcher dispatcher{store, {}, service.policies()};
 ///
-/// It has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
-/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, even in several processes, may work
-/// on one store. Everything except construction and destruction may be called from any thread at any time. A policy
-/// that the dispatcher calls may stop it, but not destroy it.
+/// A dispatcher has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
+/// dispatcher's own thread. Names are looked up on a few more threads. Several dispatchers, even in several processes, may work on the same
+/// store. Every function except construction and destruction may be called from any thread at any time. A policy that the dispatcher calls
+/// may stop it, but not destroy it.
 class hook_dispatcher {
 public:
-    /// Starts nothing. The store must outlive it.
+    /// Constructs a dispatcher and starts nothing. The store must outlive it.
     explicit hook_dispatcher(outbox_ref store, hook_dispatch_settings settings = {}, tollgate::policies policies = default_policies())
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), nullptr} {}
 
-    /// Runs its sockets on `executor`, which any number of threads may run and whose context must outlive the
-    /// dispatcher. `stop` then waits for attempts that the executor completes: call it on a thread that does not run the
-    /// executor, while another one does. With `tollgate::compiled`, include `<asio/any_io_executor.hpp>`, too.
+    /// Constructs a dispatcher whose sockets run on `executor`, which any number of threads may run and whose context must outlive the
+    /// dispatcher. `stop` then waits for attempts that the executor completes: call it on a thread that does not run the executor, while
+    /// another thread does. With `tollgate::compiled`, include `<asio/any_io_executor.hpp>`, too.
     hook_dispatcher(const asio::any_io_executor& executor, outbox_ref store, hook_dispatch_settings settings = {},
                     tollgate::policies policies = default_policies())
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), &executor} {}
@@ -56,20 +56,20 @@ public:
     hook_dispatcher(const hook_dispatcher&) = delete;
     hook_dispatcher& operator=(const hook_dispatcher&) = delete;
 
-    /// Whether publishing to it may block: as the store does.
+    /// Returns true if publishing to the dispatcher may block, as the store does.
     [[nodiscard]] bool may_block() const noexcept { return environment_.store.may_block(); }
 
     /// Stops without waiting for attempts, except for a store call in progress.
     ~hook_dispatcher() = default;
 
-    /// Starts the threads. An error names the invalid setting. Can be called once, and not after `stop`.
+    /// Starts the threads. An error names the invalid setting. May be called once, and not after `stop`.
     result<void> start() { return worker_.start(); }
 
     /// Leases no more deliveries, lets attempts end, records them, and returns. After `deadline`, the remaining attempts are cut off: those
     /// already sent are recorded, and all their deliveries are due again at once for the next dispatcher. If the last call of the store
     /// failed, the store is not called again, and the deliveries are due again when their lease ends. The default deadline is the time that
-    /// an attempt may take (`hook_client_settings::attempt_timeout`). If a policy calls this, it returns at once, and the dispatcher stops
-    /// in the background. May be called repeatedly.
+    /// an attempt may take (`hook_client_settings::attempt_timeout`). If a policy calls `stop`, it returns at once, and the dispatcher
+    /// stops in the background. May be called repeatedly.
     void stop(std::optional<milliseconds> deadline = {}) { worker_.stop(deadline); }
 
     /// Checks for due deliveries at once.
@@ -157,7 +157,7 @@ private:
         }
 
         tollgate::policies policies_;
-        std::optional<std::uint64_t> changes_seen_;  // before due hooks were last listed
+        std::optional<std::uint64_t> changes_seen_;  // the number before due hooks were last listed
     };
 
     environment environment_;

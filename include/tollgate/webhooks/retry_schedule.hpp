@@ -13,35 +13,36 @@
 
 namespace tollgate::inline v0 {
 
-/// When a delivery that failed is retried, and when it is given up.
+/// The times at which a failed delivery is retried, and the end of the retries.
 struct retry_schedule {
-    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once. Each is at most
-    /// `limits::delivery_wait_days_max`.
+    /// Planned waits after the first attempt, which is not delayed: n waits result in n + 1 attempts. A wait of 0 retries at once. Each
+    /// wait is at most `limits::delivery_wait_days_max`.
     std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
                                     std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
                                     std::chrono::hours{10}};
-    /// Each wait is randomly shortened or lengthened by up to this much, so that deliveries that failed together are
-    /// not retried together. At most 100.
+    /// The maximum percentage by which each wait is randomly shortened or lengthened, so that deliveries that failed together are not
+    /// retried together. At most 100.
     unsigned jitter_percent = 20;
-    /// A hook with failures and no success for this long is disabled. 0: by its first failure.
+    /// A hook that has failures and no success for this time is disabled. 0: its first failure disables it.
     milliseconds disable_after = default_disable_after;
-    /// The longest wait that a receiver can ask for with `Retry-After`, at most `limits::delivery_wait_days_max`. 0: it has no effect.
+    /// The longest wait that a receiver can ask for with `Retry-After`, at most `limits::delivery_wait_days_max`. 0: `Retry-After` has no
+    /// effect.
     milliseconds retry_after_max = std::chrono::hours{24};
 };
 
-/// The randomness with which a wait is as long as planned.
+/// The value of `chance` with which a wait is as long as planned.
 inline constexpr std::uint32_t chance_without_jitter = 0x8000'0000U;
 
-/// How an attempt ended, for `judge_attempt`.
+/// The end of an attempt, for `judge_attempt`.
 struct attempt_report {
     tollgate::attempt attempt;
-    std::string_view retry_after;  ///< of the response, or empty; a view
+    std::string_view retry_after;  ///< the `Retry-After` of the response, or an empty text
 };
 
-/// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
-/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honored, up to
-/// `retry_after_max`; the attempt is made then or by chance up to `jitter_percent` later, but no later than the next attempt
-/// of the plan. A shorter one does not shorten the wait. `chance` is uniform over all values.
+/// Decides the result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; after anything else the
+/// delivery is retried after the next planned wait, until there is none. A longer `Retry-After` is honored, up to `retry_after_max`; the
+/// retry is then due at that time or by chance up to `jitter_percent` later, but no later than the next attempt of the plan. A shorter
+/// `Retry-After` does not shorten the wait. `chance` is uniform over all values.
 [[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
                                                      attempt_report report, instant now, std::uint32_t chance);
 
