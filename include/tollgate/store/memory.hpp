@@ -28,15 +28,15 @@
 
 namespace tollgate::inline v0 {
 
-/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere; also the reference
-/// implementation of every verb. Nothing survives the process.
+/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere. It is also the reference implementation of
+/// every verb. No data survives the process.
 ///
-/// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
-class memory_store : memory_token_store {  // private: through this base it would have no access tokens
+/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_...` do not allocate.
+class memory_store : memory_token_store {  // private, because through this base the store would have no access tokens
 public:
     using memory_token_store::blocking;
 
-    /// An empty store.
+    /// Constructs an empty store.
     TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
     TOLLGATE_DECL ~memory_store();
 
@@ -276,7 +276,7 @@ public:
     }
 
 private:
-    /// Runs a verb with the lock of all OAuth tables. Reading a credential does not need it.
+    /// Runs a verb with the lock of all OAuth tables. Reading a credential does not need the lock.
     template <class Verb>
     detail::as_result<std::invoke_result_t<Verb&>> in_oauth(Verb&& verb) noexcept {
         return detail::without_exceptions([&] {

@@ -14,9 +14,9 @@
 
 namespace tollgate::inline v0 {
 
-/// How many rows a `memory_store` or a `memory_token_store` takes before it refuses more with an error (unavailable).
-/// Expired access tokens, codes, refresh tokens and device codes are removed first. A row is about 1 to 4 kB. One user may
-/// have a quarter of the access tokens, codes and refresh tokens; other rows are bounded per user by `limits`.
+/// The number of rows that a `memory_store` or a `memory_token_store` holds before it refuses more with an error (unavailable). Expired
+/// access tokens, codes, refresh tokens and device codes are removed first. A row takes about 1 to 4 kB. One user may have a quarter of the
+/// access tokens, codes and refresh tokens; `limits` bounds the other rows of a user.
 struct memory_settings {
     std::size_t personal_tokens_max = 100'000;
     std::size_t access_tokens_max = 100'000;
@@ -27,22 +27,22 @@ struct memory_settings {
     std::size_t refresh_tokens_max = 100'000;
     std::size_t device_codes_max = 10'000;
     std::size_t sessions_max = 100'000;
-    /// Bytes of events, deliveries and their attempts. Undelivered events of one account, and those to one host, may use
-    /// a quarter of it. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
-    /// recorded as given up at once; if the event has no other deliveries, it is refused.
+    /// Bytes of events, deliveries and their attempts. Undelivered events of one account, and deliveries to one host, may use a quarter of
+    /// it. An event of an account over its quarter is refused. Deliveries to a host over its quarter are recorded as given up at once; if
+    /// the event has no other deliveries, it is refused.
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
-/// A store in memory for personal tokens only: for an API without webhooks and OAuth. It has no access tokens. It compiles faster than
+/// A store in memory for personal tokens only, for an API without webhooks and OAuth. It has no access tokens. It compiles faster than
 /// `memory_store`, which has all contracts.
 ///
-/// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
+/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_...` do not allocate.
 class memory_token_store {
 public:
     /// No call blocks.
     static constexpr bool blocking = false;
 
-    /// An empty store. Of the settings, only `personal_tokens_max` applies.
+    /// Constructs an empty store. Only `personal_tokens_max` of the settings applies.
     TOLLGATE_COLD explicit memory_token_store(const memory_settings& settings = {});
     memory_token_store(const memory_token_store&) = delete;
     memory_token_store& operator=(const memory_token_store&) = delete;
@@ -58,7 +58,7 @@ public:
     /// See `use_recorder`.
     TOLLGATE_COLD result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
 
-    /// See `credential_source`. Finds none.
+    /// See `credential_source`. This store has no access tokens, so it finds none.
     result<std::optional<token_credential>> find_access_token(const digest&) noexcept { return std::optional<token_credential>{}; }
     /// See `use_recorder`.
     result<void> record_access_token_use(const digest&, instant) noexcept { return {}; }

@@ -30,53 +30,49 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a postgres_store.
 struct postgres_settings {
-    /// Connections per store, above zero, opened on demand. Each is a process on the server. The server gets no faster with more than about
-    /// two per core, and by default allows 100 for all nodes (max_connections).
+    /// Connections per store, above zero, opened on demand. Each is a process on the server. More than about two per core make the server
+    /// no faster, and by default it allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
-    /// How long a verb waits for one of them before it fails (unavailable).
+    /// The time for which a verb waits for a connection before it fails (unavailable).
     milliseconds connection_wait_max{1000};
-    // The next three are above zero and at most an hour.
-    /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
+    // The next three durations are above zero and at most an hour.
+    /// Time limit for connecting to a server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for a response; `delete_application` has 60 s. The server cancels a statement after three quarters of it
-    /// (statement_timeout); a connection without any response is closed, and so are all others that have been waiting for
-    /// more than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
+    /// (statement_timeout). A connection without any response is closed, and so are all other connections that have been waiting for more
+    /// than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
     milliseconds response_wait_max{3000};
-    /// How long a statement waits for a lock (lock_timeout).
+    /// The time for which a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
-    /// The clock that the store's callers use: by default this machine's. Null: the store's own
-    /// `clock()`.
+    /// The clock that the store's callers use, by default this machine's clock. Null: the store's own `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
-    /// If the directory's users are in this database: a query for one of them, which is then read together with their
-    /// credential instead of in further round trips. In it, `owner.id` is the user's id. It returns what `quota_of` and
-    /// `balance_of` would return, which are then not called, in four columns: the number of requests, NULL for the
-    /// default quota; the window in seconds; the balance and its currency, NULL to call `balance_of`. Without a row,
-    /// the directory is called.
+    /// If the directory's users are in this database: a query for a user, whose row is then read together with their credential instead of
+    /// in further round trips. In the query, `owner.id` is the user's id. It returns the results of `quota_of` and `balance_of`, which are
+    /// then not called, in four columns: the number of requests, NULL for the default quota; the window in seconds; the balance and its
+    /// currency, NULL to call `balance_of`. Without a row, the directory is called.
     ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE shop_users.id = owner.id
     ///
-    /// Its tables must exist when the store is opened. Empty: the directory is called for each request.
+    /// The tables must exist when the store is opened. Empty: the directory is called for each request.
     std::string owner_query = {};
-    /// Credentials of each kind to cache, so that requests need no query; 0: none. One takes 1.2 kB, allocated on first
-    /// use.
+    /// Credentials of each kind to cache, so that requests need no query; 0: no cache. A credential takes 1.2 kB, allocated on first use.
     std::size_t cached_credentials_max = 0;
-    /// How long a cached credential is used, if no change of it is announced.
+    /// The time for which a cached credential is used, if no change of it is announced.
     milliseconds cached_for{30'000};
-    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
-    /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
-    /// key of one is missing. If it is not set, secrets are stored in plain text, and opening does not read them;
-    /// deliveries whose secret is encrypted wait.
+    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set this where webhooks are delivered: opening the
+    /// store then encrypts plain secrets with the first key, and fails (unavailable) if the key of an encrypted secret is missing. If it is
+    /// not set, secrets are stored in plain text, and opening does not read them; deliveries whose secret is encrypted wait.
     std::optional<secret_keys> hook_secret_keys{};
 };
 
-/// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, even if their own clocks
-/// differ. May outlive its store.
+/// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, even if their own clocks differ. It may outlive
+/// its store.
 class postgres_clock {
 public:
-    /// A clock of this store.
+    /// Constructs a clock of a store. Use `postgres_store::clock`.
     explicit postgres_clock(std::shared_ptr<const postgres::server_clock> clock) noexcept : clock_{std::move(clock)} {}
     /// See `time_source`.
     [[nodiscard]] instant now() const noexcept { return clock_->now(); }
-    /// The difference that is added to times of the callers' clock.
+    /// Returns the difference that is added to times of the callers' clock.
     [[nodiscard]] milliseconds shift() const noexcept { return clock_->shift(); }
 
 private:
@@ -85,52 +81,48 @@ private:
 
 static_assert(time_source<postgres_clock>);
 
-/// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. A
-/// verb's effect is as durable as the server's commits when it returns (even if the server's default is
-/// synchronous_commit=off).
+/// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. When a verb returns,
+/// its effect is as durable as the server's commits (even if the server's default is synchronous_commit=off).
 ///
-/// Tables are named `tollgate_...`, are created in the first schema of the connection's search_path, and may share a
-/// database with an integrator's own. The newest node brings them up to date when it starts, while older ones continue
-/// to work.
+/// Tables are named `tollgate_...`, are created in the first schema of the connection's search_path, and may share a database with an
+/// integrator's own tables. The newest node updates them when it starts, while older nodes continue to work.
 ///
-/// Every verb is one transaction (READ COMMITTED, with locks on what it counts or removes) and one round trip, except for
-/// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`,
-/// `enable_hook` and sweeps. Reads are repeated when a connection breaks. Writes are not, because the first try may have
-/// taken effect: they return an error (unavailable), and the caller checks, or repeats them where that is harmless. Only a transaction that
-/// the server itself rolled back because of a concurrent one is tried again.
+/// Every verb is one transaction (READ COMMITTED, with locks on the rows that it counts or removes) and one round trip, except for
+/// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`, `enable_hook`
+/// and sweeps. Reads are repeated when a connection breaks. Writes are not, because the first try may have taken effect: they return an
+/// error (unavailable), and the caller checks, or repeats them where that is harmless. Only a transaction that the server itself rolled
+/// back because of a concurrent transaction is tried again.
 ///
-/// **Time.** All times are stored by the server's clock. If this machine's clock is more than two seconds off, times
-/// are shifted by the difference in both directions, so that codes, tokens, sessions and leases last as long for this
-/// node as for the others. The difference is measured with each new connection and once a minute. Values that a node
-/// shows by its own clock (`X-RateLimit-Reset`, `webhook-timestamp`) are not shifted; for these, pass the store's
-/// `clock()` to the policies and `callers_clock = nullptr` to the store.
+/// **Time.** All times are stored by the server's clock. If this machine's clock is more than two seconds off, times are shifted by the
+/// difference in both directions, so that codes, tokens, sessions and leases last as long for this node as for the others. The difference
+/// is measured with each new connection and once a minute. Values that a node reports by its own clock (`X-RateLimit-Reset`,
+/// `webhook-timestamp`) are not shifted; for these, pass the store's `clock()` to the policies and `callers_clock = nullptr` to the store.
 ///
-/// **Caching.** None, unless `cached_credentials_max` is set. Then credentials are returned without a round trip until
-/// a change arrives: changes of this store when the verb returns, changes of others within one second in every case and
-/// usually within milliseconds (see `postgres::listener`), because triggers in the database notify the listeners. This
-/// takes one thread and one more connection. `last_used_at` may be older, and a credential that did not exist is looked
-/// up again after half a second.
+/// **Caching.** Nothing is cached unless `cached_credentials_max` is set. Then credentials are returned without a round trip until a change
+/// arrives: changes of this store when the verb returns, changes of others within one second in every case and usually within milliseconds
+/// (see `postgres::listener`), because triggers in the database notify the listeners. Caching takes a thread and a further connection.
+/// `last_used_at` may be older, and a credential that did not exist is looked up again after half a second.
 ///
 /// **TLS** is configured in the connection string: `sslmode=verify-full sslrootcert=...` for a server across a network
 /// (libpq's default, `prefer`, falls back to plain text). A pooler must use session pooling, because statements are
 /// prepared.
 ///
-/// Thread rule: any thread. Blocking. Movable; a moved-from store may only be destroyed or assigned to. Errors: only
-/// the constructor throws; unavailable for conditions that may pass (no connection, no response in time, a server that
-/// stops), internal for the rest.
+/// Thread rule: any thread. Calls block. Movable; a moved-from store may only be destroyed or assigned to. Errors: only the constructor
+/// throws; unavailable for conditions that may pass (no connection, no response in time, a server that stops), internal for the rest.
 class postgres_store {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
-    /// `connection_string` is libpq's: `host=... dbname=...` or `postgresql://...`; of several hosts, the one that
-    /// accepts writes is used. Throws store_error.
+    /// Opens the store and updates its tables. `connection_string` is libpq's: `host=... dbname=...` or `postgresql://...`; of several
+    /// hosts, the host that accepts writes is used. Throws store_error.
     explicit TOLLGATE_DECL postgres_store(const std::string& connection_string, const postgres_settings& settings = {});
-    /// The same without exceptions.
+    /// Opens the store like the constructor, but returns an error instead of throwing.
     [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
                                                                     const postgres_settings& settings = {}) noexcept;
 
-    /// The version of the store's tables in this database; opening the store updates them. Changes nothing.
+    /// Compares the version of the store's tables in this database with the version that this release needs. Changes nothing; opening the
+    /// store updates the tables.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
                                                                           const postgres_settings& settings = {}) noexcept;
 
@@ -139,11 +131,11 @@ public:
     TOLLGATE_DECL postgres_store& operator=(postgres_store&&) noexcept;
     TOLLGATE_DECL ~postgres_store();
 
-    /// The time of the database server.
+    /// Returns a clock with the time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
-    /// The changes to users' rows that this store has received, for an adapter that caches rows of its own tables
-    /// (`postgres_row_cache`). Report changes of these tables to it, and let a trigger report them to
-    /// `tollgate_changes`. Without `cached_credentials_max`, row caches never return a row. May outlive its store.
+    /// Returns the changes to users' rows that this store has received, for an adapter that caches rows of its own tables
+    /// (`postgres_row_cache`). Report changes of these tables to it, and let a trigger report them to `tollgate_changes`. Without
+    /// `cached_credentials_max`, row caches never return a row. The result may outlive the store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
     /// See `credential_source`.
@@ -166,7 +158,7 @@ public:
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // Implements `credential_cache`.
+    // See `credential_cache`.
     TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
@@ -244,11 +236,11 @@ public:
                                                       std::size_t rows_max, instant now) noexcept;
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    /// See `shared_outbox`. Takes a few nanoseconds; the first call starts a thread with another connection, which
-    /// receives (LISTEN) the events of all nodes.
+    /// See `shared_outbox`. Takes a few nanoseconds. The first call starts a thread with a further connection, which receives (LISTEN) the
+    /// events of all nodes.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
-    /// What its connections and caches were used for: for `metrics::watch_backend`.
+    /// Returns the counts of the connections and caches, for `metrics::watch_backend`.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:

@@ -27,27 +27,27 @@
 
 namespace tollgate::inline v0 {
 
-/// How connections are opened and bounded.
+/// Settings of the connections.
 struct postgres_database_settings {
-    /// Connections per process, above zero. Each is a process on the server. The server gets no faster with more than about two per core,
-    /// and by default allows 100 for all nodes (max_connections).
+    /// Connections per process, above zero. Each is a process on the server. More than about two per core make the server no faster, and by
+    /// default it allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
-    /// How many of these are reserved for lookups with `postgres_lookup`, so that calls that wait for something else do not
-    /// delay them.
+    /// The number of these connections that are reserved for lookups with `postgres_lookup`, so that calls that wait for something else do
+    /// not delay them.
     std::size_t connections_for_lookups = 0;
-    /// How long a call waits for one of them.
+    /// The time for which a call waits for a connection.
     milliseconds connection_wait_max{1000};
-    postgres::connection_settings each{};  ///< of each connection
-    /// The clock that callers use, see `postgres::server_clock`.
+    postgres::connection_settings each{};  ///< settings of each connection
+    /// The clock that callers use; see `postgres::server_clock`.
     postgres::server_clock::node_clock callers_clock = &postgres::server_clock::node_now;
 };
 
 namespace postgres {
 
-/// Whether a batch may be sent again if the connection breaks and it is unknown whether the batch was committed.
+/// Tells if a batch may be sent again when the connection breaks and it is unknown if the batch was committed.
 enum class repeat : std::uint8_t {
-    never,    ///< it changes something
-    allowed,  ///< it reads, or changes nothing the second time
+    never,    ///< the batch changes something
+    allowed,  ///< the batch reads, or changes nothing the second time
 };
 
 class transaction;
@@ -63,17 +63,17 @@ class transaction;
 ///     if (!rows) return std::move(rows).error();
 ///     auto name = rows->next<std::string>();
 ///
-/// Connections are opened on demand and replaced when they break. While the server is unavailable, calls fail at once,
-/// except for one that probes (`reconnecting_pool`).
+/// Connections are opened on demand and replaced when they break. While the server is unavailable, calls fail at once, except for a call
+/// that probes it (`reconnecting_pool`).
 ///
-/// Thread rule: any thread. Blocking. Move or destroy it only while no call is running.
+/// Thread rule: any thread. Calls block. Move or destroy the object only while no call is running.
 class postgres_database {
 public:
-    /// `connection_string` is libpq's; of several hosts, the one that accepts writes is used. Errors: invalid for text
+    /// Opens a database. `connection_string` is libpq's; of several hosts, the host that accepts writes is used. Errors: invalid for text
     /// that is not a connection string and for a setting outside its bounds, unavailable if no server accepts a connection.
     static TOLLGATE_DECL result<postgres_database> open(const std::string& connection_string,
                                                          const postgres_database_settings& settings = {});
-    /// Checks a connection string without connecting. The error does not quote it: it may contain a password.
+    /// Checks a connection string without connecting. The error does not quote the string, which may contain a password.
     static TOLLGATE_DECL result<void> validate(const std::string& connection_string);
 
     /// Movable, not copyable.
@@ -81,37 +81,37 @@ public:
     TOLLGATE_DECL postgres_database& operator=(postgres_database&&) noexcept;
     TOLLGATE_DECL ~postgres_database();
 
-    /// Brings the tables of one `component` up to date, see `postgres::migrate`. From then on, connecting to a database
-    /// that a later release has made incompatible with these steps is an error.
+    /// Updates the tables of a `component`; see `postgres::migrate`. From then on, connecting to a database that a later release has made
+    /// incompatible with these steps is an error.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const postgres::schema_step> steps,
                                         milliseconds wait_max = seconds{60});
 
-    /// The version of `component`'s tables, compared with `steps`. Changes nothing. `objects`: the tables and indexes that
-    /// `steps` leave, for `schema_status::missing`. Errors: as `open`.
+    /// Compares the version of `component`'s tables with `steps`. Changes nothing. `objects` are the tables and indexes that `steps` leave,
+    /// for `schema_status::missing`. Errors: as for `open`.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
                                                                           std::string_view component,
                                                                           std::span<const postgres::schema_step> steps,
                                                                           const postgres_database_settings& settings = {},
                                                                           std::span<const std::string_view> objects = {});
 
-    /// An empty batch, which shifts times to the server's clock.
+    /// Returns an empty batch, which shifts times to the server's clock.
     [[nodiscard]] TOLLGATE_DECL postgres::batch make_batch() const;
 
-    /// One round trip and one transaction. Errors: unavailable if no connection became free in time, and as
-    /// `postgres::failure` says. A batch that the server rolled back because of a concurrent transaction is repeated at
-    /// most twice. `connection_wait_max`: by default, that of the settings.
+    /// Runs a batch in one round trip and one transaction. Errors: unavailable if no connection became free in time, and those of
+    /// `postgres::failure`. A batch that the server rolled back because of a concurrent transaction is repeated at most twice. By default,
+    /// `connection_wait_max` is that of the settings.
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch,
                                                                postgres::repeat when_lost = postgres::repeat::never,
                                                                std::optional<milliseconds> connection_wait_max = std::nullopt);
 
-    /// Runs one statement that changes nothing.
+    /// Runs a statement that changes nothing.
     template <class... Values>
     [[nodiscard]] result<postgres::rows> query(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
         single.add(text, values...);
         return first_of(run(single, postgres::repeat::allowed));
     }
-    /// Runs one statement that changes something.
+    /// Runs a statement that changes something.
     template <class... Values>
     [[nodiscard]] result<postgres::rows> execute(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
@@ -119,40 +119,41 @@ public:
         return first_of(run(single));
     }
 
-    /// Starts a transaction of several round trips.
+    /// Starts a transaction of several round trips. Error: unavailable if no connection became free in time.
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
-    /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. Commits when `work` returns a
-    /// value and has not committed itself; rolls back when it returns an error or throws. A transaction that the server rolled back because
-    /// of a concurrent one is repeated at most twice; one that a read-only server refused is repeated on each of the other connections.
+    /// Runs `work`, a function of `postgres::transaction&` that returns a result, in a transaction of several round trips. Commits when
+    /// `work` returns a value and has not committed itself; rolls back when it returns an error or throws. A transaction that the server
+    /// rolled back because of a concurrent transaction is repeated at most twice; a transaction that a read-only server refused is repeated
+    /// on each of the other connections.
     template <class Work>
     [[nodiscard]] std::invoke_result_t<Work&, postgres::transaction&> transact(Work work);
 
-    /// Whether the last contact with the server succeeded. True at the start. Takes no lock.
+    /// Returns true if the last contact with the server succeeded, and before the first contact. Takes no lock.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
-    /// Whether a call would fail at once, because the server was unavailable a moment ago. Takes no lock.
+    /// Returns true if a call would fail at once, because the server was unavailable a moment ago. Takes no lock.
     [[nodiscard]] TOLLGATE_DECL bool is_refusing() const noexcept;
 
     /// Opens a connection outside of the pool, which does not count against its bound.
     [[nodiscard]] TOLLGATE_DECL result<postgres::connection> open_another() const;
 
-    /// What its connections were used for, without caches.
+    /// Returns the counts of the connections, without caches.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
-    /// The server's clock; may outlive the database.
+    /// Returns the server's clock, which may outlive the database.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& clock() const noexcept;
 
 private:
     template <class Key, class Row>
     friend class postgres_lookup;
     struct state;
-    /// How often one call was tried.
+    /// The number of times that a call was tried.
     struct tries {
         int failed = 0;
         std::size_t refused = 0;  ///< by a server that no longer accepts writes
     };
-    /// Counts a failure after which the call may be repeated; true if it is tried again.
+    /// Counts a failure after which the call may be repeated. Returns true if the call is tried again.
     TOLLGATE_DECL bool may_repeat(tries& so_far, bool is_refused) const noexcept;
-    /// Avoids a repeated conflict of the same two transactions. Holds no connection.
+    /// Waits, so that the same two transactions do not conflict again. Holds no connection.
     static TOLLGATE_DECL void pause_after_conflict(const tries& so_far);
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
@@ -165,9 +166,9 @@ private:
 
 namespace postgres {
 
-/// A transaction of several batches, for when one depends on the results of another. The first batch starts with BEGIN, and
-/// `commit` ends it; otherwise the transaction is rolled back at the end of the scope. The server ends a transaction that is idle
-/// for longer than `response_wait_max`.
+/// A transaction of several batches, for a batch that depends on the results of another. The first batch starts with BEGIN, and `commit`
+/// ends the transaction; otherwise it is rolled back at the end of the scope. The server ends a transaction that is idle for longer than
+/// `response_wait_max`.
 class transaction {
 public:
     /// Movable, not copyable.
@@ -175,15 +176,15 @@ public:
     transaction& operator=(transaction&&) = delete;
     TOLLGATE_DECL ~transaction();
 
-    /// As the database's `run`, but nothing is repeated.
+    /// Runs a batch like `postgres_database::run`, but repeats nothing.
     [[nodiscard]] TOLLGATE_DECL result<results> run(const batch& next);
-    /// Runs the last batch and commits, in one round trip. Error (internal) if an earlier batch failed, or if this one has
-    /// a statement after the transaction: nothing is committed.
+    /// Runs the last batch and commits, in one round trip. Error (internal), with nothing committed, if an earlier batch failed, or if the
+    /// last batch has a statement after the transaction.
     [[nodiscard]] TOLLGATE_DECL result<results> commit(batch last);
-    /// Whether batches were run and not committed.
+    /// Returns true if batches were run and not committed.
     [[nodiscard]] bool is_open() const noexcept { return is_open_; }
-    /// Whether the server rolled it back because of a concurrent transaction, or because it no longer accepts writes, so that the whole
-    /// transaction may be repeated.
+    /// Returns true if the server rolled the transaction back because of a concurrent transaction, or because the server no longer accepts
+    /// writes, so that the whole transaction may be repeated.
     [[nodiscard]] bool may_be_tried_again() const noexcept { return may_be_tried_again_; }
 
 private:
@@ -215,8 +216,8 @@ std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(
     }
 }
 
-/// Looks up rows by their key. Calls that arrive from several threads while a lookup is in progress form the next one,
-/// with one statement and one round trip. If no lookup is in progress, a call is sent at once.
+/// Looks up rows by their key. Calls that arrive from several threads while a lookup is in progress form the next lookup, with one
+/// statement and one round trip. If no lookup is in progress, a call is sent at once.
 ///
 ///     postgres_lookup<user_id, user_row> users;
 ///     constexpr postgres::statement_text text = "SELECT id, name FROM users WHERE id = ANY ((SELECT $1)::bigint[])";
@@ -224,20 +225,20 @@ std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(
 ///         return read_user(found);  // reads the next row: result<std::optional<std::pair<user_id, result<user_row>>>>
 ///     });
 ///
-/// With `ANY ($1)`, PostgreSQL would plan the statement again for each batch of few keys, which costs several times as
-/// much as the lookup; its planner does not evaluate the sub-select.
+/// The sub-select is necessary: with `ANY ($1)`, PostgreSQL would plan the statement again for each batch of few keys, which costs several
+/// times as much as the lookup. Its planner does not evaluate the sub-select.
 ///
-/// Without a row, the result is empty. If the statement fails, all calls of the batch return its error; an error of one row
-/// is returned for its key only, or, if the reader cannot tell its key, for all keys of the batch without a row. All calls pass
-/// the same statement and reader. Thread rule: any thread. Blocking.
+/// Without a row, the result is empty. If the statement fails, all calls of the batch return its error. An error of a row is returned for
+/// its key only, or, if the reader does not know the key, for all keys of the batch without a row. All calls pass the same statement and
+/// reader. Thread rule: any thread. Calls block.
 template <class Key, class Row>
 class postgres_lookup {
 public:
-    /// The row of one key, read after the call began.
+    /// Returns the row of a key, read after the call began, or an empty optional if there is none.
     template <class Read>
     [[nodiscard]] result<std::optional<Row>> find(postgres_database& on, postgres::statement_text text, const Key& key,
                                                   Read&& read) {
-        // While the server is unavailable, no call waits for the one that probes it.
+        // While the server is unavailable, no call waits for the call that probes it.
         if (on.is_refusing()) return unavailable("PostgreSQL: not connected; retrying shortly");
         const bool was_up = on.is_up();
         return callers_.call(key, [&](typename combiner::batch all) noexcept {
@@ -290,8 +291,8 @@ private:
     combiner callers_;
 };
 
-/// Caches the rows of one query by their key, as long as `cache_invalidation_feed` (see `postgres_store::changes`)
-/// reports no change. See `row_cache` for its bounds.
+/// Caches the rows of a query by their key, as long as `cache_invalidation_feed` (see `postgres_store::changes`) reports no change. See
+/// `row_cache` for its bounds.
 template <class Key, class Row>
 using postgres_row_cache = row_cache<Key, Row, cache_invalidation_feed>;
 

@@ -9,20 +9,21 @@
 
 namespace tollgate::inline v0 {
 
-/// The version of the tables of one component: the number of steps that were done.
+/// The version of the tables of a component, which is the number of completed steps.
 struct schema_status {
-    std::int64_t version = 0;  ///< 0: there are no tables yet
-    /// the version that this release needs; smaller than `version` if a later release changed them
+    std::int64_t version = 0;  ///< the present version; 0 if there are no tables yet
+    /// The version that this release needs. It is smaller than `version` if a later release has changed the tables.
     std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
-    bool is_usable = true;  ///< whether this release can use the tables, if necessary after the pending steps
-    std::string missing{};  ///< of the newest tables: one of the component's tables or indexes that does not exist
+    bool is_usable = true;  ///< true if this release can use the tables, if necessary after the pending steps
+    std::string missing{};  ///< name of a table or index of the component that does not exist although `version` is `newest`; otherwise
+                            ///< empty
 };
 
 namespace sql {
 
-/// Counts the statements of a script: those ended by semicolons outside of quotes, comments and dollar quotes. SQLite
-/// triggers, which contain semicolons, count as more than one.
+/// Returns the number of statements of a script, which end with semicolons outside of quotes, comments and dollar quotes. SQLite triggers,
+/// which contain semicolons, count as more than one statement.
 [[nodiscard]] constexpr std::size_t count_statements(std::string_view script) noexcept {
     std::size_t count = 0;
     bool is_empty = true;
@@ -53,7 +54,8 @@ namespace sql {
     return is_empty ? count : count + 1;
 }
 
-/// The status of tables at `version`, which releases from version `works_with` on can use; `script_of` gives the script of a step.
+/// Returns the status of tables at `version`, which releases from version `works_with` on can use. `script_of` returns the script of a
+/// step.
 template <class Steps, class ScriptOf>
 [[nodiscard]] constexpr schema_status status_at(std::int64_t version, std::int64_t works_with, const Steps& steps, ScriptOf&& script_of) {
     schema_status status{.version = version, .newest = static_cast<std::int64_t>(steps.size())};

@@ -27,54 +27,52 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a sqlite_store.
 struct sqlite_settings {
-    /// Connections that read at the same time; one more writes. A read takes microseconds, so having more than one per
-    /// core gains nothing.
+    /// Connections that read at the same time; a further connection writes. A read takes microseconds, so more than one connection per core
+    /// gains nothing.
     std::size_t readers_max = 8;
-    /// How long a verb waits in total, for a connection and for other processes that write, before it fails (unavailable). `enable_hook`,
-    /// which makes 1,000 deliveries due at a time, also stops after this time; another call continues from there.
+    /// The time for which a verb waits in total, for a connection and for other processes that write, before it fails (unavailable).
+    /// `enable_hook`, which updates 1,000 deliveries at a time, also stops after this time; another call continues from there.
     milliseconds busy_wait_max{2000};
-    /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
-    /// kB, allocated on first use.
+    /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: no cache. A credential takes 1.2 kB,
+    /// allocated on first use.
     std::size_t cached_credentials_max = 4096;
-    /// If the directory's users are in this file: a query for one of them, which is then read, and cached, together with their
-    /// credential. Its parameter is the user's id. It returns what `quota_of` and `balance_of` would return, which are then
-    /// not called, in four columns: the number of requests, NULL for the default quota; the window in seconds; the
-    /// balance as text and its currency, NULL to call `balance_of`. Without a row, the directory is called.
+    /// If the directory's users are in this file: a query for a user, whose row is then read, and cached, together with their credential.
+    /// Its parameter is the user's id. It returns the results of `quota_of` and `balance_of`, which are then not called, in four columns:
+    /// the number of requests, NULL for the default quota; the window in seconds; the balance as text and its currency, NULL to call
+    /// `balance_of`. Without a row, the directory is called.
     ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE id = ?
     ///
-    /// Its tables must exist when the store is opened. Empty: the directory is called for each request.
+    /// The tables must exist when the store is opened. Empty: the directory is called for each request.
     std::string owner_query{};
-    /// The virtual file system that SQLite uses; empty for the system's own.
+    /// The virtual file system that SQLite uses. Empty: the default of the system.
     std::string vfs{};
-    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
-    /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
-    /// key of one is missing. If it is not set, secrets are stored in plain text, and opening does not read them;
-    /// deliveries whose secret is encrypted wait.
+    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set this where webhooks are delivered: opening the
+    /// store then encrypts plain secrets with the first key, and fails (unavailable) if the key of an encrypted secret is missing. If it is
+    /// not set, secrets are stored in plain text, and opening does not read them; deliveries whose secret is encrypted wait.
     std::optional<secret_keys> hook_secret_keys{};
 };
 
 /// The store on SQLite: one file and its log. When a verb returns, its effect survives kill -9 and power failures. Any
 /// number of processes may use the file at the same time and see each other's changes at once.
 ///
-/// A new file is readable and writable by its owner only. Tables are named `tollgate_...` and brought up to date when
-/// the file is opened; the file may also contain an integrator's own.
+/// Only the owner of a new file can read and write it. Tables are named `tollgate_...` and are updated when the file is opened. The file
+/// may also contain an integrator's own tables.
 ///
-/// Thread rule: any thread. Blocking. Movable; a moved-from store may only be destroyed or assigned to. Errors: only
-/// the constructor throws; unavailable for conditions that may pass (busy for too long, full disk), internal for a
-/// damaged file.
+/// Thread rule: any thread. Calls block. Movable; a moved-from store may only be destroyed or assigned to. Errors: only the constructor
+/// throws; unavailable for conditions that may pass (busy for too long, full disk), internal for a damaged file.
 class sqlite_store {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
-    /// Throws store_error.
+    /// Opens the store, creates the file if it does not exist, and updates the tables. Throws store_error.
     explicit TOLLGATE_DECL sqlite_store(const std::string& path, const sqlite_settings& settings = {});
-    /// The same without exceptions.
+    /// Opens the store like the constructor, but returns an error instead of throwing.
     [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path,
                                                                   const sqlite_settings& settings = {}) noexcept;
 
-    /// The version of the store's tables in a file; opening the store updates them. Changes nothing; version 0 if there
-    /// is no file.
+    /// Compares the version of the store's tables in a file with the version that this release needs. Changes nothing; opening the store
+    /// updates the tables. The version is 0 if there is no file.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path,
                                                                           const sqlite_settings& settings = {}) noexcept;
 
@@ -103,7 +101,7 @@ public:
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // Implements `credential_cache`.
+    // See `credential_cache`.
     TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
@@ -181,10 +179,10 @@ public:
                                                       std::size_t rows_max, instant now) noexcept;
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    /// See `shared_outbox`. Takes a few nanoseconds; any commit of any process counts as a change.
+    /// See `shared_outbox`. Takes a few nanoseconds. Any commit of any process counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
-    /// What its connections and caches were used for: for `metrics::watch_backend`.
+    /// Returns the counts of the connections and caches, for `metrics::watch_backend`.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:

@@ -14,8 +14,7 @@
 
 namespace tollgate::inline v0 {
 
-/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator and names the file or
-/// server.
+/// The exception of the constructors of stores that could not be opened. `what()` is for the operator and names the file or server.
 class store_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -23,11 +22,11 @@ public:
 
 namespace detail {
 
-/// `T` if it is a result, else `result<T>`.
+/// `T` if it is a result, otherwise `result<T>`.
 template <class T>
 using as_result = std::conditional_t<base_detail::is_result<T>, T, result<T>>;
 
-/// What a verb reports that ran out of memory: without its text, if there is no memory for that either.
+/// Returns the error of a verb that ran out of memory. It has no text if there is no memory for the text either.
 [[nodiscard, gnu::noinline]] inline error out_of_resources() noexcept {
     try {
         return unavailable("out of memory or another resource of the process");
@@ -36,8 +35,8 @@ using as_result = std::conditional_t<base_detail::is_result<T>, T, result<T>>;
     }
 }
 
-/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
-/// (unavailable). Verbs leave nothing half done when an exception is thrown. One that fails in no other way returns its plain value.
+/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error (unavailable). Verbs leave
+/// nothing half done when an exception is thrown. A verb that fails in no other way returns its plain value.
 template <class Verb>
 [[nodiscard]] as_result<std::invoke_result_t<Verb&>> without_exceptions(Verb&& verb) noexcept {
     try {
@@ -52,10 +51,10 @@ template <class Verb>
     }
 }
 
-/// What a store without a database reports if a row exists.
+/// Returns the error of a store without a database for a row that already exists.
 [[nodiscard]] inline error conflict() { return {error_kind::conflict, {}, {}}; }
 
-/// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
+/// Sets the message of a conflict to `message`, which names the existing object. Other errors are returned unchanged.
 [[nodiscard]] inline error describe_conflict(error failure, const char* message) {
     if (failure.kind == error_kind::conflict) failure.message = message;
     return failure;
@@ -63,7 +62,7 @@ template <class Verb>
 
 }  // namespace detail
 
-// Errors that all stores report in the same words.
+// The functions below return errors that all stores report in the same words.
 
 [[nodiscard]] inline error personal_token_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
@@ -89,7 +88,7 @@ template <class Verb>
     return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
 }
 
-/// `retry_at`: when one of them expires.
+/// Returns the error for too many access tokens. `retry_at` is the time at which one of them expires.
 [[nodiscard]] inline error too_many_access_tokens(instant retry_at) {
     return {error_kind::too_many_requests,
             "The application has " + std::to_string(limits::access_tokens_per_grant_max) +
@@ -106,12 +105,12 @@ template <class Verb>
                    " webhooks for this event, which is the maximum.");
 }
 
-/// The scopes of a code and those granted before exceed a scope_set.
+/// Returns the error for a code whose scopes, together with the scopes granted before, exceed a scope_set.
 [[nodiscard]] inline error too_many_scopes() {
     return invalid("Together with the scopes that you already granted to this application, these are too many scopes.");
 }
 
-/// A delivery of a disabled hook cannot be sent again.
+/// Returns the error for a delivery of a disabled hook, which cannot be sent again.
 [[nodiscard]] inline error hook_is_disabled() {
     return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
 }

@@ -9,42 +9,42 @@
 
 namespace tollgate::inline v0 {
 
-/// A page that replaces the requested one.
+/// The texts of a page that replaces the requested page.
 struct message_texts {
     std::string_view heading;
     std::string_view explanation;
 };
 
-/// Replaces the first `{}` of `text` by `value`. The result is plain text, to be escaped as a whole.
+/// Returns `text` with its first `{}` replaced by `value`. The result is plain text, which must be escaped as a whole.
 [[nodiscard]] inline std::string fill_in(std::string_view text, std::string_view value) {
     std::string filled{text};
     if (const auto at = filled.find("{}"); at != std::string::npos) filled.replace(at, 2, value);
     return filled;
 }
 
-/// The same for two places. What stands in the first one is not read for a second place.
+/// Returns `texts` with its first two `{}` replaced by `first` and `second`. A `{}` in `first` is not replaced.
 [[nodiscard]] inline std::string fill_in(std::string_view texts, std::string_view first, std::string_view second) {
     const auto at = texts.find("{}");
     if (at == std::string_view::npos) return std::string{texts};
     return std::string{texts.substr(0, at)}.append(first).append(fill_in(texts.substr(at + 2), second));
 }
 
-/// The consent page and its error pages. `{}` is the application's name unless a comment says otherwise.
+/// The texts of the consent page and its error pages. `{}` is the application's name unless a comment says otherwise.
 struct consent_texts {
     std::string_view title = "Authorize {}?";
-    std::string_view asks = "{} requests access to your account at {}.";  ///< and the operator
+    std::string_view asks = "{} requests access to your account at {}.";  ///< the application and the operator
     std::string_view scopes = "This application will be able to:";
     std::string_view website = "Website, according to the application: {}";  ///< the website
     std::string_view unproved =
         "Any program can claim to be this application. Continue only if you have just started it yourself.";
     std::string_view signed_in_as = "You are signed in as {}.";  ///< the login
-    std::string_view other_user = "Not you?";                    ///< a button that signs out
+    std::string_view other_user = "Not you?";                    ///< the text of a button that signs out
     std::string_view allow = "Authorize {}";
     std::string_view deny = "Cancel";
     std::string_view leads_to = "Either way, you will be returned to {}.";  ///< the host of the redirect URL
     std::string_view revocable = "You can revoke access at any time in your account settings.";
 
-    std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
+    std::string_view sign_in = "Sign in to continue";  ///< title of the page on which sign-in and consent are together
 
     message_texts missing_client{"Missing or invalid client_id",
                                  "The link that you followed does not identify an application. Go back to the "
@@ -75,7 +75,7 @@ struct consent_texts {
         "The application has already received your decision. Return to it, and start again there if necessary."};
 };
 
-/// The page where a user types the code that a device shows.
+/// The texts of the page where a user enters the code that a device displays.
 struct device_texts {
     std::string_view title = "Connect a device";
     std::string_view about = "Enter the code that your device shows.";
@@ -85,17 +85,17 @@ struct device_texts {
     std::string_view malformed = "Enter the code. It has 8 letters and no vowels, such as BCDF-GHJK.";
     std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current code.";
     std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
-    std::string_view asks = "A device that uses {} requests access to your account at {}.";  ///< and the operator
-    /// The address of the device, and when it asked.
+    std::string_view asks = "A device that uses {} requests access to your account at {}.";  ///< the application and the operator
+    /// Arguments: the address of the device, and the time of its request.
     std::string_view warning =
         "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
         "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
     std::string_view code_shown = "Your device must show this code: {}";
-    /// As whom the user is signed in.
+    /// Argument: the login of the user.
     message_texts approved{"Device authorized",
                            "The device has access to the account of {}. You can return to it: it will continue in a few seconds."};
     message_texts denied{"Access denied", "The device did not get access to your account."};
-    message_texts approved_before{"Device authorized",  ///< what the user decides when the request has been approved
+    message_texts approved_before{"Device authorized",  ///< the page after a decision about a request that was approved before
                                   "You already authorized this device, so your last decision had no effect. To remove its access, revoke "
                                   "the authorization of its application in your account settings."};
     message_texts denied_before{"Access denied",

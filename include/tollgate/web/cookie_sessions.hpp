@@ -33,11 +33,11 @@
 
 namespace tollgate::inline v0 {
 
-/// Sessions with a random cookie and rows in a store. Each sign-in begins a new session, which prevents session
-/// fixation. Sessions end after an idle time and after an absolute time.
+/// Sessions with a random cookie and rows in a store. Each sign-in begins a new session, which prevents session fixation. A session ends
+/// after an idle time and after an absolute time.
 ///
-/// Store and passwords must outlive it. Thread rule: any thread. Blocking: as the store does; `sign_in` as the
-/// passwords do.
+/// Store and passwords must outlive the object. Thread rule: any thread. Blocking: as the store does; `sign_in` and `change_password` also
+/// as the passwords do.
 template <class Store, class Passwords, random_source Random = system_random>
 class cookie_sessions {
     static_assert(session_store<Store>, "tollgate: this does not satisfy session_store; read tollgate/contract/session_source.hpp");
@@ -49,12 +49,12 @@ class cookie_sessions {
     static constexpr bool knows_versions = detail::names_password_version<Passwords>;
 
 public:
-    /// Whether a session lookup may block.
+    /// Returns true if a session lookup may block.
     [[nodiscard]] bool may_block() const noexcept {
         return tollgate::may_block(*store_) || (knows_active_users && tollgate::may_block(*passwords_));
     }
 
-    /// Throws std::invalid_argument as `session_cookie` does, and for a bound of the throttle without a window.
+    /// Constructs the sessions. Throws std::invalid_argument as `session_cookie` does, and for a bound of the throttle without a window.
     cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})
         : settings_{std::move(settings)},
           cookie_{settings_},
@@ -79,6 +79,7 @@ public:
                           "read tollgate/contract/session_source.hpp");
     }
 
+    /// Implements `session_source`. Records the use of the session at most once per `touch_interval`.
     [[nodiscard]] result<std::optional<session>> session_of(const http::request& request, instant now) {
         const auto cookie = cookie_.read(request);
         if (!cookie) return std::optional<session>{};
@@ -91,21 +92,22 @@ public:
             if (!active) return active.error();
             if (!*active) return std::optional<session>{};
         }
-        // A failure to record the use does not end the session now; it only expires earlier.
+        // A failure to record the use does not end the session now. The session only expires earlier.
         if (now - (*found)->last_seen_at >= settings_.touch_interval) (void)store_->touch_session(key, now);
         return std::optional{
             session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*cookie)}};
     }
 
-    /// Whether the tokens and sessions of this user are valid: unless the password source says otherwise.
+    /// Returns true if the tokens and sessions of this user are valid. Without an `active_user_source`, they always are.
     [[nodiscard]] result<bool> is_active(user_id user) {
         if constexpr (knows_active_users) return passwords_->is_active(user);
         else return true;
     }
 
-    /// The URL of the sign-in page; it leads back to `return_to`.
+    /// Returns the URL of the sign-in page, from which the user returns to `return_to`.
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
+    /// Implements `sign_in_source`.
     [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, sign_in_attempt attempt, instant now,
                                                    http::response& response) {
         attempt.login = trim_login(attempt.login);
@@ -126,7 +128,7 @@ public:
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
         auto started = begin_session({(*checked)->user, std::string{attempt.login}, {}}, request, attempt.client, now);
         if (!started) return std::move(started).error();
-        // A change of the password ends the sessions of its user, perhaps just before this one began.
+        // A change of the password ends the sessions of its user, perhaps just before this session began.
         if constexpr (knows_versions) {
             auto version = passwords_->password_version(attempt.login);
             if (!version || *version != (*checked)->version) {
@@ -140,14 +142,14 @@ public:
         return sign_in_response{sign_in_result::signed_in, std::move(started->signed_in), {}};
     }
 
-    /// Ends the session of the request and removes its cookie.
+    /// Implements `sign_in_source`: ends the session of the request and removes its cookie.
     [[nodiscard]] result<void> sign_out(const http::request& request, instant, http::response& response) {
         auto ended = end_session_of(request);
         if (ended) cookie_.clear(response);
         return ended;
     }
 
-    /// The contract `session_manager`. Sessions that are over are not listed.
+    /// Each implements a function of `session_manager`. Expired sessions are not listed.
     [[nodiscard]] result<std::vector<listed_session>> sessions_of(const http::request& request, const session& session, instant now) {
         auto found = store_->sessions_of(session.user);
         if (!found) return std::move(found).error();
@@ -172,7 +174,7 @@ public:
         return store_->end_sessions_of(session.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt);
     }
 
-    /// The contract `password_changer`.
+    /// Implements `password_changer`.
     [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& session,
                                                                  const password_change& change, instant now,
                                                                  http::response& response)
@@ -188,7 +190,7 @@ public:
             throttle_.forgive(key, now);
             return std::move(checked).error();
         }
-        // The login may belong to somebody else by now.
+        // The login may belong to another user by now.
         if (!*checked || (*checked)->user != session.user) {
             const auto repeated = find_repeated_change(request, now, response);
             if (!repeated) return repeated.error();
@@ -197,16 +199,16 @@ public:
             return password_change_response{password_change_response::outcome::repeated, {}};
         }
         throttle_.succeed(key, now);
-        // The new session begins first, so that it ends, too, if the password is changed again. Its cookie is sent last.
+        // The new session begins before the change, so that it ends, too, if the password is changed again. Its cookie is sent last.
         const auto chosen = successor_for(request);
         auto started = begin_session({session.user, session.login, {}}, request, change.client, now, chosen);
-        // The same submission has begun it, and may have ended: it is continued here.
+        // If the same submission has begun the session, and may have ended, the change continues here.
         const bool is_shared = !started && chosen && started.error().kind == error_kind::conflict;
         if (!started && !is_shared) return std::move(started).error();
         const secret_text cookie = is_shared ? *chosen : started->cookie;
         const auto cookie_digest = digest_of(cookie);
-        // Before the change: if they cannot be ended, the password must not change either, or a thief's session would outlive it.
-        // This also ends the current session: someone else may know its cookie.
+        // The sessions end before the change: if they cannot be ended, the password must not change either, or a thief's session would
+        // outlive it. The current session also ends, because someone else may know its cookie.
         if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) {
             if (!is_shared) (void)store_->end_session(cookie_digest);
             return std::move(ended).error();
@@ -214,7 +216,7 @@ public:
         auto outcome = changed;
         if (auto set = passwords_->set_password(**checked, change.new_password); !set) {
             const bool is_conflict = set.error().kind == error_kind::conflict;
-            // Another change, or the same submission: then the new password is right.
+            // The conflict is another change, or the same submission: then the new password is right.
             const bool is_repeated = is_conflict && chosen && is_password_of(session, change.new_password, change.client);
             if (!is_repeated) {
                 if (is_conflict || !is_shared) (void)store_->end_session(cookie_digest);
@@ -223,13 +225,14 @@ public:
             }
             outcome = password_change_response::outcome::repeated;
         }
-        // Again, for those that began with the old password meanwhile.
+        // The sessions end again, for those that began with the old password meanwhile.
         (void)store_->end_sessions_of(session.user, cookie_digest);
         if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
         return password_change_response{outcome, {}};
     }
 
-    /// The contract `repeated_change_source`. A change begins the `session_cookie::successor_of` the cookie and the body of its request.
+    /// Implements `repeated_change_source`. A change begins the session with the `session_cookie::successor_of` the cookie and the body of
+    /// its request.
     [[nodiscard]] result<bool> find_repeated_change(const http::request& request, instant now, http::response& response)
         requires password_store<Passwords>
     {
@@ -245,28 +248,29 @@ public:
     }
 
 private:
-    /// How long a change that is submitted again leads to the session that it has begun.
+    /// The time for which a change that is submitted again continues the session that it has begun.
     static constexpr seconds repeated_change_age_max{60};
 
-    /// The cookie of the session that this form begins; empty if the request has no cookie or no form.
+    /// Returns the cookie of the session that this form begins, or an empty optional if the request has no cookie or no form.
     [[nodiscard]] std::optional<secret_text> successor_for(const http::request& request) const {
         const auto cookie = cookie_.read(request);
         if (!cookie || request.body.empty()) return std::nullopt;
         return session_cookie::successor_of(*cookie, request.body);
     }
 
-    /// False if it cannot be checked.
+    /// Returns true if the password is the user's. Returns false if it cannot be checked.
     [[nodiscard]] bool is_password_of(const session& session, std::string_view password, const ip_address& client) {
         const auto checked = check({session.login, password, client}, true);
         return checked && *checked && (*checked)->user == session.user;
     }
 
-    /// Identifies a session on pages: a hash of the digest by which the store finds it, so that pages do not show the digest.
+    /// Returns the id of a session on pages: a hash of the digest by which the store finds the session, so that no page contains the
+    /// digest.
     [[nodiscard]] static std::string listed_id_of(const digest& cookie) {
         return hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
     }
 
-    /// What is stored of a User-Agent: all stores take visible ASCII.
+    /// Returns the part of the User-Agent that is stored. All stores accept visible ASCII.
     [[nodiscard]] static std::string stored_user_agent(const http::request& request) {
         std::string user_agent{request.fields.find(http::field_id::user_agent).substr(0, limits::session_user_agent_bytes_max)};
         std::replace_if(user_agent.begin(), user_agent.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -292,7 +296,7 @@ private:
         }
     }
 
-    // More than one sign-in adds, so that the store does not grow with expired sessions.
+    // More rows than one sign-in adds, so that the store does not grow with expired sessions.
     static constexpr std::size_t sweep_rows_max = 4;
 
     [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
@@ -313,14 +317,14 @@ private:
         secret_text cookie;
     };
 
-    /// With the cookie `chosen`, or a random one.
+    /// Begins a session with the cookie `chosen`, or a random cookie.
     [[nodiscard]] result<begun_session> begin_session(session session, const http::request& request, const ip_address& client,
                                                       instant now, const std::optional<secret_text>& chosen = std::nullopt) {
         const auto cookie = chosen ? chosen : new_secret(secret_kind::session, random_);
         if (!cookie) return random_source_error();
         session.secret = session_cookie::session_secret_of(*cookie);
 
-        // First, so that expired sessions never make the store refuse a new one.
+        // The sweep comes first, so that expired sessions never cause the store to refuse a new session.
         (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
         auto stored = store_->create_session({.cookie_digest = digest_of(*cookie),
                                               .user = session.user,

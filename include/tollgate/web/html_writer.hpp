@@ -11,36 +11,35 @@
 
 namespace tollgate::inline v0 {
 
-/// HTML with a `{}` for each inserted text. Only literals convert to it, so that user data cannot become markup. The
-/// number of placeholders is checked at compile time.
+/// HTML with a `{}` for each inserted text. Only literals convert to it, so that user data cannot become markup. The compiler checks the
+/// number of placeholders.
 template <class... Texts>
 class html_template {
 public:
-    /// From a literal with one `{}` for each text; a wrong count does not compile.
+    /// Constructs the template from a literal with a `{}` for each text. A wrong count does not compile.
     consteval html_template(const char* literal) : text_{literal} {
         std::size_t places = 0;
         for (auto at = text_.find("{}"); at != std::string_view::npos; at = text_.find("{}", at + 2)) ++places;
         if (places != sizeof...(Texts)) throw "a template has one {} for each text";
     }
-    /// The literal.
+    /// Returns the literal.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
     std::string_view text_;
 };
 
-/// Appends HTML to `out`, which must outlive it. Texts are escaped for element content and quoted attribute values;
-/// they must not be inserted into scripts, style sheets or unquoted attributes. ASCII control
-/// characters other than white space become U+FFFD: HTML does not allow them.
+/// Appends HTML to a string. Texts are escaped for element content and quoted attribute values; they must not be inserted into scripts,
+/// style sheets or unquoted attributes. ASCII control characters other than white space become U+FFFD, because HTML does not allow them.
 ///
 ///     html_writer page{out};
 ///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
 class html_writer {
 public:
-    /// Appends to `out`, which outlives the writer.
+    /// Constructs a writer that appends to `out`, which must outlive the writer.
     explicit html_writer(std::string& out) noexcept : out_{&out} {}
 
-    /// Appends markup, with each text escaped in the place of its `{}`.
+    /// Appends markup in which each `{}` is replaced by a text, escaped.
     template <class... Texts>
     html_writer& add(std::type_identity_t<html_template<Texts...>> markup, const Texts&... texts) {
         std::string_view left = markup.view();
@@ -67,7 +66,7 @@ void html_writer::put(std::string_view& markup, const Text& text) {
     out_->append(markup.substr(0, place));
     markup.remove_prefix(place + 2);
     if constexpr (std::integral<Text>) {
-        char digits[20];  // 2^64 - 1, or -2^63 with its sign
+        char digits[20];  // enough for 2^64 - 1, and for -2^63 with its sign
         const auto done = std::to_chars(digits, digits + sizeof digits, text);
         out_->append(digits, done.ptr);
     } else {

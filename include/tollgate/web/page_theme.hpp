@@ -24,8 +24,8 @@ namespace tollgate::inline v0 {
 struct page_link {
     std::string_view url;
     std::string_view text;
-    bool current = false;  ///< this is the link of the current page
-    std::string_view language = {};  ///< of the text and the target, if they have one of their own (BCP 47)
+    bool current = false;  ///< true for the link of the current page
+    std::string_view language = {};  ///< language of the text and the target, if they have a language of their own (BCP 47)
 };
 
 /// The width of a page's content.
@@ -34,39 +34,39 @@ enum class page_shape : std::uint8_t {
     narrow,  ///< a single form or message
 };
 
-/// What surrounds a page's content. Views, valid during the call. All are plain text and must be escaped, which
-/// `html_writer` does.
+/// The surroundings of a page's content. The views are valid during the call. All texts are plain and must be escaped, which `html_writer`
+/// does.
 struct page_frame {
-    const frame_texts* texts = nullptr;  ///< in the page's language; never null for a theme
+    const frame_texts* texts = nullptr;  ///< texts in the page's language; never null for a theme
     std::string_view title = {};  ///< the page's subject, which its content has as a heading
-    bool has_errors = false;      ///< the page reports errors in a form, which the title should say first
+    bool has_errors = false;      ///< true if the page reports errors in a form, which the title should say first
     page_shape shape = page_shape::wide;
-    std::string_view style_url = {};  ///< the style sheet
-    std::string_view icon_url = {};   ///< the site's icon, an SVG image
-    bool has_secret = false;          ///< the page shows a secret to copy
-    std::string_view script_url = {};  ///< shows the buttons that copy, on a page with a secret; otherwise empty
+    std::string_view style_url = {};  ///< URL of the style sheet
+    std::string_view icon_url = {};   ///< URL of the site's icon, an SVG image
+    bool has_secret = false;          ///< true if the page contains a secret to copy
+    std::string_view script_url = {};  ///< URL of the script that adds copy buttons to a page with a secret; otherwise empty
     std::string_view home_url = {};   ///< the target of the site's name
-    std::string_view documentation_url = {};  ///< of the API; empty for none
+    std::string_view documentation_url = {};  ///< URL of the API's documentation; empty for none
     std::span<const page_link> navigation = {};
-    /// This page below its language, with its query: `/user/settings/tokens/`. Empty if it cannot be requested again.
+    /// The page's path below its language, with its query: `/user/settings/tokens/`. Empty if the page cannot be requested again.
     std::string_view path = {};
-    /// This page in each of the theme's languages; empty if there is no other language.
+    /// Links to the page in each of the theme's languages; empty if there is no other language.
     std::span<const page_link> languages = {};
-    std::string_view login = {};  ///< who is signed in; empty for no one
-    /// Where a form with `form_token` signs out; empty if sign-out is elsewhere.
+    std::string_view login = {};  ///< login of the signed-in user; empty for none
+    /// The URL to which a form with `form_token` is sent to sign out; empty if sign-out is elsewhere.
     std::string_view sign_out_url = {};
     std::string_view form_token = {};
-    std::string_view referrer_policy = {};  ///< for a `<meta name="referrer">`, if not empty: forms need it then
+    std::string_view referrer_policy = {};  ///< value of a `<meta name="referrer">`; if it is not empty, forms need that element
 };
 
-/// How pages look, and what they say.
+/// Defines the appearance and the texts of pages.
 ///
-/// A theme that also has `std::string icon() const`, an SVG document, replaces the site's default icon. It is served at
-/// `page_frame::icon_url` and at `/favicon.ico`. Called once, when a handler is constructed.
+/// A theme that also has `std::string icon() const`, an SVG document, replaces the site's default icon. The icon is served at
+/// `page_frame::icon_url` and at `/favicon.ico`. The function is called once, when a handler is constructed.
 ///
-/// Thread rule: callable from many threads at once. Nothing here blocks. Pages load nothing from other hosts: a theme
-/// does not control the content security policy, which allows only images and the style sheet of this site, and the
-/// script at `page_frame::script_url` on the pages that have one. These pages also work without it.
+/// Thread rule: callable from many threads at once. No function blocks. Pages load nothing from other hosts: a theme does not control the
+/// content security policy, which allows only images and the style sheet of this site, and the script at `page_frame::script_url` on the
+/// pages that have it. These pages also work without the script.
 ///
 /// Exemplar:
 ///
@@ -86,19 +86,20 @@ struct page_frame {
 template <class T>
 concept page_theme = requires(const T& t, std::string_view scope, const service_catalog& services, html_writer& html,
                               const page_frame& frame, const page_texts& texts) {
-    // All texts, one set for each language: at least one, and the first for readers who prefer no other. `frame.language`
-    // is the segment of paths that names it, so each has its own. The same objects as long as the theme lives.
+    // Returns all texts, as a `page_texts` for each language: at least one language, and the first for readers who prefer no other.
+    // `frame.language` is the segment of paths that names the language, so it must be different in each. The result refers to the same
+    // objects as long as the theme lives.
     { t.texts() }
     noexcept->std::same_as<std::span<const page_texts>>;
-    // A description of what a scope permits, in the language of `texts`, which is one of the sets. Called once per scope
+    // Returns a description of what a scope permits, in the language of `texts`, which is an element of `texts()`. Called once per scope
     // and language, when a handler is constructed.
     { t.scope_text(scope, services, texts) } -> std::same_as<std::string>;
-    // CSS of all pages. Called once, when a handler is constructed.
+    // Returns the CSS of all pages. Called once, when a handler is constructed.
     { t.style_sheet() } -> std::same_as<std::string>;
-    // Everything before a page's content: the start of the document, its head and the page header. The content is flow
-    // content of HTML and belongs in a `<main>`.
+    // Writes everything before a page's content: the start of the document, its head and the page header. The content is flow content of
+    // HTML and belongs in a `<main>`.
     t.begin_page(html, frame);
-    // Everything after it.
+    // Writes everything after the content.
     t.end_page(html, frame);
 };
 
@@ -117,14 +118,14 @@ struct plain_theme {
     /// An image beside the site's name, 1.5 times as high as its letters: a URL of this site or a `data:` URL, which the content
     /// security policy of the pages allows. Empty: the icon.
     std::string logo_url = {};
-    std::string icon_svg = {};  ///< the icon of browser tabs, an SVG document; empty: a plain one
+    std::string icon_svg = {};  ///< the icon of browser tabs, an SVG document; empty: a plain icon
 
-    /// The contract `page_theme`.
+    /// Each implements a function of `page_theme`.
     [[nodiscard]] std::span<const page_texts> texts() const noexcept { return languages; }
     [[nodiscard]] TOLLGATE_DECL std::string scope_text(std::string_view scope, const service_catalog& services,
                                                        const page_texts& texts) const;
     [[nodiscard]] TOLLGATE_DECL std::string style_sheet() const;
-    /// `icon_svg` or the default one; an optional function of `page_theme`.
+    /// Returns `icon_svg` or the default icon. The function is an optional part of `page_theme`.
     [[nodiscard]] TOLLGATE_DECL std::string icon() const;
     TOLLGATE_DECL void begin_page(html_writer& html, const page_frame& frame) const;
     TOLLGATE_DECL void end_page(html_writer& html, const page_frame& frame) const;
@@ -138,7 +139,7 @@ struct page_theme_calls {
     std::span<const page_texts> (*texts)(void*) noexcept;
     std::string (*scope_text)(void*, std::string_view, const service_catalog&, const page_texts&);
     std::string (*style_sheet)(void*);
-    std::string (*icon)(void*);  // null if the theme has none
+    std::string (*icon)(void*);  // null if the theme has no such function
     void (*begin_page)(void*, html_writer&, const page_frame&);
     void (*end_page)(void*, html_writer&, const page_frame&);
 };
@@ -164,16 +165,16 @@ struct calls_of_page_theme {
 
 }  // namespace detail
 
-/// A `page_theme` of any class: a copy, or, with `std::ref`, an object that must outlive it. Copies share the theme.
+/// Holds a `page_theme` of any class: a copy, or, with `std::ref`, a reference to an object that must outlive it. Copies share the theme.
 ///
 ///     any_page_theme plain;                      // plain_theme
 ///     any_page_theme own{my_theme{}};
 ///     any_page_theme shared{std::ref(theme)};
 class any_page_theme {
 public:
-    /// A `plain_theme`. Throws std::bad_alloc.
+    /// Constructs an object that holds a `plain_theme`. Throws std::bad_alloc.
     any_page_theme() : any_page_theme{plain_theme{}} {}
-    /// Holds `theme`. Throws std::bad_alloc, and what moving it throws.
+    /// Constructs an object that holds `theme`. Throws std::bad_alloc, and what moving the theme throws.
     template <class T>
         requires(!std::same_as<T, any_page_theme>)
     any_page_theme(T theme) {
@@ -181,19 +182,19 @@ public:
         refer_to(*held);
         owner_ = std::move(held);
     }
-    /// Refers to a theme.
+    /// Constructs an object that refers to a theme.
     template <class T>
     any_page_theme(std::reference_wrapper<T> theme) noexcept {
         refer_to(theme.get());
     }
 
-    /// The functions of `page_theme`.
+    /// Each calls the theme's function of this name; see `page_theme`.
     [[nodiscard]] std::span<const page_texts> texts() const noexcept { return calls_->texts(object_); }
     [[nodiscard]] std::string scope_text(std::string_view scope, const service_catalog& services, const page_texts& texts) const {
         return calls_->scope_text(object_, scope, services, texts);
     }
     [[nodiscard]] std::string style_sheet() const { return calls_->style_sheet(object_); }
-    /// The theme's icon, or the one of `plain_theme`.
+    /// Returns the theme's icon, or the icon of `plain_theme`.
     [[nodiscard]] std::string icon() const { return calls_->icon != nullptr ? calls_->icon(object_) : plain_theme{}.icon(); }
     void begin_page(html_writer& html, const page_frame& frame) const { calls_->begin_page(object_, html, frame); }
     void end_page(html_writer& html, const page_frame& frame) const { calls_->end_page(object_, html, frame); }

@@ -21,22 +21,22 @@ namespace tollgate::inline v0 {
 
 /// Settings of `cookie_sessions`.
 struct session_settings {
-    /// As for the pages. With https the cookies are `Secure` and have the prefix `__Host-`, so that sibling hosts cannot
-    /// set them.
+    /// The root of the pages, as in `account_service_settings`. With https the cookies are `Secure` and have the prefix `__Host-`, so that
+    /// sibling hosts cannot set them.
     std::string auth_url;
-    /// What the cookies' names begin with, after that prefix, as `cookie_name_of` says. Empty: derived from `auth_url`.
+    /// The beginning of the cookies' names, after that prefix; see `cookie_name_of`. Empty: derived from `auth_url`.
     std::string cookie_name = {};
 
-    // Each time is at most 36,500 days, and above zero except for `touch_interval`.
-    seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
-    seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute timeout)
-    /// How often a use is stored at most, so that most requests only read. 0: each use is stored.
+    // Each duration is at most 36,500 days, and above zero except for `touch_interval`.
+    seconds idle_lifetime{std::chrono::hours{12}};  ///< time since the last use: one working day
+    seconds lifetime{std::chrono::days{7}};         ///< time since the sign-in, however often the session is used (OWASP: absolute timeout)
+    /// The minimum time between two records of a use, so that most requests only read. 0: each use is stored.
     seconds touch_interval{std::chrono::minutes{5}};
 
-    /// Signs the cookie that marks a browser as known after a sign-in. Empty: random, so that a restart forgets which
-    /// browsers are known. Nodes on one store should share a random one, of at least 16 bytes.
+    /// The key that signs the cookie that marks a browser as known after a sign-in. Empty: random, so that no browser is known after a
+    /// restart. Nodes on the same store should share a random key of at least 16 bytes.
     std::string browser_key = {};
-    seconds browser_lifetime{std::chrono::days{365}};  ///< of that cookie
+    seconds browser_lifetime{std::chrono::days{365}};  ///< lifetime of the cookie that marks a browser
 
     sign_in_bounds throttle = {};
     sign_in_capacity throttle_capacity = {};
@@ -45,38 +45,40 @@ struct session_settings {
 /// The query parameter of the sign-in page that holds the path and query to return to after signing in.
 inline constexpr std::string_view return_to_name = "return_to";
 
-/// The name of one of a site's cookies: `tollgate_5d41402a_session` for the use `session`. Cookies ignore ports, and those with the
-/// prefix `__Host-` are for all paths, so the default has a hash of `auth_url`: two sites on one host then keep their cookies apart.
-/// `chosen` replaces all before the use. Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for a
-/// `chosen` that is not a token of at most 64 characters or that begins with two underscores, as reserved names do.
+/// Returns the name of a cookie of a site: `tollgate_5d41402a_session` for the use `session`. Cookies ignore ports, and cookies with the
+/// prefix `__Host-` are for all paths, so the default name has a hash of `auth_url`: two sites on the same host then keep their cookies
+/// apart. `chosen` replaces everything before the use. Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for
+/// a `chosen` that is not a token of at most 64 characters or that begins with two underscores, as reserved names do.
 [[nodiscard]] TOLLGATE_DECL std::string cookie_name_of(std::string_view auth_url, std::string_view chosen, std::string_view use);
 
 /// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. Stores keep only its SHA-256, so a leaked store does
 /// not leak sessions.
 class session_cookie {
 public:
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a name that `cookie_name_of` refuses, or for
-    /// another setting outside its bounds.
+    /// Constructs the cookie's properties. Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a name that
+    /// `cookie_name_of` refuses, or for another setting outside its bounds.
     TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
 
-    /// The well-formed session cookie of this request, if any. A view of the request.
+    /// Returns the well-formed session cookie of this request, if any, as a view of the request.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> read(const http::request& request) const noexcept;
-    /// False, and nothing is added, if the value cannot be in a cookie; never for a secret.
+    /// Adds the Set-Cookie. Returns false and adds nothing if the value cannot be in a cookie, which a secret always can.
     [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
+    /// Adds the Set-Cookie that removes the cookie.
     TOLLGATE_DECL void clear(http::response& response) const;
 
-    /// `{path of auth_url}/en/user/sign_in/?return_to=...`, in the language of the page to return to; without a language if
-    /// that is none of these pages.
+    /// Returns `{path of auth_url}/en/user/sign_in/?return_to=...`, in the language of the page to return to, or without a language if that
+    /// page is not a page of the library.
     [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
 
-    /// The secret that form tokens are made from. It is derived from the cookie, but not from what the store keeps, and
-    /// the cookie cannot be derived from it.
+    /// Returns the secret from which form tokens are derived. It is derived from the cookie, but not from the stored digest, and the cookie
+    /// cannot be derived from it.
     [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
 
-    /// The cookie of the session that a submitted form starts in place of the one with `cookie`, for example a change of the password: the
-    /// same for the same form. About 125 of its bits are derived from the cookie and the body, so that it can be made only from both.
+    /// Returns the cookie of the session that a submitted form starts in place of the session with `cookie`, for example a change of the
+    /// password. It is the same for the same form. About 125 of its bits are derived from the cookie and the body, so that only who has
+    /// both can compute it.
     [[nodiscard]] static TOLLGATE_DECL secret_text successor_of(std::string_view cookie, std::string_view body);
-    /// Whether this is the `successor_of` some cookie and this body.
+    /// Returns true if the cookie is the `successor_of` some cookie and this body.
     [[nodiscard]] static TOLLGATE_DECL bool is_successor(std::string_view cookie, std::string_view body);
 
 private:
@@ -85,15 +87,16 @@ private:
     bool secure_ = true;
 };
 
-/// The cookie that marks a browser as one that has signed in with a login before (OWASP, "device cookies"): 128 random
-/// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
+/// The cookie that marks a browser that has signed in with a login before (OWASP, "device cookies"): 128 random bits and an HMAC over them
+/// and the login. It does not sign anyone in; failed attempts with it are counted separately.
 class browser_cookie {
 public:
-    /// Uses the names, the key and the lifetime of `settings`, which a `session_cookie` has checked.
+    /// Constructs the cookie with the names, the key and the lifetime of `settings`, which a `session_cookie` has checked.
     TOLLGATE_DECL explicit browser_cookie(const session_settings& settings);
 
-    /// The browser's number if it has signed in with this login before; otherwise 0.
+    /// Returns the browser's number if the browser has signed in with this login before; otherwise 0.
     [[nodiscard]] TOLLGATE_DECL std::uint64_t find(const http::request& request, std::string_view login) const;
+    /// Adds the Set-Cookie that marks the browser.
     TOLLGATE_DECL void set(std::span<const std::byte, 16> random, std::string_view login,
                            http::response& response) const;
 

@@ -12,7 +12,7 @@
 
 namespace tollgate::inline v0 {
 
-/// How long to wait. `{}` is the number.
+/// The texts of a time to wait. `{}` is the number.
 struct duration_texts {
     std::string_view one_second = "1 second";
     std::string_view seconds = "{} seconds";
@@ -22,7 +22,7 @@ struct duration_texts {
     std::string_view hours = "{} hours";
 };
 
-/// The sign-in and sign-out pages.
+/// The texts of the sign-in and sign-out pages.
 struct sign_in_texts {
     std::string_view title = "Sign in";
     std::string_view login = "Username";
@@ -36,14 +36,14 @@ struct sign_in_texts {
     std::string_view out_title = "Sign out";
     std::string_view out_about = "You are signed in as {}.";
     std::string_view signed_out = "You are signed out.";
-    /// The site's address.
+    /// Argument: the site's address.
     std::string_view lost_cookie =
         "You are not signed in, because your browser did not send the session cookie back. Allow cookies for this site, and open it at {}.";
-    message_texts other_address{"Form not accepted",  ///< the same
+    message_texts other_address{"Form not accepted",  ///< argument: the site's address
                                 "Your browser says that this form was not sent from {}. Open the sign-in page there, and sign in again."};
 };
 
-/// What all forms and lists share.
+/// The texts that all forms and lists share.
 struct form_texts {
     std::string_view faults = "Please correct the following";
     std::string_view fault = "Error:";
@@ -62,7 +62,7 @@ struct form_texts {
         "You were not signed in when you submitted the form, so nothing was changed. Fill it in and submit it again.";
     std::string_view stale =
         "You signed in again after this form was loaded, so nothing was changed. Check the form and submit it again.";
-    std::string_view other_user =  ///< a login
+    std::string_view other_user =  ///< argument: the login
         "You are signed in as {} now. The form was loaded while another user was signed in, so nothing was changed.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
@@ -79,7 +79,7 @@ struct form_texts {
     std::string_view more = "and {} more";  ///< a number
 };
 
-/// The page of personal tokens.
+/// The texts of the page of personal tokens.
 struct token_texts {
     std::string_view link = "Tokens";
     std::string_view title = "Personal API tokens";
@@ -119,7 +119,7 @@ struct token_texts {
     std::string_view revoked = "The token was revoked.";
 };
 
-/// The page of OAuth applications.
+/// The texts of the page of OAuth applications.
 struct application_texts {
     std::string_view link = "Applications";
     std::string_view title = "OAuth applications";
@@ -158,7 +158,7 @@ struct application_texts {
     std::string_view too_many =
         "You have reached the maximum number of applications. Delete an unused one, then try again.";
     std::string_view made_title = "{} was registered";
-    std::string_view registered = "{} was registered.";  ///< in the list, without a secret to show
+    std::string_view registered = "{} was registered.";  ///< the notice in the list, if there is no secret to display
     std::string_view renewed_title = "New secret for {}";
     std::string_view made_about = "Configure your application with the client ID and the client secret.";
     std::string_view back = "Back to applications";
@@ -196,7 +196,7 @@ struct application_texts {
     std::string_view removed = "The application was deleted and its access revoked.";
 };
 
-/// The page of authorized applications.
+/// The texts of the page of authorized applications.
 struct authorization_texts {
     std::string_view link = "Authorizations";
     std::string_view title = "Authorized applications";
@@ -217,7 +217,7 @@ struct authorization_texts {
     std::string_view revoked = "Access was revoked.";
 };
 
-/// The page of recent activity. `{}` is what `activity::subject` is.
+/// The texts of the page of recent activity. `{}` is `activity::subject`.
 struct activity_texts {
     std::string_view link = "Activity";
     std::string_view title = "Recent activity";
@@ -265,7 +265,7 @@ struct activity_texts {
     std::string_view application_resumed = "Resumed the application {}";
 };
 
-/// The overview. `{}` is a number unless a comment says otherwise.
+/// The texts of the overview. `{}` is a number unless a comment says otherwise.
 struct overview_texts {
     std::string_view link = "Overview";
     std::string_view title = "Your account";
@@ -293,7 +293,8 @@ struct overview_texts {
     std::string_view no_activity = "Recent activity cannot be shown at the moment.";
 };
 
-/// Dates. `day` gets the day, the month and the year, in this order; the others a number.
+/// The texts of dates. The arguments of `day` are the day, the month and the year, in this order; the argument of each other text is a
+/// number.
 struct date_texts {
     std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -307,7 +308,7 @@ struct date_texts {
     std::string_view days_ago = "{} days ago";
 };
 
-/// The page of sessions and the password. `{}` is a number unless a comment says otherwise.
+/// The texts of the page of sessions and the password. `{}` is a number unless a comment says otherwise.
 struct security_texts {
     std::string_view link = "Security";
     std::string_view title = "Security";
@@ -318,7 +319,7 @@ struct security_texts {
         "recognize one, also change your password.";
     std::string_view browser = "Browser";
     std::string_view unknown_browser = "Unknown browser";
-    std::string_view browser_on = "{} on {}";  ///< a browser, an operating system
+    std::string_view browser_on = "{} on {}";  ///< a browser and an operating system
     std::string_view current = "This session";
     std::string_view signed_in = "Signed in";
     std::string_view last_seen = "Last seen";
@@ -343,23 +344,23 @@ struct security_texts {
     std::string_view password_changed = "Your password was changed, and all other sessions were signed out.";
 };
 
-/// What surrounds every page's content.
+/// The texts that surround every page's content.
 struct frame_texts {
-    std::string_view language = "en";            ///< of all texts (BCP 47); the segment of paths that names it
-    std::string_view language_name = "English";  ///< in that language
+    std::string_view language = "en";            ///< language of all texts (BCP 47), and the segment of paths that names it
+    std::string_view language_name = "English";  ///< name of the language in that language
     std::string_view languages = "Language";
     std::string_view site_name = "Your account";
-    std::string_view operator_name = {};  ///< who runs the site, on pages of consent; empty: the host of auth_url
+    std::string_view operator_name = {};  ///< name of who runs the site, on pages of consent; empty: the host of auth_url
     std::string_view skip = "Skip to content";
     std::string_view navigation = "Settings";
     std::string_view signed_in_as = "Signed in as {}";
     std::string_view sign_out = "Sign out";
     std::string_view documentation = "Documentation";
-    std::string_view documentation_language = {};  ///< of the linked documentation; empty if it is that of the page
+    std::string_view documentation_language = {};  ///< language of the linked documentation; empty if it is the language of the page
     std::string_view error_title = "Error: {}";
 };
 
-/// Error pages, by status.
+/// The texts of error pages, by status.
 struct error_texts {
     message_texts malformed{"Bad request",
                             "Your browser sent a request that could not be read. Go back and try again."};
@@ -391,14 +392,14 @@ struct error_texts {
     std::string_view back = "Go back to the page";
 };
 
-/// What a scope permits. `{}` is the service's name.
+/// The texts of what a scope permits. `{}` is the service's name.
 struct scope_texts {
     std::string_view read = "View your {} accounts, and manage their webhooks";
     std::string_view write = "View and manage your {} accounts";
     std::string_view balance = "View your balance";
 };
 
-/// Every text of every page in one language: English, unless replaced. All are plain text; pages escape them.
+/// Every text of every page in one language, which is English unless the texts are replaced. All texts are plain; pages escape them.
 ///
 ///     page_texts texts;
 ///     texts.frame.site_name = "Example";

@@ -4,10 +4,10 @@
 
 #include <string_view>
 
-// The texts of webhooks and their deliveries; texts.hpp has all others.
+// The texts of webhooks and their deliveries. All other texts are in texts.hpp.
 namespace tollgate::inline v0 {
 
-/// How a delivery attempt ended.
+/// The texts of the results of delivery attempts.
 struct attempt_texts {
     std::string_view answered = "HTTP status {}";  ///< the status
     std::string_view redirected = "HTTP status {}: redirects are not followed";
@@ -18,7 +18,7 @@ struct attempt_texts {
     std::string_view timed_out = "Timed out before the response was complete";
     std::string_view broken_off = "Connection closed before the response was complete";
     std::string_view bad_response = "Invalid or oversized HTTP response";
-    // Instead of the above, if more is known:
+    // These texts replace those above if the cause is known.
     std::string_view name_not_found = "The host name does not exist, or has no address";
     std::string_view no_name_server = "The name servers of the host did not respond in time";
     std::string_view connection_refused = "Connection refused: nothing listens on the port, or a firewall blocks it";
@@ -34,7 +34,7 @@ struct attempt_texts {
     std::string_view certificate_invalid = "TLS handshake failed: the certificate is invalid";
 };
 
-/// The deliveries of one webhook. `{}` is a point in time unless a comment says otherwise.
+/// The texts of the deliveries of a webhook. `{}` is a point in time unless a comment says otherwise.
 struct delivery_texts {
     std::string_view link = "Deliveries";
     std::string_view title = "Deliveries of {}";  ///< the event
@@ -46,7 +46,7 @@ struct delivery_texts {
     std::string_view disabled = "Disabled";
     std::string_view failing_about =
         "No attempt has succeeded since {}. If attempts keep failing for too long, the webhook is disabled.";
-    std::string_view failing_retries = "Pending deliveries are retried at increasing intervals.";  ///< while there are some
+    std::string_view failing_retries = "Pending deliveries are retried at increasing intervals.";  ///< while there are pending deliveries
     std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
     std::string_view failed_about = "Disabled on {}: all attempts had failed for too long.";
     std::string_view disabled_about =
@@ -78,7 +78,7 @@ struct delivery_texts {
     std::string_view none_in_state = "There are no deliveries with this result.";
     std::string_view test = "Send test event";
     std::string_view tested = "A ping test event was queued.";
-    std::string_view see_result = "See the result";  ///< a link, in the notice that something was queued
+    std::string_view see_result = "See the result";  ///< the text of a link, in the notice that something was queued
     std::string_view resend_failed = "Resend all failed deliveries";
     std::string_view resend_since = "Failed in the last";
     std::string_view hour = "hour";
@@ -91,14 +91,14 @@ struct delivery_texts {
     attempt_texts attempts = {};
     std::string_view milliseconds = "{} ms";  ///< a number
     std::string_view seconds = "{} s";        ///< a number
-    std::string_view decimal_point = ".";     ///< in it
+    std::string_view decimal_point = ".";     ///< separates the digits of `seconds`
     std::string_view request = "Request";
     std::string_view request_cut = "Request (truncated)";
     std::string_view response = "Response body";
     std::string_view response_cut = "Response body (truncated)";
 };
 
-/// The page of webhooks.
+/// The texts of the page of webhooks.
 struct webhook_texts {
     std::string_view link = "Webhooks";
     std::string_view title = "Webhooks";
@@ -126,7 +126,7 @@ struct webhook_texts {
     std::string_view target_url = "URL";
     std::string_view target_url_hint = "Events are sent to this URL, such as https://example.com/hooks.";
     std::string_view target_url_missing = "Enter the URL to send events to.";
-    // Refusals of `public_targets`; those of other target rules are shown as they are.
+    // Refusals of `public_targets`. Pages display the messages of other target rules unchanged.
     std::string_view target_has_user_info = "The URL must not have a username or password.";
     std::string_view target_has_fragment = "The URL must not have a fragment.";
     std::string_view target_host_not_ascii = "The host name has characters outside ASCII. Use its xn-- form (Punycode).";
