@@ -40,7 +40,7 @@ TOLLGATE_DECL std::string normalized_url(std::string_view text) {
     return normalized;
 }
 
-/// Whether a URL has a private-use scheme (RFC 8252 section 7.1): a domain name in reverse order, so that it has a dot,
+/// Returns true if a URL has a private-use scheme (RFC 8252 section 7.1): a domain name in reverse order, so that it has a dot,
 /// which the schemes of browsers do not. The rest is visible ASCII without a fragment.
 [[nodiscard]] inline bool is_private_use_url(std::string_view text) noexcept {
     const auto scheme = text.substr(0, text.find(':'));

@@ -40,7 +40,7 @@ struct get_balance {
     }
 
 private:
-    /// Whether the balance was read with the credential.
+    /// Returns true if the balance was read with the credential.
     static bool write_known(api_call& call) {
         const auto& known = call.caller().known;
         if (!known || !known->balance) return false;

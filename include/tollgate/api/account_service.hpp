@@ -36,7 +36,7 @@ struct part_mounter;
 template <class T>
 concept is_mountable = requires { sizeof(mounting<T>); };
 
-/// Whether an argument stands where sessions do. They are checked after that, so that the error names the contract.
+/// True if an argument stands where sessions do. They are checked after that, so that the error names the contract.
 template <class T>
 concept is_for_sessions = !std::same_as<std::remove_const_t<T>, policies> && !std::same_as<std::remove_const_t<T>, route_table>;
 

@@ -49,7 +49,7 @@ using account_id = id<struct account_tag>;  ///< unique within its service
 using hook_id = id<struct hook_tag>;
 using token_id = id<struct token_tag>;  ///< a personal token
 using application_id = id<struct application_tag>;
-using grant_id = id<struct grant_tag>;  ///< the authorization that one user gave one application
+using grant_id = id<struct grant_tag>;  ///< a user's authorization of an application
 using delivery_id = id<struct delivery_tag>;  ///< the delivery of an event to a hook
 
 }  // namespace tollgate

@@ -18,25 +18,25 @@ inline constexpr std::size_t chunk_overhead_bytes_max = 16 * 1024;  // chunk lin
 inline constexpr std::size_t json_depth_max = 64;                // the order of magnitude of Go, Rails and GitHub
 inline constexpr std::size_t form_members_max = 256;             // the form of a personal token has a member for each scope
 
-inline constexpr std::size_t target_url_bytes_max = 2048;        // what browsers and proxies accept in common
+inline constexpr std::size_t target_url_bytes_max = 2048;        // what all browsers and proxies accept
 inline constexpr std::size_t event_name_bytes_max = 128;         // noun.verb; svix and Gitea stay below it
 inline constexpr std::size_t event_data_bytes_max = 256 * 1024;  // the payload bound of svix and Stripe
 inline constexpr std::size_t token_description_bytes_max = 255;  // a line of text on a page
 inline constexpr std::size_t service_name_bytes_max = 32;        // a path segment
-inline constexpr std::size_t scope_description_bytes_max = 200;  // one line on a consent page
-inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
+inline constexpr std::size_t scope_description_bytes_max = 200;  // a line on a consent page
+inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of a credential: 30 services, read and write
 inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list in a request, with duplicates and separators
-inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
+inline constexpr std::size_t secret_text_bytes_max = 55;         // a SHA-256 block with its padding
 /// The public part of a personal token. Generated user names are shorter.
 inline constexpr std::size_t token_username_bytes_max = 32;
-inline constexpr std::size_t client_id_bytes_max = 64;           // generated ones have 26; imported ones may be longer
+inline constexpr std::size_t client_id_bytes_max = 64;           // generated ids have 26; imported ids may be longer
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
 inline constexpr std::size_t query_parameters_max = 8;           // declared by one route
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t path_segments_max = 12;             // of one route; the router finds no route for a longer path
 inline constexpr int full_host_retry_seconds_max = 60;            // while a host is full, a due webhook may be unlisted for this time
 inline constexpr int delivery_wait_days_max = 7;                  // until a retry, and until the end of a lease; see `has_come`
-inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
+inline constexpr std::size_t hooks_per_event_max = 20;           // per account and event: GitHub's bound
 
 inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // stored of a request: its head, and most bodies whole
 inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // stored of a response, to recognize an error page
@@ -44,11 +44,11 @@ inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // stored o
 inline constexpr std::size_t attempts_per_delivery_max = 100;
 inline constexpr std::size_t resent_deliveries_max = 1000;          // per form: some seconds of work for a receiver
 inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // stored per hook: a delivery every four minutes for a month
-inline constexpr std::size_t webhook_id_bytes_max = 256;           // accepted from a sender; generated ones have 26
+inline constexpr std::size_t webhook_id_bytes_max = 256;           // accepted from a sender; generated ids have 26
 inline constexpr std::size_t previous_secrets_max = 4;             // still sign, beside the current secret: enough retries for a rotation
 inline constexpr std::size_t webhook_signatures_max = 16;          // per delivery: one for each secret that signs
 
-inline constexpr std::size_t personal_tokens_per_user_max = 100;  // as many as fit on one page; GitHub allows 50
+inline constexpr std::size_t personal_tokens_per_user_max = 100;  // what fits on a page; GitHub allows 50
 inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications per owner
 inline constexpr std::size_t redirect_urls_max = 20;              // per application: its environments and platforms
 // Codes per user, application and hour: more than any user needs for signing in.

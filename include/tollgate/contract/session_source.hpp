@@ -102,9 +102,9 @@ concept versioned_password_source = password_source<P> && requires(P& p, const s
 template <class P>
 concept password_store = password_source<P> && requires(P& p, const checked_password& current, std::string_view password) {
     // Sets the user's password, which has at least `limits::password_characters_min` characters and at most `limits::password_bytes_max`
-    // bytes, and is not an `is_common_password`. A source should convert passwords to Unicode's form NFC before it hashes them, here and in
-    // check_password, because keyboards send the same letter in different forms. error_kind::not_found if there is no such user.
-    // error_kind::conflict, with nothing changed, if the source has versions and `current` is not the current version.
+    // bytes, and for which `is_common_password` is false. A source should convert passwords to Unicode's form NFC before it hashes them,
+    // here and in check_password, because keyboards send the same letter in different forms. error_kind::not_found if there is no such
+    // user. error_kind::conflict, with nothing changed, if the source has versions and `current` is not the current version.
     { p.set_password(current, password) } -> std::same_as<result<void>>;
 };
 

@@ -84,7 +84,7 @@ public:
     TOLLGATE_DECL redis_limiter& operator=(redis_limiter&&) noexcept;
     TOLLGATE_DECL ~redis_limiter();
 
-    /// Implements `rate_limiter`. May wait for Redis, at most for `connect_wait_max` plus `response_wait_max`.
+    /// Implements `rate_limiter`.
     [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL limit_decision peek(const limit_key& key, const quota& allowed, instant now) noexcept;
 

@@ -20,7 +20,7 @@ inline bool is_service_name(std::string_view name) noexcept {
            name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
 }
 
-/// Whether the scope can be added to a service that has `existing`; otherwise the reason.
+/// Succeeds if the scope can be added to a service that has `existing`. Otherwise returns the reason.
 inline result<void> check_scope(const scope_definition& scope, std::span<const service_scope> existing, std::string_view full_name) {
     const auto refuse = [full_name](std::string_view reason) { return invalid(concat({"The scope '", full_name, "' ", reason})); };
     if (!is_service_name(scope.name)) return refuse("is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");

@@ -80,7 +80,7 @@ struct health::impl {
         }
     }
 
-    /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
+    /// Returns true if it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
     [[nodiscard]] bool must_remain() const noexcept { return process.is_parent() || running_here::is_set_for(*this); }
 
     void stop() noexcept {

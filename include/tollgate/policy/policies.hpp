@@ -58,7 +58,7 @@ public:
         }
         return std::move(*this);
     }
-    /// Replaces all authentication schemes of the API by an authenticator each, in the order of their challenges in a 401.
+    /// Replaces the authenticators of the API: one for each scheme, in the order of their challenges in a 401.
     template <class... Ts>
     policies with_authenticators(Ts... all) && {
         static_assert(have_distinct_fields<policy_type<Ts>...>(),

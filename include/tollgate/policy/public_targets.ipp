@@ -77,7 +77,7 @@ constexpr bool is_public(const ip_address& address) noexcept {
     return global_ipv6.contains(address) && !is_in_any(reserved_ipv6, address) && !is_isatap(address);
 }
 
-/// Whether only a local network can resolve the name. The host of a URL is in lower case and without a final dot.
+/// Returns true if only a local network can resolve the name. The host of a URL is in lower case and without a final dot.
 inline bool is_local_name(std::string_view name) noexcept {
     if (name.find('.') == std::string_view::npos) return true;  // `localhost`, or completed by a search list
     for (const std::string_view local : {".localhost", ".local", ".localdomain", ".internal", ".home.arpa"})

@@ -48,7 +48,7 @@ public:
     TOLLGATE_COLD void stop(milliseconds deadline);
     TOLLGATE_COLD result<void> reload_certificates();
     TOLLGATE_COLD std::vector<listen_address> endpoints() const;
-    /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
+    /// Returns true if it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
     [[nodiscard]] TOLLGATE_COLD bool must_remain() noexcept;
     [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(context_->workers.queued()); }
 

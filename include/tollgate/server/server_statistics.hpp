@@ -12,7 +12,7 @@ namespace tollgate::inline v0 {
 /// Counts of what a server has done since it was created, and of its present state.
 struct server_statistics {
     std::size_t connections = 0;             ///< open connections, including those that are being refused
-    std::uint64_t connections_accepted = 0;  ///< all accepted connections, including refused ones
+    std::uint64_t connections_accepted = 0;  ///< accepted connections, including those that were refused
     std::uint64_t connections_refused = 0;   ///< connections beyond a bound, which were closed after a 503, or at once
     std::size_t queued = 0;                  ///< requests that wait for a worker at the moment
     std::uint64_t taken_up = 0;              ///< requests that a worker started

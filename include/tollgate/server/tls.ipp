@@ -157,7 +157,7 @@ inline std::string use_chain(SSL_CTX* context, BIO* from) {
     return at_end ? std::string{} : tollgate::detail::take_openssl_error();
 }
 
-/// The same for the key of that leaf.
+/// Uses the key of the leaf certificate. Returns the reason of a failure, or an empty text.
 inline std::string use_key(SSL_CTX* context, BIO* from) {
     EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, &no_pass_phrase, nullptr);
     if (key == nullptr) return "it is not a PEM private key without a pass phrase";
@@ -283,7 +283,7 @@ private:
         return plain_http ? tls_step::plain_http : tls_step::failed;
     }
 
-    const std::shared_ptr<ticket_keys> tickets_;  // which `ssl_` uses
+    const std::shared_ptr<ticket_keys> tickets_;  // the keys that `ssl_` uses
     SSL* const ssl_;
     bool broken_ = false;
 };

@@ -55,8 +55,8 @@ inline constexpr std::string_view return_to_name = "return_to";
 /// not leak sessions.
 class session_cookie {
 public:
-    /// Constructs the cookie's properties. Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a name that
-    /// `cookie_name_of` refuses, or for another setting outside its bounds.
+    /// Reads the cookie's name, path and flags from `settings`. Throws std::invalid_argument for an auth_url that `http::url::root`
+    /// refuses, for a name that `cookie_name_of` refuses, or for another setting outside its bounds.
     TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
 
     /// Returns the well-formed session cookie of this request, if any, as a view of the request.

@@ -72,7 +72,7 @@ TOLLGATE_DECL std::string session_cookie::sign_in_url(std::string_view return_to
         const bool is_ours = page.starts_with("/user/") || page.ends_with("/oauth/") || page.ends_with("/oauth");
         if (!web::is_language_tag(language) || !is_ours) language = {};
     }
-    // Without a language, the page redirects to the reader's.
+    // If the path has no language, the page redirects to the reader's language.
     std::string url = root_;
     if (!language.empty()) url.append("/").append(language);
     url.append("/user/sign_in/");

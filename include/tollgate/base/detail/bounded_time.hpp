@@ -42,7 +42,7 @@ struct bounded_time {
     return invalid(concat({"The ", whose, " setting ", name, " must be from ", least, " to ", most, "."}));
 }
 
-/// The same for the first one outside its bounds: "The {whose} setting {name} must be from ...".
+/// Returns an error (invalid) for the first setting outside its bounds: "The {whose} setting {name} must be from ...".
 [[nodiscard]] inline result<void> check_bounds(const char* whose, std::initializer_list<bounded_time> settings) {
     for (const auto& [name, value, least, most] : settings)
         if (value < least || value > most)
@@ -50,7 +50,7 @@ struct bounded_time {
     return {};
 }
 
-/// The same, for constructors: throws std::invalid_argument.
+/// Throws std::invalid_argument for the first setting outside its bounds, for constructors.
 inline void require_bounds(const char* whose, std::initializer_list<bounded_time> settings) {
     if (const auto checked = check_bounds(whose, settings); !checked)
         throw std::invalid_argument{"tollgate: " + checked.error().message};

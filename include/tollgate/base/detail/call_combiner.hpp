@@ -103,7 +103,7 @@ public:
     }
 
 private:
-    /// Whether it makes a round trip at once.
+    /// Returns true if it makes a round trip at once.
     [[nodiscard]] bool join(entry& one) noexcept {
         const std::lock_guard hold{mutex_};
         (last_ == nullptr ? first_ : last_->next_) = &one;

@@ -46,7 +46,7 @@ namespace tollgate::inline v0::detail {
            SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str())) == 1;
 }
 
-/// Whether a connection that waits for its next request is open and has received nothing since the last response, neither in
+/// Returns true if a connection that waits for its next request is open and has received nothing since the last response, neither in
 /// `socket` nor in `tls`, which is null for a plain connection.
 [[nodiscard]] inline bool is_quiet(int socket, SSL* tls) noexcept {
     if (tls != nullptr && (SSL_pending(tls) != 0 || BIO_ctrl_pending(SSL_get_rbio(tls)) != 0)) return false;

@@ -90,7 +90,7 @@ private:
     }
 
     std::uint16_t size_ = 0;
-    std::array<char, Capacity> bytes_;  // large ones deliberately uninitialized: only the first size_ bytes are read
+    std::array<char, Capacity> bytes_;  // large arrays are deliberately uninitialized: only the first size_ bytes are read
 };
 
 }  // namespace tollgate

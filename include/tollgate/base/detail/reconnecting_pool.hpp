@@ -46,7 +46,7 @@ struct reconnecting_pool_settings {
     std::size_t connections_reserved = 0;
     /// Without a breaker, every caller tries.
     bool has_breaker = true;
-    /// Whether the first caller after a `trip` probes without a pause.
+    /// True if the first caller after a `trip` probes without a pause.
     bool probes_at_once = false;
     /// Called when the breaker opens (`false`, with the reason) and when it closes. Called with the pool's lock held:
     /// must return quickly and must not use the pool.
@@ -126,13 +126,13 @@ public:
     reconnecting_pool(const reconnecting_pool&) = delete;
     reconnecting_pool& operator=(const reconnecting_pool&) = delete;
 
-    /// Error (unavailable): the breaker is open, or no connection became free in time. Otherwise the error of the
+    /// Takes a connection. Error (unavailable): the breaker is open, or no connection became free in time. Otherwise the error of the
     /// opener.
     [[nodiscard]] result<lease> take(milliseconds wait_max) { return take_counted(wait_max, false); }
-    /// The same for callers that may use the reserved connections, too.
+    /// Takes a connection for a caller that may use the reserved connections, too. Errors: as for `take`.
     [[nodiscard]] result<lease> take_reserved(milliseconds wait_max) { return take_counted(wait_max, true); }
 
-    /// What the connections were used for since the pool was constructed.
+    /// Returns the counts of the connections since the pool was constructed.
     [[nodiscard]] backend_statistics statistics() const noexcept {
         const auto duration = [](const std::atomic<steady::rep>& counter) {
             return std::chrono::nanoseconds{steady::duration{counter.load(std::memory_order_relaxed)}};
@@ -144,12 +144,12 @@ public:
                 .is_up = is_up()};
     }
 
-    /// Whether `take` would fail at once, without a lock.
+    /// Returns true if `take` would fail at once. Takes no lock.
     [[nodiscard]] bool is_refusing() const noexcept {
         return is_open_.load(std::memory_order_acquire) &&
                (is_probing_.load(std::memory_order_relaxed) || now() < retry_at_.load(std::memory_order_relaxed));
     }
-    /// Whether the breaker is closed. True at the start.
+    /// Returns true if the breaker is closed, which it is at the start. Takes no lock.
     [[nodiscard]] bool is_up() const noexcept { return !is_open_.load(std::memory_order_acquire); }
 
 private:
@@ -211,7 +211,7 @@ private:
     std::mutex mutex_;
     detail::condition_of_process slot_free_;
     std::vector<idle_connection> idle_;
-    std::size_t unreserved_in_use_ = 0;  // by callers of `take`, including those that are being opened
+    std::size_t unreserved_in_use_ = 0;  // connections in use by callers of `take`, including those that are being opened
     std::size_t opened_ = 0;  // including those being opened and those in use
     std::uint64_t generation_ = 0;
     unsigned failures_ = 0;  // consecutive

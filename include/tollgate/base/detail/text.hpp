@@ -22,7 +22,7 @@ namespace tollgate::inline v0 {
 }
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-/// Whether it is an ASCII letter or digit.
+/// Returns true for an ASCII letter or digit.
 [[nodiscard]] constexpr bool is_alphanumeric(char c) noexcept {
     const char lower = ascii_lower(c);
     return is_digit(c) || (lower >= 'a' && lower <= 'z');
@@ -49,7 +49,7 @@ namespace tollgate::inline v0 {
 
 inline void remove_final_slashes(std::string& text) { text.erase(without_final_slashes(text).size()); }
 
-/// All parts, one after another. A call is a fraction of the code of a chain of `+`.
+/// Returns all parts, joined. The code of a call is a fraction of the code of a chain of `+`.
 [[nodiscard, gnu::noinline]] inline std::string concat(std::initializer_list<std::string_view> parts) {
     std::string text;
     for (const std::string_view each : parts) text.append(each);
@@ -71,7 +71,7 @@ inline void remove_final_slashes(std::string& text) { text.erase(without_final_s
     return true;
 }
 
-/// Whether `c` is a visible ASCII character: neither a control character nor a space (VCHAR, RFC 5234).
+/// Returns true if `c` is a visible ASCII character: neither a control character nor a space (VCHAR, RFC 5234).
 [[nodiscard]] constexpr bool is_visible_ascii(char c) noexcept { return c > ' ' && c <= '~'; }
 
 [[nodiscard]] constexpr bool is_ascii(std::string_view text) noexcept {
@@ -99,7 +99,7 @@ using byte_set = std::array<bool, 256>;
 
 [[nodiscard]] constexpr bool holds(const byte_set& set, char c) noexcept { return set[static_cast<unsigned char>(c)]; }
 
-/// How many characters `put_decimal` may write.
+/// The maximum number of characters that `put_decimal` writes.
 inline constexpr std::size_t decimal_digits_max = 10;
 
 /// Writes a number in decimal at `to`, which has space for `decimal_digits_max`, and returns the end. For lines that every
@@ -179,7 +179,7 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     return true;
 }
 
-/// Whether `text` is one visible line: 1 to `bytes_max` bytes of UTF-8, not only spaces, without control characters,
+/// Returns true if `text` is one visible line: 1 to `bytes_max` bytes of UTF-8, not only spaces, without control characters,
 /// line or paragraph separators, or invisible characters that change the text direction or hide in a name (Unicode's
 /// Bidi_Control, zero-width space, word joiner, byte order mark, tags). Joiners and variation selectors are allowed,
 /// because scripts and emoji need them.

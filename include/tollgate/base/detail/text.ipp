@@ -42,7 +42,7 @@ constexpr bool is_hidden(std::uint32_t code) noexcept {
            code == 0xad || code == 0x34f || code == 0x180e || code == 0x200b || code == 0xfeff;
 }
 
-/// Those that people, keyboards and word processors put into codes.
+/// Returns true for punctuation that people, keyboards and word processors put into codes.
 constexpr bool is_punctuation(std::uint32_t code) noexcept {
     const auto within = [code](std::uint32_t first, std::uint32_t last) { return code >= first && code <= last; };
     return within('!', '/') || within(':', '@') || within('[', '`') || within('{', '~') ||                 // ASCII

@@ -6,7 +6,7 @@
 
 namespace tollgate::inline v0::detail {
 
-/// Whether `error`, of a non-blocking call, means that it would block: there are two names, with the same number on most systems.
+/// Returns true if `error`, of a non-blocking call, means that it would block: there are two names, with the same number on most systems.
 [[nodiscard]] inline bool would_block(int error) noexcept {
 #if EAGAIN != EWOULDBLOCK
     if (error == EWOULDBLOCK) return true;

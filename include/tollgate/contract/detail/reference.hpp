@@ -10,14 +10,14 @@
 
 namespace tollgate::inline v0::detail {
 
-/// What the references of all contracts have in common: a pointer to an object of any class that satisfies the contract, and a table of
+/// The common part of the references of all contracts: a pointer to an object of any class that satisfies the contract, and a table of
 /// functions that call its members, one table for each class. A copy refers to the same object, which must outlive it.
 template <class Calls>
 class reference {
 public:
-    /// Whether it refers to an object. Without one, no function of the contract may be called.
+    /// Returns true if the reference refers to an object. Without an object, no function of the contract may be called.
     explicit operator bool() const noexcept { return calls_ != nullptr; }
-    /// Whether calls may wait for a disk or another machine; see `tollgate::may_block`.
+    /// Returns true if calls may wait for a disk or another machine; see `tollgate::may_block`.
     [[nodiscard]] bool may_block() const noexcept { return may_block_; }
     /// Identifies the object.
     [[nodiscard]] const void* target() const noexcept { return object_; }
@@ -39,7 +39,7 @@ private:
     bool may_block_ = false;
 };
 
-/// Whether a reference class is constructed from a T by erasing its class, not by copying a reference.
+/// True for a T from which a reference class is constructed by erasing its class, not by copying a reference.
 template <class T, class Reference>
 concept is_erasable = !std::derived_from<std::remove_cv_t<T>, Reference>;
 

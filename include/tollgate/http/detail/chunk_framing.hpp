@@ -54,7 +54,7 @@ private:
     std::uint64_t chunk_bytes_ = 0;
     std::string_view refused_reason_;
     std::uint32_t bytes_ = 0;
-    std::uint16_t line_bytes_ = 0;  // of the current chunk line
+    std::uint16_t line_bytes_ = 0;  // length of the current chunk line
     std::uint8_t size_digits_ = 0;
     state state_ = state::size_first;
 };

@@ -47,7 +47,7 @@ private:
     std::size_t begin_ = 0;
     std::size_t size_ = 0;
     std::size_t at_ = 0;
-    std::uint64_t left_bytes_ = 0;  // of the data of the current chunk
+    std::uint64_t left_bytes_ = 0;  // rest of the data of the current chunk
     chunk_framing framing_;
     chunk_part next_ = chunk_part::framing;
     unsigned trailer_count_ = 0;

@@ -15,14 +15,14 @@ namespace tollgate::inline v0::http {
 /// The SameSite attribute: whether a browser sends the cookie with cross-site requests.
 enum class same_site : std::uint8_t {
     lax,     ///< only when the user follows a link
-    strict,  ///< never
+    strict,  ///< the cookie is never sent
 };
 
 /// A cookie to set (RFC 6265 section 4.1).
 struct new_cookie {
     std::string_view name;   ///< a token; the prefix `__Host-` keeps subdomains from setting it, and needs `secure`
     std::string_view value;  ///< visible ASCII without `"`, `,`, `;` and `\`
-    std::optional<seconds> max_age = std::nullopt;  ///< none: until the browser is closed; zero or less: delete it
+    std::optional<seconds> max_age = std::nullopt;  ///< empty: until the browser is closed; zero or less: deletes the cookie
     bool secure = true;
     http::same_site same_site = http::same_site::lax;
 };

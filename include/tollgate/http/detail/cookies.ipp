@@ -22,7 +22,7 @@ TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie) {
     if (cookie.max_age) {
         const auto left = (std::max)(cookie.max_age->count(), seconds::rep{0});
         text.append("; Max-Age=").append(std::to_string(left));
-        // For clients that know Expires but not Max-Age.
+        // Some clients know Expires but not Max-Age.
         if (left == 0) text.append("; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
     }
     if (cookie.secure) text.append("; Secure");

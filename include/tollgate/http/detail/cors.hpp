@@ -18,7 +18,7 @@ namespace tollgate::inline v0::http {
 /// Stands for any origin in a list of allowed origins.
 inline constexpr std::string_view any_origin = "*";
 
-/// Whether this is a preflight: a browser asks what it may send before it sends it.
+/// Returns true if this is a preflight: a browser asks what it may send before it sends it.
 [[nodiscard]] inline bool is_preflight(const request& request) noexcept {
     return request.method == method::options && request.fields.count(field_id::origin) == 1 &&
            !request.fields.find("Access-Control-Request-Method").empty();
@@ -28,8 +28,8 @@ inline constexpr std::string_view any_origin = "*";
 /// it after status and `Allow` are set.
 TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response);
 
-/// The same for the response to a refusal, as far as its path is known. Its `Origin` may not have been read: then only pages of any origin
-/// may read the response.
+/// Adds these fields to the response to a refusal, as far as its path is known. Its `Origin` may not have been read: then only pages of any
+/// origin may read the response.
 TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const refusal& refused, response& response);
 
 }  // namespace tollgate::http

@@ -44,7 +44,7 @@ enum class field_id : std::uint8_t {
 /// One field of a message. A view: valid as long as the message's bytes.
 struct field {
     std::string_view name;   ///< a token, as sent
-    std::string_view value;  ///< without surrounding whitespace, otherwise as sent
+    std::string_view value;  ///< value without surrounding whitespace, otherwise as sent
 };
 
 /// Field lines in the order of the message: a bounded number of views, without heap memory.
@@ -63,7 +63,7 @@ public:
     bool add(std::string_view name, std::string_view value) noexcept { return add(to_field_id(name), name, value); }
     bool add(field_id id, std::string_view name, std::string_view value) noexcept;
 
-    /// How many lines have this name.
+    /// Returns the number of lines with this name.
     [[nodiscard]] std::size_t count(field_id id) const noexcept { return lookup_[index(id)].line_count; }
 
     /// The first line's value; empty if there is none (`count` distinguishes that from an empty value).
@@ -71,7 +71,7 @@ public:
         const auto& known = lookup_[index(id)];
         return known.line_count == 0 ? std::string_view{} : lines_[known.first].value;
     }
-    /// The same by name, case-insensitively; a linear search.
+    /// Returns the first line's value by name, which is compared case-insensitively. A linear search.
     [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
 
     /// Updates the views after their bytes moved from address `from` to `to`.
@@ -124,7 +124,7 @@ struct known_name {
 template <std::size_t Bytes>
 known_name(const char (&)[Bytes]) -> known_name<Bytes - 1>;
 
-/// Whether `name`, which has the same length, is equal ignoring case. Case is folded only at the letters of the known name, so
+/// Returns true if `name`, which has the same length, is equal ignoring case. Case is folded only at the letters of the known name, so
 /// that no other byte can match one of them.
 template <known_name Known>
 [[nodiscard]] constexpr bool is(std::string_view name) noexcept {
@@ -201,7 +201,7 @@ enum class line_result : std::uint8_t {
     section_end,         ///< the empty line was read
     folded,              ///< starts with a blank: a folded line, or a blank before the first field
     blank_before_colon,
-    no_name,             ///< empty, or contains a byte that is not a tchar
+    no_name,             ///< the name is empty, or contains a byte that is not a tchar
     bad_value,           ///< contains a control character
     bare_cr,
     bare_lf,
@@ -237,7 +237,7 @@ public:
     /// Reads from `bytes` (the whole message from its first byte), at most up to `bytes_end`.
     [[nodiscard]] line_result read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept;
 
-    /// Whether the next byte starts a line.
+    /// Returns true if the next byte starts a line.
     [[nodiscard]] bool at_line_begin() const noexcept { return examined_ == begin_; }
 
     /// The end of the last line that was read.
@@ -250,7 +250,7 @@ private:
         return line_result::unfinished;
     }
 
-    std::size_t begin_ = 0;     // of the line
+    std::size_t begin_ = 0;     // begin of the line
     std::size_t examined_ = 0;  // everything before it was examined
     std::size_t colon_ = 0;     // end of the name, once found
 };
@@ -298,7 +298,7 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     return line_result::section_end;
 }
 
-/// Whether a comma-separated field value contains this member, case-insensitively (RFC 9110 section 5.6.1).
+/// Returns true if a comma-separated field value contains this member, case-insensitively (RFC 9110 section 5.6.1).
 [[nodiscard]] constexpr bool list_holds(std::string_view list, std::string_view member) noexcept {
     for (;;) {
         const auto comma = list.find(',');
@@ -308,7 +308,7 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     }
 }
 
-/// Whether a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is not a coding.
+/// Returns true if a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is not a coding.
 [[nodiscard]] inline bool has_content_coding(const field_lines& fields) noexcept {
     for (const field& line : fields)
         if (ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() && !ascii_iequals(line.value, "identity"))
@@ -351,7 +351,7 @@ public:
         lines_.append(name.view()).append(": ").append(value.view()).append("\r\n");
     }
 
-    /// All lines in wire format; valid until the block changes.
+    /// Returns all lines in wire format; valid until the block changes.
     [[nodiscard]] std::string_view view() const noexcept { return lines_; }
 
 private:

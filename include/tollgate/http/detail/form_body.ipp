@@ -14,7 +14,7 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-/// Empty for invalid percent-encoding, an unencoded control byte, or decoded bytes that are not UTF-8.
+/// The result is empty for invalid percent-encoding, an unencoded control byte, or decoded bytes that are not UTF-8.
 [[nodiscard]] inline std::optional<std::string> decode_form_text(std::string_view text) {
     const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
     if (std::any_of(text.begin(), text.end(), is_control)) return std::nullopt;

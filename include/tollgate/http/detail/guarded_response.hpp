@@ -8,7 +8,7 @@
 #include <exception>
 #include <string_view>
 
-/// What all handlers do so that they never throw.
+/// Functions with which all handlers catch exceptions.
 namespace tollgate::inline v0::http::detail {
 
 /// The fields of every JSON response. Account data is private to its caller, and must not be taken for another type.

@@ -25,7 +25,7 @@ public:
     /// has seen one can guess others.
     [[nodiscard]] static unique_id make() noexcept;
 
-    /// All 32 digits.
+    /// Returns all 32 digits.
     [[nodiscard]] std::string_view view() const noexcept { return {digits_.data(), digits_.size()}; }
     /// The 16 digits of the second half: a span id (section 3.2.2.4).
     [[nodiscard]] std::string_view span() const noexcept { return view().substr(span_bytes); }
@@ -38,7 +38,7 @@ private:
 /// Bytes of the longest request id that is accepted from a client: enough for a UUID with a prefix.
 inline constexpr std::size_t request_id_bytes_max = 128;
 
-/// Whether `text` is accepted as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
+/// Returns true if `text` is accepted as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
 [[nodiscard]] TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept;
 
 /// The id of a request: its `X-Request-Id`, if it sent one that is well-formed, else `generated`. A view of either.
@@ -51,7 +51,7 @@ inline constexpr std::size_t request_id_bytes_max = 128;
 /// Adds `X-Request-Id`. `id` is one that `request_id_of` returned.
 inline void add_request_id(response& response, std::string_view id) {
     static constexpr std::string_view name = "X-Request-Id: ";
-    std::array<char, name.size() + request_id_bytes_max + 2> line;  // one append instead of four, on every response
+    std::array<char, name.size() + request_id_bytes_max + 2> line;  // one append instead of four, in every response
     char* end = line.data();
     std::memcpy(end, name.data(), name.size());
     end += name.size();
@@ -66,9 +66,9 @@ inline void add_request_id(response& response, std::string_view id) {
 struct traceparent {
     std::string_view trace_id;   ///< 32 lower-case hexadecimal digits, not all zero
     std::string_view parent_id;  ///< the caller's span: 16 such digits
-    bool sampled = false;        ///< whether the caller may have recorded the trace
+    bool sampled = false;        ///< true if the caller may have recorded the trace
 
-    /// Empty for text that is not well-formed. Of versions above 00 it reads the parts of version 00 (section 4.3).
+    /// The result is empty for text that is not well-formed. Of versions above 00, the parts of version 00 are read (section 4.3).
     [[nodiscard]] TOLLGATE_DECL static std::optional<traceparent> parse(std::string_view text) noexcept;
 };
 
@@ -77,7 +77,7 @@ struct traceparent {
 
 namespace detail {
 
-/// Where the ids of one thread come from. `prefix` is empty until the first one.
+/// The source of the ids of a thread. `prefix` is empty until the first id.
 struct id_sequence {
     std::array<char, 16> prefix{};
     std::uint64_t next = 0;

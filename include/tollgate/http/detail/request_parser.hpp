@@ -20,11 +20,11 @@ namespace tollgate::inline v0::http {
 
 /// Bounds of one request. Exceeding one is answered at once, not after a timeout.
 struct parser_settings {
-    /// Larger bounds are reduced to this one, so that sums of bounds and offsets cannot overflow.
+    /// A larger bound is reduced to this value, so that sums of bounds and offsets cannot overflow.
     static constexpr std::size_t bytes_max = 1024 * 1024 * 1024;
 
     std::size_t target_bytes_max = limits::target_bytes_max;      ///< more: 414
-    std::size_t header_bytes_max = limits::header_bytes_default;  ///< all field lines and the empty line; more: 431
+    std::size_t header_bytes_max = limits::header_bytes_default;  ///< bound of all field lines and the empty line; beyond it: 431
     std::size_t field_count_max = limits::field_count_max;        ///< more: 431; at most `field_lines::size_max`
     std::size_t body_bytes_max = limits::body_bytes_default;      ///< more: `body_state::too_large`, not a refusal
 
@@ -96,9 +96,9 @@ public:
     /// 10.1.1) and has not started to send it anyway.
     [[nodiscard]] bool expects_continue() const noexcept { return expects_continue_; }
 
-    /// Whether this message has a complete head without a fault, also after its body was refused.
+    /// Returns true if this message has a complete head without a fault, also after its body was refused.
     [[nodiscard]] bool has_head() const noexcept { return has_head_; }
-    /// Whether the request has any part of this message. After a refusal, its target and fields are what precedes the fault.
+    /// Returns true if the request has any part of this message. After a refusal, its target and fields are what precedes the fault.
     [[nodiscard]] bool has_begun() const noexcept { return stage_ != stage::nothing; }
 
     /// After `refused`: the status, and a message for the client with static storage.
@@ -144,7 +144,7 @@ private:
     std::size_t examined_ = 0;       // end of the examined bytes of the part
     std::size_t section_begin_ = 0;  // start of the field lines
     std::size_t message_bytes_ = 0;
-    std::size_t body_bytes_max_ = 0;  // of this message
+    std::size_t body_bytes_max_ = 0;  // bound of this message's body
     detail::field_line_reader lines_;
     detail::chunked_body chunks_;
     inline_text<64> good_host_;      // the last valid one, if it fits; empty at first

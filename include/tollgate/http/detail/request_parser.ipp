@@ -24,7 +24,7 @@ inline constexpr byte_set unencoded_in_query = make_byte_set("[]{}|\\^`");
 
 inline constexpr std::string_view unencoded_byte = "The request target contains a byte that must be percent-encoded.";
 
-/// Whether `text` is at this offset. Compared in pieces of constant size, which compilers turn into word comparisons; a
+/// Returns true if `text` is at this offset. Compared in pieces of constant size, which compilers turn into word comparisons; a
 /// comparison of ten bytes would be a call.
 template <std::size_t Size>
 [[nodiscard]] bool begins_with(std::string_view bytes, std::size_t offset, const char (&text)[Size]) noexcept {
@@ -37,7 +37,7 @@ template <std::size_t Size>
     return std::memcmp(at + text_bytes - tail_bytes, text + text_bytes - tail_bytes, tail_bytes) == 0;
 }
 
-/// Whether the blanks around this value, between the colon and the CR of its field line, contain a tab.
+/// Returns true if the blanks around this value, between the colon and the CR of its field line, contain a tab.
 [[nodiscard]] constexpr bool has_tab_around(std::string_view value) noexcept {
     const char* before = value.data() - 1;
     while (*before == ' ') --before;
@@ -46,7 +46,7 @@ template <std::size_t Size>
     return *before == '\t' || *behind == '\t';
 }
 
-/// Whether any line of a repeatable field contains this member.
+/// Returns true if any line of a repeatable field contains this member.
 [[nodiscard]] inline bool lines_hold(const field_lines& fields, field_id id, std::string_view member) noexcept {
     if (fields.count(id) == 1) return list_holds(fields.find(id), member);
     for (const field& line : fields)
@@ -142,7 +142,7 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     const std::size_t bound = at_ + settings_.target_bytes_max + 1;
     const char* const stop = bytes.data() + (std::min)(bytes.size(), bound);
     const char* end = detail::find_target_end(bytes.data() + examined_, stop);
-    bool in_query = false;  // whether there is a `?` before `end`
+    bool in_query = false;  // true if there is a `?` before `end`
     for (const char* from = bytes.data() + at_; end != stop && holds(detail::unencoded_in_query, *end);) [[unlikely]] {
         in_query = in_query || std::string_view{from, static_cast<std::size_t>(end - from)}.find('?') != std::string_view::npos;
         // Brackets also enclose an IPv6 address in the host of an absolute target.

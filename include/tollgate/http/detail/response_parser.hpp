@@ -16,19 +16,19 @@ namespace tollgate::inline v0::http {
 
 /// Bounds of one response. The parser never keeps more than `line_bytes_max` and `kept_bytes_max` bytes.
 struct response_settings {
-    std::size_t line_bytes_max = 8 * 1024;  ///< of the status line, and of a field line
-    /// Of all sections together, including those of interim responses and trailers.
+    std::size_t line_bytes_max = 8 * 1024;  ///< bound of the status line, and of a field line
+    /// Bound of all sections together, including those of interim responses and trailers.
     std::size_t header_bytes_max = limits::header_bytes_default;
-    std::size_t field_count_max = limits::field_count_max;          ///< of the same sections
-    std::size_t kept_bytes_max = limits::attempt_response_bytes_max;  ///< of the body; further bytes are dropped
-    /// Of the body, kept or not. Beyond it, the result is `complete` with `body_cut()`.
+    std::size_t field_count_max = limits::field_count_max;          ///< bound of the fields of these sections
+    std::size_t kept_bytes_max = limits::attempt_response_bytes_max;  ///< bytes of the body that are kept; further bytes are dropped
+    /// Bound of the body, kept or not. Beyond it, the result is `complete` with `body_cut()`.
     std::size_t body_bytes_max = 64 * 1024;
 };
 
 enum class response_step : std::uint8_t {
     needs_more,  ///< call again with the following bytes
     complete,    ///< the response is complete; `consumed()` is how many of the last bytes belong to it
-    refused,     ///< not HTTP, or over a bound; see `refused_reason()`
+    refused,     ///< the response is not HTTP, or exceeds a bound; see `refused_reason()`
 };
 
 /// Parses one final HTTP/1.1 or HTTP/1.0 response (RFC 9112), for a client that needs the status and the start of the
@@ -63,7 +63,7 @@ public:
     /// After `complete` or `refused`: how many bytes of the last step belonged to the response.
     [[nodiscard]] std::size_t consumed() const noexcept { return consumed_; }
 
-    /// Whether a byte of the response has arrived. A reused connection may close without one; the request can then be
+    /// Returns true if a byte of the response has arrived. A reused connection may close without one; the request can then be
     /// sent again on a new connection (RFC 9112 section 9.3.1).
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
@@ -74,7 +74,7 @@ public:
     [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
     /// The first `kept_bytes_max` bytes of the body, decoded.
     [[nodiscard]] std::string_view body() const noexcept { return body_; }
-    /// Whether the body was longer than `body()`.
+    /// Returns true if the body was longer than `body()`.
     [[nodiscard]] bool body_cut() const noexcept { return body_cut_; }
 
     /// After `complete`: whether the connection may carry another request (RFC 9112 section 9.3).
@@ -116,7 +116,7 @@ private:
     stage stage_ = stage::status_line;
     bool to_head_ = false;
     bool begun_ = false;
-    bool head_complete_ = false;  // of the final response
+    bool head_complete_ = false;  // the head of the final response is complete
     bool older_ = false;  // HTTP/1.0
     bool keep_alive_ = false;
     bool body_cut_ = false;
@@ -125,7 +125,7 @@ private:
     std::size_t header_bytes_ = 0;
     std::size_t field_count_ = 0;
     std::uint64_t body_bytes_ = 0;   // received, kept or not
-    std::uint64_t left_bytes_ = 0;   // of the body or the chunk
+    std::uint64_t left_bytes_ = 0;   // rest of the body or the chunk
     framing_fields framing_;
     detail::chunk_framing chunks_;
     std::string line_;  // the start of an incomplete line

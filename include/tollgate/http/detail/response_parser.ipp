@@ -13,7 +13,7 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-/// Whether it contains no control character but HTAB (RFC 9110 section 5.5).
+/// Returns true if the text contains no control character but HTAB (RFC 9110 section 5.5).
 [[nodiscard]] inline bool is_field_text(std::string_view text) noexcept {
     const char* const end = text.data() + text.size();
     return find_value_end(text.data(), end) == end;

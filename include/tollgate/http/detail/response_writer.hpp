@@ -15,11 +15,11 @@
 
 namespace tollgate::inline v0::http {
 
-/// What the wire format depends on: the connection, and the request that is answered.
+/// The properties of the connection and of the request on which the wire format depends.
 struct framing {
     std::string_view date;                            ///< IMF-fixdate, 29 bytes; the host formats one a second
-    http::version version = http::version::http_1_1;  ///< of the request
-    bool keep_alive = true;                           ///< false: the host closes the connection after this response
+    http::version version = http::version::http_1_1;  ///< version of the request
+    bool keep_alive = true;                           ///< if false, the host closes the connection after this response
     bool head_only = false;                           ///< the response to HEAD: all fields of GET, no body
 };
 

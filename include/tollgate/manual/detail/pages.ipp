@@ -123,7 +123,7 @@ template <class Matches>
     return list;
 }
 
-/// Whether a program can request the path as it is.
+/// Returns true if a program can request the path as it is.
 [[nodiscard]] inline bool is_plain_get(const route& route) noexcept {
     return route.method == http::method::get && route.parameters.empty();
 }

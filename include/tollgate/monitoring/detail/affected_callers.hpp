@@ -31,7 +31,7 @@ inline constexpr std::chrono::milliseconds slow_after{250};  // a bound of the h
     return texts[static_cast<std::size_t>(kind)];
 }
 
-/// Empty for what most responses are: neither refused by a limit, nor failed, nor slow.
+/// The result is empty for what most responses are: neither refused by a limit, nor failed, nor slow.
 [[nodiscard]] constexpr std::optional<effect> effect_of(http::status status, std::chrono::nanoseconds duration) noexcept {
     if (to_number(status) >= 500) return effect::failed;
     if (status == http::status::too_many_requests) return effect::limited;

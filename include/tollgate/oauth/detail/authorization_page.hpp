@@ -66,7 +66,7 @@ struct authorization_page {
     }
 
 private:
-    /// The redirect_uri is shown as text, never as a link: it may be part of an attack.
+    /// Displays the redirect_uri as text, never as a link, because it may be part of an attack.
     void respond_page_failure(page_failure failed, const parameters& sent, http::response& response) const {
         const auto& texts = pages.texts().consent;
         const auto& message = texts_for(failed, texts);
@@ -139,7 +139,8 @@ private:
         return cookie && is_well_formed(secret_kind::session, *cookie) ? std::string{*cookie} : std::string{};
     }
 
-    /// The same; a new one if there is none. Empty after an error, which has been answered.
+    /// Returns the secret of the request's form cookie, or sends a new cookie if there is none. Empty after an error, which has been
+    /// answered.
     [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
         if (auto known = form_secret_of(call.request); !known.empty()) return known;
         const auto secret = new_secret(secret_kind::session, policies.random());
@@ -155,7 +156,7 @@ private:
         const auto& session = *found;
         const prompt_set& prompt = call.authorization.prompt;
         if (!session && prompt.none) return send_failure(call, {error_code::login_required, "The user is not signed in."});
-        // Without a way to sign out on this page, another user can only sign in on the sign-in page.
+        // This page has no way to sign out, so another user can only sign in on the sign-in page.
         if (!session || prompt.login || (prompt.select_account && !sessions.signs_in())) return request_sign_in(call);
         if (call.on_one_page() || prompt.consent || prompt.select_account || !may_skip_consent(call)) return ask(call, *session);
 
@@ -280,7 +281,7 @@ private:
         show_consent(call, session);
     }
 
-    /// `notice`: why a form is shown again, with 403; empty unless it is.
+    /// `notice` is the reason for displaying a form again, with 403, or empty.
     void show_consent(const authorization_call& call, const session& session, std::string_view notice = {}) const {
         const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policies.random(),
                                                call.context.now());

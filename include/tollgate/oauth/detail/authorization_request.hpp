@@ -37,13 +37,13 @@ struct prompt_set {
 /// A valid authorization request (RFC 6749 section 4.1.1).
 struct authorization_request {
     application client;
-    std::string redirect;                     ///< where the browser returns to
-    std::optional<std::string> redirect_uri;  ///< as sent
+    std::string redirect;                     ///< the URL to which the browser returns
+    std::optional<std::string> redirect_uri;  ///< the redirect_uri as sent
     scope_set scopes;
     std::optional<std::string> state;
     std::optional<std::string> code_challenge;  ///< S256 (RFC 7636 section 4.2)
     prompt_set prompt{};
-    std::optional<std::string> login_hint{};  ///< one visible line of a login's size
+    std::optional<std::string> login_hint{};  ///< a visible line of a login's size
 };
 
 /// Errors in the redirect URL or client, which must be shown on a page instead of a redirect (RFC 6749 section
@@ -72,7 +72,7 @@ struct redirect_failure {
 
 using judged_request = std::variant<authorization_request, page_failure, redirect_failure>;
 
-/// Whether a text can be a client_id: visible ASCII (RFC 6749 appendix A.1) of bounded size. Databases cannot hold every
+/// Returns true if a text can be a client_id: visible ASCII (RFC 6749 appendix A.1) of bounded size. Databases cannot hold every
 /// other text.
 [[nodiscard]] TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept;
 
@@ -83,13 +83,13 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
 [[nodiscard]] TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
                                                             const service_catalog& services);
 
-/// Whether a user may have tokens, and their applications may get any; true if the sessions do not know.
+/// Returns true if a user may have tokens, and their applications may get any; true if the sessions do not know.
 [[nodiscard]] inline result<bool> is_active(const session_source_ref& sessions, user_id user) {
     if (!sessions.knows_active_users()) return true;
     return sessions.is_active(user);
 }
 
-/// Whether an application gets no codes and tokens: it is suspended, or its owner is not active. `is_active(user)`: `result<bool>`.
+/// Returns true if an application gets no codes and tokens: it is suspended, or its owner is not active. `is_active(user)`: `result<bool>`.
 template <class IsActive>
 [[nodiscard]] result<bool> is_stopped(const application& client, const IsActive& is_active) {
     if (client.suspended) return true;
@@ -119,7 +119,7 @@ template <class IsActive>
 /// be much longer if it was percent-encoded: the URL of a sign-in page contains the query of the page to return to, encoded once more.
 [[nodiscard]] TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request);
 
-/// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
+/// Returns the parameters as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to the query.
 [[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
 
 /// A request that is not valid, as a query, with the same encoding of its state.

@@ -123,7 +123,7 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
     auto redirect = choose_redirect(client, redirect_uri);
     if (!redirect) return page_failure::unregistered_redirect;
 
-    // With two states it is unknown which one the application would compare, so none is returned.
+    // With two states it is unknown which of them the application would compare, so no state is returned.
     auto state = sent.is_repeated("state") ? std::nullopt : detail::state_of(sent);
     if (auto fault = detail::find_fault(client, sent, state))
         return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};

@@ -47,14 +47,14 @@ struct refused_request {
 [[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_credentials(
     const http::request& request, const parameters& sent);
 
-/// Whether the Authorization field is repeated or is not Basic, so that the request fails whatever its body says. Other credentials
+/// Returns true if the Authorization field is repeated or is not Basic, so that the request fails whatever its body says. Other credentials
 /// in it may contradict those in the body, which is another error.
 [[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
 
-/// Whether they can be valid.
+/// Returns true if the credentials can be valid.
 [[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
-/// Why a client is not authenticated. Only `wrong_secret` may be a guess, so only it is counted.
+/// The reason why a client is not authenticated. Only `wrong_secret` may be a guess, so only it is counted.
 enum class client_fault : std::uint8_t {
     unknown_client,  ///< no secret was sent, and there is no such application
     missing_secret,  ///< the application has a secret
@@ -93,7 +93,7 @@ struct client_request {
 /// Refuses a malformed body, a repeated parameter, and credentials that are missing, malformed or contradictory.
 [[nodiscard]] TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request);
 
-/// Whether this is a refresh with a well-formed token.
+/// Returns true if this is a refresh with a well-formed token.
 [[nodiscard]] TOLLGATE_DECL bool is_refresh(const parameters& sent);
 
 /// 401, or 429 if the request was counted and the address has used up its window (RFC 6749 section 5.2). The challenge is sent only
@@ -121,7 +121,7 @@ struct client_endpoints {
     const account_service_settings& settings;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
-    window_limiter& grant_limiter;  ///< of refreshes and of polls
+    window_limiter& grant_limiter;  ///< limiter of refreshes and of polls
     window_limiter& device_limiter;
     std::string_view documentation_url;
     pipeline::observed_request observed;
@@ -180,7 +180,7 @@ struct client_endpoints {
         result<void> done;
         if (is_refresh_token || is_well_formed(secret_kind::access_token, *token))
             done = store.revoke_oauth_token(read->client.id, digest_of(*token));
-        // Also by a token that was replaced: its response may have been lost.
+        // A token that was replaced is also accepted: its response may have been lost.
         if (done && is_refresh_token) done = store.revoke_oauth_token(read->client.id, digest_of(family_of(*token)));
         if (!done) return respond_error(done.error(), response);
         // The content is ignored (section 2.2), but some clients expect JSON.
@@ -285,7 +285,7 @@ private:
         return token;
     }
 
-    /// False if the request has been answered: there were too many refreshes, or the user is not active.
+    /// Returns false if the request has been answered: there were too many refreshes, or the user is not active.
     template <class IsActive>
     [[nodiscard]] bool admit_refresh(const authenticated& refresh, const oauth_token& token, request_state& context,
                                      http::response& response, const IsActive& is_active) const {
@@ -329,7 +329,7 @@ private:
         return !grant_limiter.take(key, {1, (std::max)(settings.oauth.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
     }
 
-    /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
+    /// The result is empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
     /// a revocation by the user, instead of `invalid_client`. An application that is suspended, or whose owner is not active, may
     /// only revoke.
     template <class IsActive>
@@ -406,7 +406,7 @@ private:
         write_failure(response, {.status = status, .failure = failed, .documentation_url = documentation_url});
     }
 
-    /// Whether the credentials could be those of a client that does not exist (any more).
+    /// Returns true if the credentials could be those of a client that does not exist (any more).
     [[nodiscard]] bool is_deleted_client(const client_credentials& credentials) const {
         if (!are_well_formed(credentials)) return false;
         const auto found = store.find_application(credentials.client_id);

@@ -34,8 +34,8 @@ namespace tollgate::inline v0::oauth {
 [[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
                                                                                      const web::page_site& site);
 
-/// The same for a page with a form; empty if `pages` has already responded: to OPTIONS, to another method, or to a request that
-/// could not be read.
+/// Returns the parameters of a request to a page with a form, like `read_page_request`, or an empty optional if `pages` has already
+/// responded: to OPTIONS, to another method, or to a request that could not be read.
 [[nodiscard]] inline std::optional<parameters> read_page_or_answer(const http::request& request, const web::localized_pages& pages,
                                                                   http::response& response) {
     if (!http::is_read(request.method) && request.method != http::method::post) {
@@ -95,7 +95,7 @@ struct code_derivation {
 
 /// The sign-in part of a consent form.
 struct sign_in_part {
-    std::string_view login;  ///< as submitted
+    std::string_view login;  ///< the login that the user submitted
     const web::form_faults& faults;
 };
 
@@ -104,18 +104,18 @@ inline constexpr std::string_view decision_name = "decision";
 
 struct consent_view {
     const page_texts& texts;
-    std::string_view operator_name;  ///< of the site
+    std::string_view operator_name;  ///< name of the site's operator
     const web::scope_text_list& scopes;
     const authorization_request& request;
-    std::string_view url;         ///< of this page
+    std::string_view url;         ///< URL of this page
     std::string_view form_token;
     const sign_in_part* sign_in;  ///< null if signed in
-    std::string_view login = {};  ///< as whom
+    std::string_view login = {};  ///< login of the user
     bool can_sign_out = false;
-    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
+    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
 };
 
-/// Says why a form is shown again; nothing if `text` is empty.
+/// Writes the reason for displaying a form again; nothing if `text` is empty.
 TOLLGATE_DECL void write_form_notice(html_writer& html, std::string_view text);
 /// Which application requests which scopes, on this page and on that of a device. `asks` is its first sentence.
 TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,

@@ -27,7 +27,7 @@ namespace tollgate::inline v0::oauth {
 /// Letters of user codes (RFC 8628 section 6.1): no vowels, so that no words appear, and none that look alike.
 inline constexpr std::string_view user_code_letters = "BCDFGHJKLMNPQRSTVWXZ";
 inline constexpr std::size_t user_code_size = 8;  // 20^8: 34 bits, with bounds on guesses
-inline constexpr std::size_t user_code_typed_bytes_max = 64;  // with blanks and punctuation
+inline constexpr std::size_t user_code_typed_bytes_max = 64;  // bound of the text with blanks and punctuation
 
 /// A user code, from random bytes: `BCDF-GHJK`.
 [[nodiscard]] TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random);

@@ -34,7 +34,7 @@ struct device_form_view {
     std::string_view form_token;
     std::string_view typed;
     const web::form_faults& faults;
-    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
+    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
 };
 TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view);
 
@@ -52,16 +52,16 @@ inline constexpr std::string_view device_result_name = "result";
 /// The request of a device, to be allowed or denied.
 struct device_request_view {
     const page_texts& texts;
-    std::string_view operator_name;  ///< of the site
+    std::string_view operator_name;  ///< name of the site's operator
     const web::scope_text_list& scopes;
     std::string_view url;
     std::string_view form_token;
     std::string_view user_code;
     const application& client;
     const device_code& request;
-    std::string_view login;  ///< as whom the user is signed in
+    std::string_view login;  ///< login of the user
     bool can_sign_out = false;
-    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
+    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
 };
 TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view);
 
@@ -76,7 +76,7 @@ struct device_page {
     const oauth_store_ref& store;
     const tollgate::policies& policies;
     web::localized_pages pages;
-    window_limiter& limiter;  ///< of wrong codes
+    window_limiter& limiter;  ///< limiter of wrong codes
     pipeline::observed_request observed;
 
     void respond(const http::request& request, request_state& context, http::response& response) const {
@@ -101,7 +101,7 @@ private:
         const session& signed_in;
         const request_state& context;
         http::response& response;
-        std::string url;  ///< of this page
+        std::string url;  ///< URL of this page
 
         [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or(""); }
     };
@@ -128,7 +128,7 @@ private:
         // A form without any token is not from this site.
         if (!is_valid && token.empty()) return pages.respond_status(call.response, http::status::forbidden);
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
-        // The form of a session that was replaced, for example by signing in again in another tab, is shown again.
+        // If the session was replaced, for example by signing in again in another tab, its form is displayed again.
         const auto notice = is_valid ? std::string{} : web::stale_reason(call.signed_in, token, pages.texts().forms);
         if (!is_valid && !decides) return show_form(call, {}, notice, web::is_for_other_user(call.signed_in, token));
         if (decided == decision::other_user && is_valid) return sign_out(call, *code);
@@ -183,7 +183,7 @@ private:
         redirect_to_sealed(call, with_code(call.url, code).append("&").append(device_request_name).append("="), code);
     }
 
-    /// The form if this session has not typed a code recently; the result if there is one.
+    /// Displays the form if this session has not entered a code recently; otherwise the decision, if there is one.
     void show_typed_request(const device_call& call, std::string_view sealed) const {
         const auto text = web::open_sealed(call.signed_in, sealed, call.context.now());
         const auto code = text ? parse_user_code(*text) : std::nullopt;

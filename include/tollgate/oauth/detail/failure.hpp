@@ -62,12 +62,12 @@ struct failure {
     return {error_code::unauthorized_client, "A resource server cannot get tokens."};
 }
 
-/// For a required parameter that was not sent.
+/// Returns the error for a required parameter that was not sent.
 [[nodiscard]] inline failure missing_parameter(std::string_view name) {
     return {error_code::invalid_request, std::string{name} + " is missing."};
 }
 
-/// For a `scope` parameter that names no scope, or one that does not exist.
+/// Returns the error for a `scope` parameter that names no scope, or an unknown scope.
 [[nodiscard]] inline failure unknown_scope() { return {error_code::invalid_scope, "scope contains an unknown scope."}; }
 
 /// The status of a server error: 503 if the client can try again, otherwise 500.

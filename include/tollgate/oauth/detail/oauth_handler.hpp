@@ -107,7 +107,7 @@ public:
         return may_block(request, paths_.find(request.target.path));
     }
 
-    /// Whether any request may block: a password check always does.
+    /// Returns true if any request may block: a password check always does.
     [[nodiscard]] bool may_block() const noexcept {
         return sessions_.may_block() || store_.may_block() || policies_.limiter().may_block() || sessions_.signs_in();
     }
@@ -177,12 +177,12 @@ private:
             case endpoint::authorization: return posts ? http::work_kind::forms : http::work_kind::pages;
             case endpoint::one_page: return posts ? http::work_kind::sign_in : http::work_kind::pages;
             case endpoint::metadata:
-            case endpoint::none: return http::work_kind::limits;  // of requests without a User-Agent
+            case endpoint::none: return http::work_kind::limits;  // a request without a User-Agent
             default: return http::work_kind::token_endpoint;
         }
     }
 
-    /// Whether a request is refused regardless of its body. A form for a page is refused if its path names no language, or if it is
+    /// Returns true if a request is refused regardless of its body. A form for a page is refused if its path names no language, or if it is
     /// from another site, of another type, or one too many; a client's request, if its Authorization field cannot be valid or its
     /// body is of another type.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, const request_state& context) const {
@@ -197,7 +197,7 @@ private:
         return pipeline::accepts_user_agent(policies_.agent_rule(), request);
     }
 
-    /// Whether the response is a page or an asset of pages, which carry no limit fields.
+    /// Returns true if the response is a page or an asset of pages, which carry no limit fields.
     [[nodiscard]] bool is_page(const http::request& request, const request_state& context) const noexcept {
         return oauth::is_page(context.endpoint) ||
                (context.endpoint == endpoint::none &&
@@ -211,7 +211,7 @@ private:
     web::page_renderer pages_;
     paths paths_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
-    window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of requests for tokens, and of polls
+    window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // bounds of requests for tokens, and of polls
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string documentation_url_;
     std::string form_cookie_;  // the name of the cookie
@@ -345,7 +345,7 @@ inline void oauth_handler::respond_internal_error(const error& failure,
     if (is_page(request, context))
         pages_.in(pages_.language_of(request)).respond_status(response, http::status::internal_server_error);
     else write_server_error(response, failure, documentation_url_);
-    // Without waiting: a step that must not wait may have failed.
+    // This is the last step that does not wait: a step that must not wait may have failed.
     if (!context.window && !is_page(request, context))
         context.window = pipeline::peek_or_unused(policies_.limiter(), limit_key::of(context.client),
                                                   settings_.anonymous_quota, context.now());

@@ -25,7 +25,7 @@ class parameters {
 public:
     explicit parameters(const http::form_fields& form) : sent_{form.begin(), form.end()} {}
 
-    /// From a query or form body; invalid_request for malformed bytes.
+    /// Reads a query or form body. Error: invalid_request for malformed bytes.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_form(std::string_view bytes);
 
     /// From a form or JSON object, by Content-Type, of at most `limits::form_members_max` members; JSON values are strings or
@@ -35,7 +35,7 @@ public:
     /// The error of `from_body` that the head of a request causes, if any. The body may not have arrived.
     [[nodiscard]] static TOLLGATE_DECL std::optional<failure> check_head(const http::request& request);
 
-    /// Empty if it was not sent. The first of repeated ones: check `repeated` before.
+    /// Returns an empty text if the parameter was not sent, and the first value of a repeated parameter: check `repeated` before.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string> find(std::string_view name) const;
 
     /// The error for a repeated parameter (RFC 6749 section 3.1), if any. `resource` may be repeated (RFC 8707 section
@@ -43,10 +43,10 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<failure> repeated() const;
     [[nodiscard]] bool is_repeated(std::string_view name) const noexcept { return times(name) > 1; }
 
-    /// As sent, in their order.
+    /// Returns the parameters as sent, in their order.
     [[nodiscard]] const std::vector<http::form_member>& all() const noexcept { return sent_; }
 
-    /// Whether it was sent, with a value or without.
+    /// Returns true if the parameter was sent, with a value or without.
     [[nodiscard]] bool holds(std::string_view name) const noexcept { return times(name) != 0; }
 
 private:

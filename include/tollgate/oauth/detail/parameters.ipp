@@ -14,7 +14,7 @@ namespace detail {
 inline constexpr std::string_view form_type = "application/x-www-form-urlencoded";
 inline constexpr std::string_view json_type = "application/json";
 
-/// Whether a parameter's name can be in an error_description, whose characters are restricted.
+/// Returns true if a parameter's name can be in an error_description, whose characters are restricted.
 inline bool is_plain_name(std::string_view name) noexcept {
     constexpr std::size_t bytes_max = 32;  // the longest defined one has 21
     if (name.empty() || name.size() > bytes_max) return false;

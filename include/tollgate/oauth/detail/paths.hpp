@@ -23,7 +23,7 @@
 
 namespace tollgate::inline v0::oauth {
 
-inline constexpr std::string_view published_language = "/en";  ///< of the pages in the paths below
+inline constexpr std::string_view published_language = "/en";  ///< language of the pages in the paths below
 
 // Below {auth_url}, as published. Each is also served without the trailing slash, and pages in every language.
 inline constexpr std::string_view authorization_path = "/en/user/oauth/";
@@ -42,7 +42,7 @@ enum class endpoint : std::uint8_t {
     revocation,
     introspection,
     device_authorization,
-    device_page,  ///< where a user types the code of a device
+    device_page,  ///< the page on which a user enters the code of a device
     metadata,
 };
 
@@ -62,7 +62,7 @@ enum class endpoint : std::uint8_t {
     return {};
 }
 
-/// Whether it answers people, with pages.
+/// Returns true if the endpoint responds to people, with pages.
 [[nodiscard]] constexpr bool is_page(endpoint which) noexcept {
     return which == endpoint::authorization || which == endpoint::one_page || which == endpoint::device_page;
 }
@@ -76,17 +76,17 @@ public:
 
     [[nodiscard]] TOLLGATE_DECL endpoint find(std::string_view path) const noexcept;
 
-    /// Whether an unknown path below it is answered with a page.
+    /// Returns true if an unknown path below this is answered with a page.
     [[nodiscard]] bool is_page_path(std::string_view path) const noexcept {
         return std::any_of(pages_.begin(), pages_.end(), [&](const std::string& each) { return path.starts_with(each); });
     }
 
-    /// As `http::mount` takes them.
+    /// Returns the paths as `http::mount` takes them.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> mounts() const;
 
 private:
     struct entry {
-        std::string path;  ///< without a trailing slash
+        std::string path;  ///< the path without a trailing slash
         endpoint target;
     };
     std::vector<entry> entries_;
@@ -96,13 +96,13 @@ private:
 /// The state of one request to an authorization server.
 struct request_state {
     pipeline::request_start start;
-    instant judged_at{};  ///< when its body had arrived and there was a worker: everything is decided then
-    ip_address client;  ///< behind trusted proxies, the one they name
+    instant judged_at{};  ///< when the body had arrived and there was a worker: everything is decided then
+    ip_address client;  ///< the client's address; behind trusted proxies, the address that they report
     oauth::endpoint endpoint = oauth::endpoint::none;
-    std::optional<limit_decision> window;  ///< of the client's address, if something was counted
+    std::optional<limit_decision> window;  ///< the window of the client's address, if something was counted
     std::optional<caller> user;  ///< the signed-in user, on a page
-    std::string client_id{};     ///< as sent, cut to the longest possible one; for the observer
-    std::optional<error_code> error{};  ///< of the response, or of the redirect to the application
+    std::string client_id{};     ///< the client_id as sent, cut to the longest possible length; for the observer
+    std::optional<error_code> error{};  ///< the error of the response, or of the redirect to the application
 
     void note_client(std::string_view sent) { client_id = sent.substr(0, limits::client_id_bytes_max); }
     [[nodiscard]] oauth_outcome outcome() const noexcept { return {client_id, error ? to_text(*error) : std::string_view{}}; }

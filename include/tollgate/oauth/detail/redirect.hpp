@@ -13,18 +13,19 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// Whether a text can be a redirect URL in a `Location` header: visible ASCII without a fragment (RFC 6749 section
+/// Returns true if a text can be a redirect URL in a `Location` header: visible ASCII without a fragment (RFC 6749 section
 /// 3.1.2), so that a query can be appended.
 [[nodiscard]] TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept;
 
-/// Whether `redirect_uri` is the registered one, as it was registered or in its normalized form, byte for byte (RFC 6749 section
-/// 3.1.2.3, RFC 9700 section 2.1).
+/// Returns true if `redirect_uri` equals the registered URL, as it was registered or in its normalized form, byte for byte (RFC 6749
+/// section 3.1.2.3, RFC 9700 section 2.1).
 [[nodiscard]] TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri);
 
-/// The same, except for the port of `http` to the address 127.0.0.1 or ::1 (RFC 8252 section 7.3).
+/// Returns true if `redirect_uri` equals the registered URL, except for the port of `http` to the address 127.0.0.1 or ::1 (RFC 8252
+/// section 7.3).
 [[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);
 
-/// Whether an application without a registered redirect URL may use `redirect_uri`: an absolute URL without user info, fragment and
+/// Returns true if an application without a registered redirect URL may use `redirect_uri`: an absolute URL without user info, fragment and
 /// response parameters, with the origin of the application's website.
 [[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
 
@@ -45,7 +46,7 @@ struct redirect_parameter {
 /// Where to redirect, and what every response includes.
 struct redirect_target {
     std::string_view redirect;
-    const std::optional<std::string>& state;  ///< as sent; omitted if it was not sent
+    const std::optional<std::string>& state;  ///< the state as sent; omitted if it was not sent
     std::string_view issuer;                  ///< RFC 9207
 };
 

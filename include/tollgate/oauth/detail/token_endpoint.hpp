@@ -31,7 +31,7 @@ namespace tollgate::inline v0::oauth {
 /// grant_type=authorization_code (RFC 6749 section 4.1.3).
 struct code_exchange {
     digest code_digest;
-    std::optional<std::string> redirect_uri;    ///< as sent
+    std::optional<std::string> redirect_uri;    ///< the redirect_uri as sent
     std::optional<std::string> code_challenge;  ///< S256 of the verifier that was sent (RFC 7636 section 4.6)
     seconds grace{};  ///< see `code_redemption`
 };
@@ -58,12 +58,12 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 /// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a lookup.
 [[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
 
-/// An application that has not registered exactly one redirect URL must repeat the one of the authorization request (RFC 6749 section
-/// 4.1.3). A text that no redirect URL can be is refused without asking the store, which may not be able to hold it.
+/// An application that has not registered exactly one redirect URL must repeat the redirect_uri of the authorization request (RFC 6749
+/// section 4.1.3).
 [[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& exchange,
                                                                       const application& client);
 
-/// Why a code is refused. The client is authenticated, so the reason helps its developer only.
+/// Returns the reason why a code is refused. The client is authenticated, so the reason helps its developer only.
 [[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result reason);
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
 [[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
@@ -86,7 +86,7 @@ struct token_response {
     secret_text access_token;
     seconds expires_in{};
     scope_set scopes;
-    std::optional<secret_text> refresh_token;  ///< of a code exchange, or instead of one that was replaced
+    std::optional<secret_text> refresh_token;  ///< the token of a code exchange, or the successor of a token that was replaced
     std::optional<user_id> new_user;  ///< whom the tokens act for; empty after a refresh
 };
 
@@ -98,12 +98,12 @@ struct reused_secret {
 
 using judged_exchange = std::variant<token_response, failure, reused_secret>;
 
-/// What an exchange is checked with.
+/// The objects with which an exchange is checked.
 struct exchange_context {
     const application& client;  ///< authenticated
     const account_service_settings& settings;
     instant now;
-    const scope_set* granted = nullptr;  ///< of a refresh: the scopes of the refresh token, if it is known
+    const scope_set* granted = nullptr;  ///< for a refresh, the scopes of the refresh token, if it is known
 };
 
 /// Scopes that cover what a refresh asks for: those of the refresh token, if they cover each of `requested`, which exist. Otherwise
@@ -118,7 +118,7 @@ struct exchange_context {
     return requested.for_each(is_covered) ? *context.granted : requested;
 }
 
-/// What the client gets for a code that was not redeemed.
+/// Returns the error for a code that was not redeemed.
 [[nodiscard]] inline judged_exchange refuse_code(const redeemed_code& refused) {
     if (refused.result == redemption_result::reused) return reused_secret{invalid_code(refused.result), refused.user};
     return invalid_code(refused.result);

@@ -40,7 +40,7 @@ TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, con
 /// Why the form of this page is shown again; nothing unless it is.
 TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view);
 
-/// Whether a creation may have been refused because the same submission has done it before: its id exists, or the bound is reached.
+/// Returns true if a creation may have been refused because the same submission has done it before: its id exists, or the bound is reached.
 [[nodiscard]] inline bool may_be_repeated(const error& refused) noexcept {
     return refused.kind == error_kind::conflict || refused.kind == error_kind::invalid;
 }

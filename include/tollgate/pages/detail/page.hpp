@@ -105,7 +105,7 @@ struct page_match {
 /// The page of a path below its language. Compared byte by byte, except for the trailing slash.
 [[nodiscard]] inline page_match find_page(std::string_view path) noexcept;
 
-/// Whether a text is a path (and query) of this site that browsers cannot read as another host. Visible ASCII only.
+/// Returns true if a text is a path (and query) of this site that browsers cannot read as another host. Visible ASCII only.
 [[nodiscard]] inline bool is_local_target(std::string_view text) noexcept;
 
 /// The hidden field that names a form's action, and its values.
@@ -180,7 +180,7 @@ struct page_view {
         return {.url = url, .form_token = form_token, .hidden = std::move(fields), .item_mark = std::move(mark)};
     }
 
-    /// Whether this is the form that is shown again. Where it leads back to, and the secret that it replaces, may have changed.
+    /// Returns true if this is the form that is shown again. Where it leads back to, and the secret that it replaces, may have changed.
     [[nodiscard]] bool is_stale(const web::form_target& form) const {
         if (stale.submitted == nullptr) return false;
         return std::all_of(form.hidden.begin(), form.hidden.end(), [&](const auto& field) {
@@ -250,7 +250,7 @@ struct page_environment {
         return renderer.in(language).url(find_path(which).path());
     }
 
-    /// Whether there is such a page: some depend on what users and sessions can do.
+    /// Returns true if there is such a page: some depend on what users and sessions can do.
     [[nodiscard]] bool is_served(page which) const noexcept {
         if (which == page::activity) return users.has_activity();
         if (which == page::security) return sessions.lists_sessions() || sessions.changes_passwords();
@@ -325,7 +325,7 @@ public:
                                       url.append(done_name).append("=").append(done));
     }
 
-    /// Whether a page of this session has listed the item that the form is about.
+    /// Returns true if a page of this session has listed the item that the form is about.
     [[nodiscard]] bool names_listed_item() const {
         return form.value_of(web::item_mark_name) == item_mark_of(session, [&](std::string_view name) { return form.value_of(name); });
     }

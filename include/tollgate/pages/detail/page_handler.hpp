@@ -71,7 +71,7 @@ public:
         return guard(request, response, known);
     }
 
-    /// Whether any request may block: a password check always does.
+    /// Returns true if any request may block: a password check always does.
     [[nodiscard]] bool may_block() const noexcept {
         return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || parts_.sessions.signs_in();
     }
@@ -91,12 +91,12 @@ public:
     [[nodiscard]] const account_service_settings& settings() const noexcept { return parts_.settings; }
 
 private:
-    /// Whether a form of this page may compute a slow password hash.
+    /// Returns true if a form of this page may compute a slow password hash.
     [[nodiscard]] bool checks_password(page which) const noexcept {
         return which == page::sign_in || (which == page::security && parts_.sessions.changes_passwords());
     }
 
-    /// Empty if it is malformed.
+    /// The result is empty if it is malformed.
     [[nodiscard]] static http::form_fields query_of(const http::request& request) {
         auto query = http::parse_form(request.target.query);
         return query ? std::move(*query) : http::form_fields{{}};
@@ -133,7 +133,7 @@ private:
     void respond_refused_form(page which, http::status refused, http::response& response, const request_state& state) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
                                      request_state& state);
-    /// Whether a request without a session may be a change of the password that was submitted before, and has ended its session.
+    /// Returns true if a request without a session may be a change of the password that was submitted before, and has ended its session.
     [[nodiscard]] bool may_repeat_change(page which, const http::request& request) const noexcept {
         return parts_.sessions.finds_repeated_changes() && which == page::security && request.method == http::method::post &&
                request.fields.count(http::field_id::cookie) != 0;

@@ -39,7 +39,7 @@ struct hook_list {
     std::vector<account_hooks> accounts = {};
     /// The only account whose hooks are listed; empty: as many as fit.
     std::optional<account_ref> chosen = std::nullopt;
-    bool has_deliveries = false;  ///< whether the store is an outbox
+    bool has_deliveries = false;  ///< true if the store is an outbox
     list_page page{};             ///< of all hooks of the listed accounts
 
     [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& account) const noexcept;

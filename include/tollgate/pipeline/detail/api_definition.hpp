@@ -19,9 +19,9 @@ struct api_definition {
 
     account_service_settings settings;
     route_table routes;
-    std::vector<route_pattern> patterns;  ///< of the routes; views of them
+    std::vector<route_pattern> patterns;  ///< patterns of the routes, as views
     std::string root;                     ///< the path of the base URL
-    std::string documentation_url;        ///< what Error objects link to
+    std::string documentation_url;        ///< URL that Error objects link to
     std::string openapi;                  ///< empty without a route that describes the API
 };
 

@@ -8,15 +8,16 @@
 /// token, a user or an application can end.
 namespace tollgate::inline v0::pipeline {
 
-/// How long such a decision holds. A request that waits for longer is judged again before it acts.
+/// The time for which such a decision holds. A request that waits for longer is judged again before it acts.
 inline constexpr seconds decision_lifetime{1};  // longer than most bodies take to arrive, and shorter than a person takes to notice
 
-/// Whether a decision of this time no longer holds. Also if the clock was set back: the age is unknown then.
+/// Returns true if a decision of this time no longer holds. It also does not hold if the clock was set back, because its age is unknown
+/// then.
 [[nodiscard]] constexpr bool is_outdated(instant decided_at, instant now) noexcept {
     return now < decided_at || now - decided_at > decision_lifetime;
 }
 
-/// How often one request is judged again. After that, it is refused: the server is overloaded.
+/// The number of repeated judgements of a request. After that, it is refused: the server is overloaded.
 inline constexpr int repeated_judgements_max = 2;
 
 }  // namespace tollgate::pipeline

@@ -20,7 +20,7 @@
 /// or a pointer; from the query, `read(query, value, failure)`.
 namespace tollgate::inline v0::pipeline {
 
-/// Whether an endpoint says that it never asks the users or the store.
+/// Returns true if an endpoint says that it never asks the users or the store.
 template <class Endpoint>
 [[nodiscard]] constexpr bool never_waits() noexcept {
     if constexpr (requires { { Endpoint::blocking } -> std::convertible_to<bool>; }) return !Endpoint::blocking;
@@ -81,7 +81,7 @@ template <class Endpoint>
     else return method == http::method::get ? http::work_kind::store_reads : http::work_kind::store_writes;
 }
 
-/// Whether an endpoint says that it calls `api_call::hooks`.
+/// Returns true if an endpoint says that it calls `api_call::hooks`.
 template <class Endpoint>
 [[nodiscard]] constexpr bool needs_hooks() noexcept {
     if constexpr (requires { { Endpoint::needs_hooks } -> std::convertible_to<bool>; }) return Endpoint::needs_hooks;

@@ -40,7 +40,7 @@ inline constexpr topic about_errors{"errors"};
 /// Why a stage of the judgement rejects a request: the status, and the message for the client.
 struct rejection {
     http::status status;
-    std::string_view message;  ///< of static storage
+    std::string_view message;  ///< a message with static storage
     topic documentation = about_errors;
 };
 

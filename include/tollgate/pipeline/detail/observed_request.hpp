@@ -67,7 +67,7 @@ struct observed_request {
         http::add_request_id(response, id());
         report_end(by, response, caller, oauth);
     }
-    /// The same for a response that already has `X-Request-Id`.
+    /// Reports request and response at the end of a request whose response already has `X-Request-Id`.
     void report_end(const policies& by, http::response& response, const caller* caller,
                     const oauth_outcome& oauth = {}) const noexcept {
         if (caller != nullptr) response.set_user(caller->user);

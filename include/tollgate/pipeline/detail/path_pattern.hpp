@@ -94,7 +94,7 @@ template <fixed_text Pattern>
 inline constexpr bool is_path_pattern =
     read_pattern(path_part(Pattern.view())).has_value() && read_query_pattern(Pattern.view()).has_value();
 
-/// Empty for text that is not a pattern, which `on_get` and the others refuse.
+/// The result is empty for text that is not a pattern, which `on_get` and its siblings refuse.
 template <fixed_text Pattern>
 consteval pattern_parameters parameters_of() {
     return read_pattern(path_part(Pattern.view())).value_or(pattern_parameters{});
@@ -131,8 +131,8 @@ consteval auto query_parameter_name() {
     return to_fixed_text<name.size()>(name);
 }
 
-/// The same for two routes exactly if they have the same method and their patterns match the same paths; names of
-/// parameters do not matter (FNV-1a, 64 bits).
+/// Returns a hash (FNV-1a, 64 bits) that is the same for two routes exactly if they have the same method and their patterns match the same
+/// paths; names of parameters do not matter.
 [[nodiscard]] constexpr std::uint64_t route_key(http::method method, std::string_view pattern) noexcept {
     std::uint64_t hash = 14695981039346656037U;
     const auto add = [&hash](unsigned char c) { hash = (hash ^ c) * 1099511628211U; };

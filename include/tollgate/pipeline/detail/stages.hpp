@@ -32,32 +32,32 @@
 /// the stages before it have found out. Stages do not write responses.
 namespace tollgate::inline v0::pipeline {
 
-/// Where `judge::advance` continues.
+/// The stage at which `judge::advance` continues.
 enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, body, endpoint };
 
-/// What is known of one request so far.
+/// The state of a request during its judgement.
 struct judgement {
     judgement() noexcept;
 
     stage next = stage::head;
-    http::work_kind waits_for = http::work_kind::other;  ///< what `next` waits for
+    http::work_kind waits_for = http::work_kind::other;  ///< kind of work that `next` waits for
     bool user_agent_accepted = false;
     bool is_preflight = false;
-    std::uint8_t repeated = 0;       ///< how often it was judged again
+    std::uint8_t repeated = 0;       ///< number of repeated judgements
     request_start start;
     instant now;
-    instant judged_at;               ///< when the caller was found; valid if there is one
+    instant judged_at;               ///< when the caller was found; valid if there is a caller
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
-    std::optional<limit_decision> limit;  ///< of the caller or of the client's address; none before `stage::limit`
-    std::optional<route_match> route;  ///< none before its lookup
-    std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
-    const service* route_service = nullptr;  ///< what `{service}` in the path names
-    std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
-    const char* route_path = nullptr;  ///< where the path was when `route` was found; captures are views of it
+    std::optional<limit_decision> limit;  ///< decision for the caller or the client's address; empty before `stage::limit`
+    std::optional<route_match> route;  ///< empty before the lookup
+    std::optional<rejection> route_rejection;  ///< rejection because there is no route for the request, with a `request_limiter`
+    const service* route_service = nullptr;  ///< service that `{service}` in the path names
+    std::size_t body_bytes_max = no_body_bound;  ///< bound of a body that has yet to arrive
+    const char* route_path = nullptr;  ///< address of the path when `route` was found; captures are views of it
 };
-// Not in the class: `judgement()` would first fill all of it, 1.6 kB, with zeros.
+// Defined outside of the class, because `judgement()` would first fill all of it, 1.6 kB, with zeros.
 inline judgement::judgement() noexcept = default;
 
 /// Converts to what `make` returns: `optional.emplace(made_by{make})` constructs the value in place. A copy would wait for the bytes
@@ -70,7 +70,7 @@ struct made_by {
 template <class Make>
 made_by(Make) -> made_by<Make>;
 
-/// Whether the request has one User-Agent field, with a value that the rule accepts.
+/// Returns true if the request has one User-Agent field, with a value that the rule accepts.
 [[nodiscard]] inline bool accepts_user_agent(const agent_rule_ref& rule, const http::request& request) noexcept {
     return request.fields.count(http::field_id::user_agent) <= 1 && rule.accepts(request.fields.find(http::field_id::user_agent));
 }
@@ -83,7 +83,7 @@ made_by(Make) -> made_by<Make>;
     return limit_decision::unused(allowed, now);
 }
 
-/// What a request counts against: its caller, whichever token they use, or else the client's address.
+/// Returns the key under which a request counts: its caller, with any token, or otherwise the client's address.
 [[nodiscard]] inline limit_key limit_key_of(const judgement& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return limit_key::of(state.client);
     return limit_key::of(state.auth.caller->user);
@@ -100,12 +100,12 @@ made_by(Make) -> made_by<Make>;
     return state.auth.caller ? &*state.auth.caller : nullptr;
 }
 
-/// Whether a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
+/// Returns true if a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
 [[nodiscard]] inline bool is_counted(const judgement& state) noexcept {
     return state.auth.state != auth_state::failed && !state.is_preflight;
 }
 
-/// Whether the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
+/// Returns true if the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
 /// later, so that waiting for it is enough; otherwise the one with fewer requests left.
 [[nodiscard]] constexpr bool is_tighter(const limit_decision& first, const limit_decision& second) noexcept {
     if (first.admitted != second.admitted) return !first.admitted;
@@ -124,7 +124,7 @@ made_by(Make) -> made_by<Make>;
     return rate_limit_exceeded;
 }
 
-/// One text for a resource that does not exist and one that is not the caller's.
+/// The text for a resource that does not exist and for a resource of another user.
 inline constexpr rejection no_such_resource{http::status::not_found, "Not Found", about_errors};
 
 /// The path below the API's root; empty if it is not below it.
@@ -150,7 +150,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
     state.route_path = path;
 }
 
-/// 400 for credentials in two fields: there are no right ones to choose.
+/// The rejection (400) for credentials in two fields, of which neither can be preferred.
 [[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
     return rejection{http::status::bad_request, "Send one Authorization header only, and no other credentials.", about_authentication};

@@ -54,7 +54,7 @@ public:
         return true;
     }
 
-    /// Whether `text` occurs anywhere in it. For tests.
+    /// Returns true if `text` occurs anywhere in it. For tests.
     [[nodiscard]] bool contains(std::string_view text) const noexcept {
         return std::string_view{reinterpret_cast<const char*>(entries_.data()), sizeof entries_}.find(text) !=
                std::string_view::npos;

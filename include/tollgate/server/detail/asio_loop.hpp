@@ -204,7 +204,7 @@ public:
         if (first == here || (first == std::thread::id{} && first_.compare_exchange_strong(first, here))) return;
         are_several_.store(true, std::memory_order_relaxed);
     }
-    /// Whether all handlers so far were called on this thread, so that waiting for the next one on it is in vain.
+    /// Returns true if all handlers so far were called on this thread, so that waiting for the next one on it is in vain.
     [[nodiscard]] bool are_only_this() const noexcept { return !are_several_ && first_ == std::this_thread::get_id(); }
 
 private:
@@ -234,7 +234,7 @@ public:
         const serving_scope mark_;
     };
     loop_lock lock() { return loop_lock{*this}; }
-    /// The same, for a handler that the executor calls.
+    /// Locks the loop for a handler that the executor calls.
     loop_lock enter() {
         threads_->note();
         return lock();

@@ -35,7 +35,7 @@ template <class Executor>
 #endif
 }
 
-/// Whether the calling thread runs the executor. False for an executor of a type that cannot tell.
+/// Returns true if the calling thread runs the executor. False for an executor of a type that cannot tell.
 [[nodiscard]] inline bool is_run_here(const asio::any_io_executor& one) noexcept;
 template <class Executor>
 [[nodiscard]] bool is_run_here(const Executor& one) noexcept {
@@ -73,7 +73,7 @@ public:
     void listen(const std::vector<listening_socket>& from) override { distribute(from, loops_); }
 
     void drain(const drain_times& within) override {
-        constexpr milliseconds grace = seconds{1};  // for the executor to close what was cut off at the deadline
+        constexpr milliseconds grace = seconds{1};  // time for the executor to close what was cut off at the deadline
         drained_->give_up_after(within.deadline + grace);
         for (const auto& one : loops_) {
             one->request_drain(within);
@@ -97,7 +97,7 @@ public:
         context_->workers.stop();
         for (const auto& one : loops_) one->reclaim();
     }
-    void abandon() noexcept override {  // its threads are the caller's
+    void abandon() noexcept override {  // its threads belong to the caller
         context_->abandoned = true;
         for (const auto& one : loops_) one->abandon();
     }

@@ -43,13 +43,13 @@ public:
 
     /// Ends the current wait early; the connection handles `reason` when the wait is over.
     TOLLGATE_DECL void interrupt(interruption reason) noexcept;
-    /// Whether it counts as one of `connections_max` and has no request in progress.
+    /// Returns true if it counts as one of `connections_max` and has no request in progress.
     [[nodiscard]] bool idle() const noexcept {
         const bool no_request = state_ == connection_state::idle || state_ == connection_state::fresh ||
                                 state_ == connection_state::handshaking;
         return no_request && is_replaceable();
     }
-    /// Whether it counts as one of `connections_max` and waits for the rest of a request.
+    /// Returns true if it counts as one of `connections_max` and waits for the rest of a request.
     [[nodiscard]] bool unfinished() const noexcept {
         return (state_ == connection_state::in_head || state_ == connection_state::in_body) && is_replaceable();
     }
@@ -68,7 +68,7 @@ protected:
     [[nodiscard]] virtual bool wait_writable() noexcept = 0;
     virtual void cancel() noexcept = 0;
 
-    /// Whether the last read filled its buffer, so that the socket may have more input.
+    /// Returns true if the last read filled its buffer, so that the socket may have more input.
     [[nodiscard]] bool may_have_input() const noexcept { return may_have_input_; }
 
 private:

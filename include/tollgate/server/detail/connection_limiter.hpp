@@ -78,7 +78,7 @@ private:
         std::size_t unsent_bytes = 0;
     };
     static TOLLGATE_DECL key key_of(const ip_address& from) noexcept;
-    /// Whether connections from there are counted by address.
+    /// Returns true if connections from there are counted by address.
     [[nodiscard]] TOLLGATE_DECL bool is_counted(const ip_address& from) const noexcept;
     [[nodiscard]] std::size_t unsent_share_max() const noexcept { return unsent_bytes_max_ / 4; }
     [[nodiscard]] TOLLGATE_DECL bool hold_for_user(const unsent_output& before, const unsent_output& after) noexcept;

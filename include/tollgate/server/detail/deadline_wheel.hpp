@@ -44,7 +44,7 @@ public:
         if (one.next_ == nullptr || one.due_ < one.examined_at_) place(one);
     }
 
-    /// The same, unless the deadline is earlier anyway.
+    /// Arms the entry, unless its deadline is earlier anyway.
     void arm_no_later(entry& one, std::uint64_t ticks) noexcept {
         if (one.next_ == nullptr || now_ + ticks < one.due_) arm(one, ticks);
     }

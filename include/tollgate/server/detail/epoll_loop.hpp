@@ -100,13 +100,13 @@ public:
     TOLLGATE_COLD epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
     TOLLGATE_COLD ~epoll_loop() override;
 
-    /// Before `run`: accepts connections on this socket, which the loop owns from then on.
+    /// Accepts connections on this socket, which the loop owns from then on. Must be called before `run`.
     TOLLGATE_COLD void listen(const listening_socket& from);
 
     /// Returns when the loop has drained and `request_exit` was called.
     TOLLGATE_DECL void run() noexcept;
 
-    /// From any thread.
+    /// May be called from any thread.
     TOLLGATE_COLD void request_exit() noexcept;
 
 private:

@@ -145,7 +145,7 @@ TOLLGATE_DECL int epoll_loop::wait_milliseconds(clock::time_point now) const noe
 }
 
 TOLLGATE_DECL void epoll_loop::end_cancelled() noexcept {
-    // Those that are cancelled meanwhile, such as a connection with more input, come in the next pass, after the other events.
+    // Waits that are cancelled meanwhile, such as that of a connection with more input, end in the next pass, after the other events.
     work_queue ending = std::exchange(cancelled_, {});
     while (work_item* const one = ending.pop()) static_cast<epoll_connection&>(*one).end_wait();
 }

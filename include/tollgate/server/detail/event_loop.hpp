@@ -66,7 +66,7 @@ private:
 /// allocating the buffers costs more than encrypting a short response. All others free them whenever they wait.
 class tls_keepers {
 public:
-    /// False if there are too many.
+    /// Returns false if there are too many.
     [[nodiscard]] bool add(connection& one) noexcept {
         if (count_ == all_.size()) return false;
         all_[count_++] = &one;
@@ -181,7 +181,7 @@ public:
     }
     TOLLGATE_COLD void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
-    /// Whether connections end as soon as they have no request. No further ones will arrive.
+    /// Returns true if connections end as soon as they have no request. No further ones will arrive.
     [[nodiscard]] bool draining() const noexcept { return draining_; }
 
     TOLLGATE_DECL void add(connection& one) noexcept;

@@ -22,7 +22,7 @@ public:
     /// Waits until every loop has drained; on the caller's executor, which may not be run, not much longer than `drain` with this deadline
     /// should take.
     virtual void wait() = 0;
-    /// Whether `wait` would have to wait for the calling thread.
+    /// Returns true if `wait` would have to wait for the calling thread.
     [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
     /// Ends everything now. No loop calls the handler afterwards.
     virtual void close() noexcept = 0;

@@ -66,13 +66,13 @@ public:
     TOLLGATE_DECL void sent(std::size_t bytes) noexcept;
 
     [[nodiscard]] bool closing() const noexcept { return closing_; }
-    /// Whether nothing of a message has arrived but an empty line, which some clients send after a body (RFC 9112 section 2.2).
+    /// Returns true if nothing of a message has arrived but an empty line, which some clients send after a body (RFC 9112 section 2.2).
     [[nodiscard]] bool has_only_empty_line() const noexcept {
         return begin_ != end_ && !in_body_ && !suspended_ && std::string_view{"\r\n"}.starts_with({input_.data() + begin_, end_ - begin_});
     }
-    /// Whether the client may still be sending: closing at once would reset the connection and lose the response.
+    /// Returns true if the client may still be sending: closing at once would reset the connection and lose the response.
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
-    /// Whether there is no partial message and no output: the session may return to its pool.
+    /// Returns true if there is no partial message and no output: the session may return to its pool.
     [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_end_ == 0; }
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
     /// The user of the last response: before a large one, at most `output_bytes_max` can be unsent.

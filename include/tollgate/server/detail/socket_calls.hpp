@@ -55,14 +55,14 @@ TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
 
 /// Ends the sending direction; receiving continues.
 TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
-/// Whether the peer has not yet acknowledged everything. False where the system cannot tell.
+/// Returns true if the peer has not yet acknowledged everything. Returns false where the system cannot tell.
 [[nodiscard]] TOLLGATE_DECL bool is_sending(socket_handle on) noexcept;
-/// Whether the connection was reset or has failed. False for a client that has only ended its sending direction.
+/// Returns true if the connection was reset or has failed, but not for a client that has only ended its sending direction.
 [[nodiscard]] TOLLGATE_DECL bool is_broken(socket_handle one) noexcept;
 /// Ends the connection or the listening and closes the descriptor. This takes effect even if a child process has a copy
 /// of the descriptor, as one that was forked without `exec` has.
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
-/// The same for a listening socket. A shared one stays open for the processes that share it.
+/// Ends the listening and closes the descriptor. A shared socket stays open for the processes that share it.
 TOLLGATE_COLD void close_listening(const listening_socket& one) noexcept;
 
 /// From now on, a listening TCP socket ignores clients that begin to connect: they try again after a second, and then reach whoever

@@ -61,10 +61,10 @@ public:
     };
     /// Decrypts into `into` as much as fits. `done` means that it is full or that a record ended.
     virtual reading read(tls_wire& wire, std::span<char> into) = 0;
-    /// Whether `read` can return more without input from the socket.
+    /// Returns true if `read` can return more without input from the socket.
     [[nodiscard]] virtual bool has_input(const tls_wire& wire) const noexcept = 0;
 
-    /// Whether the client has sent close_notify: it may still wait for responses but sends nothing more.
+    /// Returns true if the client has sent close_notify: it may still wait for responses but sends nothing more.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.

@@ -91,7 +91,7 @@ public:
     /// source chooses among those that wait. Throws `std::system_error` if not a single thread can be started.
     TOLLGATE_COLD void start(unsigned workers_max);
 
-    /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
+    /// Returns false, and queues nothing, when the queue of this kind is full or the pool has stopped.
     [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, http::work_kind kind, time_point now) noexcept;
 
     /// Completes the queued items that were submitted before `limit`, without working on them, and makes sure that a worker
@@ -101,12 +101,12 @@ public:
     /// something else: for a server that stops.
     TOLLGATE_DECL void withdraw_all() noexcept;
 
-    /// How many items are queued now.
+    /// Returns the number of queued items.
     [[nodiscard]] TOLLGATE_DECL std::size_t queued() const noexcept;
 
     /// Finishes the queued work and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
-    /// The same without waiting for workers that are busy: for one of them that ends the process. The pool must not be destroyed.
+    /// Ends the pool without waiting for workers that are busy, for a worker that ends the process. The pool must not be destroyed.
     TOLLGATE_COLD void abandon() noexcept;
 
 private:
@@ -127,14 +127,14 @@ private:
     [[nodiscard]] TOLLGATE_DECL bool wake_worker() noexcept;
     TOLLGATE_COLD void start_thread();
 
-    const std::size_t queue_max_;  // of each kind
+    const std::size_t queue_max_;  // bound of the queue of each kind
     mutable std::mutex mutex_;
     std::condition_variable work_available_;
     std::vector<std::thread> threads_;
     std::array<bulkhead, http::work_kinds> kinds_;
-    std::size_t last_kind_ = 0;  // that had its turn
+    std::size_t last_kind_ = 0;  // the last kind that a worker took
     std::size_t idle_ = 0;
-    bool waking_ = false;  // one worker has been notified or started and does not run yet
+    bool waking_ = false;  // a worker has been notified or started and does not run yet
     bool withdraws_all_ = false;
     bool stopping_ = false;
     tollgate::detail::thread_count running_;

@@ -20,9 +20,9 @@ namespace tollgate::inline v0 {
 struct cache_invalidation_feed_settings {
     using steady = std::chrono::steady_clock;
 
-    /// How long a row is returned without news of it. Zero: never.
+    /// The time for which a row is returned without news of it. Zero: never.
     milliseconds row_lifetime{30'000};
-    /// The same for "no such row". New rows are not announced, because they are created all the time, so this must be
+    /// The time for which "no such row" is returned. New rows are not announced, because they are created all the time, so this must be
     /// well below the time in which a new row has to be visible everywhere.
     milliseconds none_lifetime{500};
     steady::time_point (*now)() noexcept = &detail::boot_now;
@@ -64,7 +64,7 @@ public:
     cache_invalidation_feed(const cache_invalidation_feed&) = delete;
     cache_invalidation_feed& operator=(const cache_invalidation_feed&) = delete;
 
-    /// Empty while nothing can be trusted.
+    /// The result is empty while nothing can be trusted.
     [[nodiscard]] std::optional<mark> read() const noexcept { return read_at(settings_.now()); }
     /// What `read` will return for the next moments if no change arrives.
     [[nodiscard]] std::optional<mark> read_ahead() const noexcept { return read_at(settings_.now() + ahead); }

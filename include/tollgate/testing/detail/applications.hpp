@@ -146,7 +146,7 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         std::vector<application_id> ids;
         for (const char* name : {"tgi_z", "tgi_a", "tgi_m", "tgi_b"}) {
             applications.push_back(sample_application(name));
-            // Later ones have earlier times: the order must be that of creation.
+            // Later applications have earlier times: the order must be that of creation.
             applications.back().created_at = noon - seconds{static_cast<std::int64_t>(applications.size())};
             ids.push_back(value_of(store.create_application(applications.back(), applications_max)));
             value_of(store.create_application(sample_application(std::string{name} + "_other", user_id{8}),

@@ -121,7 +121,7 @@ std::vector<due_delivery> lease_due(Store& store, const lease_terms& terms,
     }
     return all;
 }
-/// All due deliveries.
+/// Returns all due deliveries.
 template <class Store>
 std::vector<due_delivery> lease_due_at(Store& store, instant now,
                                        const std::source_location& at = std::source_location::current()) {

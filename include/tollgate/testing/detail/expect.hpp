@@ -15,7 +15,7 @@ namespace tollgate::inline v0::testing {
 
 /// Thrown inside a case and caught by `test_case::run`.
 struct failed {
-    std::string message;  ///< with file and line
+    std::string message;  ///< the message, with file and line
 };
 
 [[noreturn]] inline void fail(std::string_view message, const std::source_location& at) {
@@ -92,13 +92,13 @@ void expect_error(std::string_view verb, const result<T>& actual, error_kind kin
     if (actual.error().message.empty()) fail(expected + "its error has no message for the client", at);
 }
 
-/// The same for a call whose name the line shows.
+/// Checks an error of a call that the line itself names.
 template <class T>
 void expect_error(const result<T>& actual, error_kind kind, const std::source_location& at = std::source_location::current()) {
     expect_error("the call", actual, kind, at);
 }
 
-/// Whether the verb succeeded. It must not fail with an error of another kind.
+/// Returns true if the verb succeeded. It must not fail with an error of another kind.
 template <class T>
 [[nodiscard]] bool succeeds_unless(error_kind allowed, std::string_view verb, const result<T>& actual,
                                    const std::source_location& at = std::source_location::current()) {

@@ -18,7 +18,7 @@ application_id create_sample_application(Store& store, std::string_view client_i
     return value_of(store.create_application(sample_application(client_id, owner), limits::applications_per_user_max));
 }
 
-/// Whether an access token is valid. Returns what is expected if the store does not authenticate, so that this cannot
+/// Returns true if an access token is valid. Returns what is expected if the store does not authenticate, so that this cannot
 /// be tested.
 template <class Store>
 bool has_access(Store& store, std::uint64_t seed, bool expected,
@@ -42,7 +42,7 @@ void expect_no_access(Store& store, std::uint64_t seed,
     expect(!has_access(store, seed, false, at), "the access token is not found", at);
 }
 
-/// Whether the refresh token is valid, tested without creating an access token.
+/// Returns true if the refresh token is valid, tested without creating an access token.
 template <class Store>
 bool is_refreshable(Store& store, std::uint64_t seed, application_id application, instant now = noon + seconds{2},
                     const std::source_location& at = std::source_location::current()) {

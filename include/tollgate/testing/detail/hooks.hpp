@@ -49,7 +49,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             hooks.push_back(sample_hook(account, event));
             hooks.back().target_url += "?" + std::to_string(hooks.size());
             hooks.back().source = hooks.size() % 2 == 0 ? hook_source::manual : hook_source::api;
-            // Later ones have earlier times: the order must be that of creation.
+            // Later hooks have earlier times: the order must be that of creation.
             hooks.back().created_at = noon - seconds{static_cast<std::int64_t>(hooks.size())};
             ids.push_back(value_of(store.create_hook(hooks.back(), hooks_max)));
         }

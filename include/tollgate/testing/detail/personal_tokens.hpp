@@ -99,7 +99,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         std::vector<token_id> ids;
         for (const char* name : {"tgu_z", "tgu_a", "tgu_m", "tgu_b"}) {
             tokens.push_back(sample_personal_token(name));
-            // Later ones have earlier times: the order must be that of creation.
+            // Later tokens have earlier times: the order must be that of creation.
             tokens.back().created_at = noon - seconds{static_cast<std::int64_t>(tokens.size())};
             ids.push_back(value_of(store.create_personal_token(tokens.back(), tokens_max)));
             const auto other = sample_personal_token(std::string{name} + "_other", user_id{8});

@@ -31,7 +31,7 @@ struct case_result {
     std::string message;
 };
 
-/// One rule of the contract. `run` creates a new store and may be called repeatedly.
+/// A rule of the contract. `run` creates a new store and may be called repeatedly.
 class test_case {
 public:
     /// `body` throws `failed`, or returns nothing or the message of a case that passed.

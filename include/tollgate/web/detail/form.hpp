@@ -36,7 +36,7 @@ TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept;
 
 }  // namespace detail
 
-/// Empty if the random source fails.
+/// The result is empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
     form_nonce nonce;
@@ -58,14 +58,14 @@ struct form_binding {
         : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {
         login = session.login;
     }
-    /// Without a session: bound to a secret of the browser.
+    /// Constructs the binding without a session, for a secret of the browser.
     form_binding(std::string_view secret_, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
         : secret{secret_}, purpose{purpose_}, signed_text{signed_text_} {}
 
-    std::string_view secret;       ///< of the session; empty: no token is valid
-    std::string_view purpose;      ///< what the form does, such as `tokens/create`
-    std::string_view signed_text;  ///< what else must be submitted unchanged, such as the parameters of a request
-    std::string_view login = {};   ///< of the session; the token has a hash of it, see `is_for_other_user`
+    std::string_view secret;       ///< secret of the session; if empty, no token is valid
+    std::string_view purpose;      ///< purpose of the form, such as `tokens/create`
+    std::string_view signed_text;  ///< other text that must be submitted unchanged, such as the parameters of a request
+    std::string_view login = {};   ///< login of the session; the token has a hash of it, see `is_for_other_user`
 };
 
 /// The name of the hidden field.
@@ -88,11 +88,11 @@ template <class Random>
 [[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding,
                                                                        std::string_view text);
 
-/// Whether a token was made for a session with another login, which has ended since: somebody else has signed in. The hash in the token
-/// reveals nothing that the page of the form does not show. False for a text that is no token of a session.
+/// Returns true if a token was made for a session with another login, which has ended since: somebody else has signed in. The hash in the
+/// token reveals nothing that the page of the form does not show. False for a text that is no token of a session.
 [[nodiscard]] TOLLGATE_DECL bool is_for_other_user(const session& session, std::string_view token);
 
-/// Why a form is shown again that came with the token of a session before this one.
+/// The reason for displaying a form again that came with the token of a session before the current session.
 [[nodiscard]] TOLLGATE_DECL std::string stale_reason(const session& session, std::string_view token, const form_texts& texts);
 
 /// The errors of a submitted form, in the order of its fields. One with an empty field is about the whole form.
@@ -111,7 +111,7 @@ public:
     [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
     [[nodiscard]] const std::vector<fault>& all() const noexcept { return faults_; }
 
-    /// Whether a field has an error. The others are about the whole form.
+    /// Returns true if a field has an error. Other errors are about the whole form.
     [[nodiscard]] bool has_fields() const noexcept {
         for (const fault& each : faults_)
             if (!each.field.empty()) return true;
@@ -125,7 +125,7 @@ public:
         return nullptr;
     }
 
-    /// Whether this is the first field with an error, which gets the focus.
+    /// Returns true for the first field with an error, which gets the focus.
     [[nodiscard]] bool is_first(std::string_view field) const noexcept {
         for (const fault& each : faults_)
             if (!each.field.empty()) return each.field == field;
@@ -142,14 +142,14 @@ struct text_field {
     std::string_view label;
     std::string_view hint = {};
     std::string_view value = {};
-    std::string_view type = "text";  ///< of the HTML input
+    std::string_view type = "text";  ///< type of the HTML input
     std::string_view autocomplete = "off";
-    std::size_t line_count = 1;  ///< visible ones; if more than one, `type` is ignored
+    std::size_t line_count = 1;  ///< number of visible lines; if more than 1, `type` is ignored
     bool required = true;
     bool focused = false;  ///< gets the focus unless another field has an error
 };
 
-/// One option of a field.
+/// An option of a field.
 struct choice {
     std::string_view value;
     std::string_view text;
@@ -169,7 +169,7 @@ struct choice_field {
     std::string_view hint = {};
 };
 
-/// Where a form is submitted to, and its hidden fields.
+/// The URL to which a form is submitted, and its hidden fields.
 struct form_target {
     std::string_view url;
     std::string_view form_token;  ///< omitted if empty
@@ -183,15 +183,15 @@ inline constexpr std::string_view item_mark_name = "item_mark";
 /// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script. It gets
 /// the focus. Browsers without popovers show it from the start, and focus the first one.
 struct confirmation {
-    std::string_view label;   ///< of the button that opens the confirmation
+    std::string_view label;   ///< label of the button that opens the confirmation
     std::string_view about;   ///< the affected object, for screen readers
-    std::string warning;      ///< what will happen
-    std::string_view button;  ///< of the button that submits
+    std::string warning;      ///< a description of what will happen
+    std::string_view button;  ///< label of the button that submits
     bool is_removal = false;  ///< nothing replaces what the action ends
     std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
     std::string typed_label = {};
-    const form_faults* faults = nullptr;  ///< of `typed_name`, whose form was refused: it is open
-    bool is_open = false;                 ///< the form came with the token of another session, and is shown again
+    const form_faults* faults = nullptr;  ///< faults of `typed_name`, whose form was refused: the confirmation is open
+    bool is_open = false;                 ///< true if the form came with the token of another session, and is displayed again
 };
 
 /// Begins a form; `</form>` ends it.

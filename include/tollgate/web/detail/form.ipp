@@ -42,7 +42,7 @@ TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept {
 
 inline constexpr std::size_t user_hash_characters = 12;  // 72 bits
 
-/// Of the login, in whatever case it is typed.
+/// Returns a hash of the login, which ignores ASCII case.
 [[nodiscard]] inline std::string user_hash_of(const form_nonce& nonce, std::string_view login) {
     std::string message{"form user\0", 10};
     message.append(text_of(nonce));
@@ -98,7 +98,7 @@ TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const for
 }
 
 TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text) {
-    // Without a secret anyone could make the HMAC.
+    // Without a secret anyone could compute the HMAC.
     if (binding.secret.empty()) return std::nullopt;
     const auto parts = detail::split_form_token(text);
     if (!parts || parts->mac != detail::mac_of(binding, parts->nonce, parts->user_hash)) return std::nullopt;
@@ -174,7 +174,7 @@ TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, 
     else
         html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
                  field.autocomplete);
-    // A typed password is never sent back.
+    // A password that was entered is never sent back.
     if (!has_lines && field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
     if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
     if (field.required) html.add(" required");
@@ -232,7 +232,7 @@ TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, st
 
 namespace detail {
 
-/// In its place on the page: only a button opens a popover.
+/// The form stays in its place on the page: only a button opens a popover.
 inline void write_open_confirmation(html_writer& html, const confirmation& action, const form_target& to, const std::string& id,
                                     const form_texts& texts) {
     const form_faults none;

@@ -14,7 +14,7 @@
 /// Which of the offered languages a reader prefers. Languages are BCP 47 tags, such as `de` and `pt-BR`.
 namespace tollgate::inline v0::web {
 
-/// Whether a text can be a language tag, and so a segment of a path: letters and digits in groups separated by hyphens.
+/// Returns true if a text can be a language tag, and so a segment of a path: letters and digits in groups separated by hyphens.
 [[nodiscard]] TOLLGATE_DECL bool is_language_tag(std::string_view text) noexcept;
 
 /// The offered language of a range (RFC 4647 section 3.4, lookup): `de-AT` finds `de`. Its index.

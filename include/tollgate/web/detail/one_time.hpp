@@ -18,9 +18,9 @@
 /// Pages that show what only the redirect to them says.
 namespace tollgate::inline v0::web {
 
-/// How long a sealed text can be opened: as long as a user may need for a decision on its page.
+/// The time for which a sealed text can be opened: enough for a decision of a user on its page.
 inline constexpr seconds sealed_text_lifetime{300};
-/// The same for one that shows a secret. It can be reloaded until then, and is gone soon after.
+/// The time for which a sealed text with a secret can be opened. Its page can be reloaded until then.
 inline constexpr seconds sealed_secret_lifetime{120};
 
 using seal_nonce = aes_gcm_nonce;
@@ -31,7 +31,7 @@ using seal_nonce = aes_gcm_nonce;
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text,
                                                             const seal_nonce& nonce, instant now);
 
-/// How far the clocks of two nodes may differ, so that one can open what another has just sealed.
+/// The difference between the clocks of two nodes up to which one can open what the other has just sealed.
 inline constexpr seconds sealed_in_future_max{60};
 
 /// The text that was sealed for this session; empty for any other, after `lifetime`, and more than `sealed_in_future_max` before it was

@@ -33,7 +33,7 @@ namespace tollgate::inline v0::web {
 /// A file that pages load.
 struct page_asset {
     std::string path;
-    std::string_view field_lines;  ///< its header fields, each with its line end
+    std::string_view field_lines;  ///< header fields, each with its line end
     std::string body;
 };
 
@@ -41,7 +41,7 @@ struct page_asset {
 struct page_site {
     std::string root;    ///< the URL's path without a trailing slash: empty, or such as `/account`
     std::string origin;  ///< `https://example.com`, as browsers send it
-    bool secure = true;  ///< whether it is https
+    bool secure = true;  ///< true for https
     // Paths that change with the content, so that browsers may cache it forever.
     std::string style_url;
     std::string icon_url;
@@ -58,7 +58,7 @@ struct page_site {
     [[nodiscard]] TOLLGATE_DECL bool respond_asset(const http::request& request, http::response& response) const;
 };
 
-/// Whether a browser sent this on behalf of another site: by `Sec-Fetch-Site` (Fetch Metadata), or, if that is missing,
+/// Returns true if a browser sent this on behalf of another site: by `Sec-Fetch-Site` (Fetch Metadata), or, if that is missing,
 /// by an `Origin` (RFC 6454) other than the site's. A client that sends neither is not a browser, so it does not carry
 /// a user's cookies.
 [[nodiscard]] TOLLGATE_DECL bool is_cross_site(const http::request& request, const page_site& site) noexcept;
@@ -122,7 +122,7 @@ TOLLGATE_DECL void write_day(html_writer& html, instant at, const date_texts& te
 
 /// `21 Nov 2026, 14:05:09 UTC`
 [[nodiscard]] TOLLGATE_DECL std::string moment_text(instant at, const date_texts& texts);
-/// The same in a `<time>`.
+/// Writes the text of `moment_text` in a `<time>`.
 TOLLGATE_DECL void write_moment(html_writer& html, instant at, const date_texts& texts);
 
 /// `3 hours ago`, in a `<time>` with the time as a tooltip; the date after 30 days.
@@ -135,7 +135,7 @@ TOLLGATE_DECL void write_scopes(html_writer& html, const scope_set& scopes, cons
 struct page_language {
     const page_texts* texts;  ///< the theme's
     scope_text_list scopes;
-    std::string root;  ///< of its pages: `/account/de`
+    std::string root;  ///< root of its pages: `/account/de`
 };
 
 /// Where a path leads.
@@ -160,7 +160,7 @@ public:
         add_languages(services);
     }
 
-    // Its languages refer to its theme.
+    // Not copyable, because its languages refer to its theme.
     page_renderer(const page_renderer&) = delete;
     page_renderer& operator=(const page_renderer&) = delete;
 
@@ -175,7 +175,7 @@ public:
     /// Their tags, in the same order.
     [[nodiscard]] std::span<const std::string_view> language_tags() const noexcept { return tags_; }
 
-    /// Empty for a path outside of the site.
+    /// The result is empty for a path outside of the site.
     [[nodiscard]] std::optional<page_place> find(std::string_view path) const noexcept {
         for (const page_language& each : languages_)
             if (http::detail::is_below(path, each.root)) return page_place{&each, path.substr(each.root.size())};
@@ -215,7 +215,7 @@ public:
     [[nodiscard]] const page_texts& texts() const noexcept { return *language_->texts; }
     [[nodiscard]] const scope_text_list& scopes() const noexcept { return language_->scopes; }
 
-    /// Who runs the site.
+    /// Returns the name of the site's operator.
     [[nodiscard]] std::string_view operator_name() const noexcept {
         const auto named = texts().frame.operator_name;
         return named.empty() ? std::string_view{site().authority} : named;
@@ -270,7 +270,7 @@ public:
         respond_message(response, status, message, frame, [](html_writer&) {});
     }
 
-    /// The same, with what `write_details(html)` adds to the message.
+    /// Responds with a message to which `write_details(html)` adds.
     template <class WriteDetails>
     void respond_message(http::response& response, http::status status, const message_texts& message, page_frame frame,
                          WriteDetails write_details) const {
@@ -284,7 +284,7 @@ public:
         });
     }
 
-    /// The same with the texts of this status.
+    /// Responds with the message for this status.
     void respond_status(http::response& response, http::status status, const page_frame& frame = {}) const {
         respond_message(response, status, message_for(status, texts().errors), frame);
     }
@@ -297,7 +297,7 @@ public:
     }
 
 private:
-    /// One for each language; empty if the page has no path.
+    /// Returns a link for each language; empty if the page has no path.
     [[nodiscard]] std::vector<std::string> urls_in_other_languages(std::string_view path) const {
         std::vector<std::string> urls;
         if (path.empty() || renderer_->languages().size() < 2) return urls;

@@ -26,7 +26,7 @@ inline constexpr std::string_view password_name = "password";
     return found;
 }
 
-/// Why the sign-in failed; empty if it succeeded.
+/// The reason why the sign-in failed; empty if it succeeded.
 [[nodiscard]] inline form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts) {
     form_faults found;
     if (response.result == sign_in_result::refused) found.add(password_name, texts.refused);

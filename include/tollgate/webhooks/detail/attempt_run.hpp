@@ -87,13 +87,13 @@ private:
     std::vector<std::shared_ptr<hook_connection>> connecting_;  // oldest first
     std::shared_ptr<hook_connection> connection_;
     bool looking_up_ = false;
-    std::uint64_t lookup_ = 0;  // its number
+    std::uint64_t lookup_ = 0;  // number of the lookup
     bool in_body_ = false;
-    bool used_before_ = false;   // of the connection
+    bool used_before_ = false;   // true if the connection was used before
     bool written_ = false;
     bool ended_ = false;
     std::string last_fault_;
-    attempt_cause time_out_cause_ = attempt_cause::none;  // of the current step
+    attempt_cause time_out_cause_ = attempt_cause::none;  // cause of a timeout in the current step
     ended_attempts result_;
     http::response_parser parser_;
     std::array<char, 4096> input_;

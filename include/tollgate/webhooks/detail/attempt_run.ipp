@@ -23,7 +23,7 @@ inline int system_error_number(const std::error_code& failed) noexcept {
     return failed.category() == asio::error::get_system_category() || failed.category() == std::system_category() ? failed.value() : 0;
 }
 
-/// Whether this machine has run out of a resource, which says nothing about the receiver.
+/// Returns true if this machine has run out of a resource, which does not depend on the receiver.
 inline bool is_shortage(const std::error_code& failed, const ip_address& to) noexcept {
     switch (system_error_number(failed)) {
         case EMFILE:
@@ -46,7 +46,7 @@ inline attempt_cause connect_cause(const std::error_code& failed) noexcept {
     }
 }
 
-/// How long to wait for one address before the next one is tried, too (RFC 8305 section 5).
+/// The time to wait for an address before the next address is tried, too (RFC 8305 section 5).
 inline constexpr milliseconds connection_attempt_delay{250};
 
 inline std::string message_head(const outgoing_request& request, const std::string& user_agent) {

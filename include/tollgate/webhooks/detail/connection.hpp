@@ -50,9 +50,9 @@ public:
 
     /// Prepares TLS for this host: its name is sent (SNI) and must match the certificate. False when out of memory.
     [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& context, const http::url& host);
-    /// Why the certificate was not trusted, or OpenSSL's error text.
+    /// Returns the reason why the certificate was not trusted, or OpenSSL's error text.
     [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
-    /// What is wrong with the certificate; `none` if the handshake failed for another reason.
+    /// Returns the fault of the certificate; `none` if the handshake failed for another reason.
     [[nodiscard]] TOLLGATE_DECL attempt_cause tls_cause() const noexcept;
 
     template <class Handler>
@@ -71,7 +71,7 @@ public:
         else socket_.async_read_some(into, std::forward<Handler>(handler));
     }
 
-    /// Whether nothing has arrived since the last response, neither bytes nor a close. Only then can it carry another
+    /// Returns true if nothing has arrived since the last response, neither bytes nor a close. Only then can it carry another
     /// request.
     [[nodiscard]] TOLLGATE_DECL bool is_quiet() noexcept;
     TOLLGATE_DECL void close() noexcept;
@@ -103,7 +103,7 @@ public:
     client_owner(const client_owner&) = delete;
     client_owner& operator=(const client_owner&) = delete;
 
-    /// Whether a connection may be made to this address.
+    /// Returns true if a connection may be opened to this address.
     [[nodiscard]] virtual bool allows(const ip_address& address) noexcept = 0;
     virtual void on_ended(ended_attempts ended) noexcept = 0;
 

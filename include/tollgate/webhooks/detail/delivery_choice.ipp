@@ -10,7 +10,7 @@
 // Which of the due hooks are served now: the part of the scheduler that chooses.
 namespace tollgate::inline v0::webhooks {
 
-/// False if the memory is full.
+/// Returns false if the memory is full.
 TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
     hosts::value_type& at = *hosts_.try_emplace(delivery_host(each.target_url)).first;
     std::vector<remembered_hook>& due = at.second.due;
@@ -33,7 +33,7 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
     return true;
 }
 
-/// How many attempts a hook may still have in its minute.
+/// Returns the number of attempts that a hook may still have in its minute.
 TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id hook, clock::time_point now) const noexcept {
     constexpr std::size_t any = (std::numeric_limits<std::size_t>::max)();
     const std::size_t most = settings_.per_hook_minute_max == 0 ? any : settings_.per_hook_minute_max;

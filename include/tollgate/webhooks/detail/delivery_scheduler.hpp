@@ -36,17 +36,17 @@ struct scheduler_time {
 /// An attempt that has ended. `number` identifies the delivery in `scheduler_actions`.
 struct ended_attempt {
     std::uint64_t number = 0;
-    bool tried = true;        ///< false: no request was sent, so this says nothing about the receiver
-    bool shortage = false;    ///< not tried, because this machine lacks a resource (descriptors, ports, memory)
+    bool tried = true;        ///< false if no request was sent, which does not depend on the receiver
+    bool shortage = false;    ///< true if no request was sent because this machine lacks a resource (descriptors, ports, memory)
     bool cut_off = false;     ///< tried, but stopped before there was a response
-    bool unsendable = false;  ///< not tried, because the payload format refused it
+    bool unsendable = false;  ///< true if no request was sent because the payload format refused it
     attempt_end end = attempt_end::answered;
     attempt_cause cause = attempt_cause::none;
     unsigned status = 0;
     std::string response{};
     std::string request{};  ///< the beginning of what was sent
     std::string retry_after{};
-    std::string reason{};  ///< for the operator
+    std::string reason{};  ///< the reason, for the operator
     milliseconds duration{};
     std::uint32_t chance = chance_without_jitter;  ///< randomness for the retry plan, uniform over all values
 };
@@ -63,7 +63,7 @@ struct in_flight_delivery {
     bool counts_as_slow = false;
 };
 
-/// What happened since the last step.
+/// The events since the last step.
 struct scheduler_inputs {
     bool stopping = false;        ///< nothing new is leased
     bool flush = false;           ///< the last step: judge and complete at once, unless the store's last call failed
@@ -76,7 +76,7 @@ struct scheduler_inputs {
     std::optional<result<std::size_t>> swept{};
 };
 
-/// What to do now, in this order; the next step receives the results.
+/// The actions to take now, in this order. The next step receives their results.
 struct scheduler_actions {
     struct finished_attempt {
         in_flight_delivery delivery;
@@ -103,7 +103,7 @@ struct scheduler_actions {
     std::optional<sweep_request> sweep{};
     std::chrono::steady_clock::time_point next_step_at{};  ///< if nothing happens before
 
-    /// Whether the next step follows at once, with the result of a store call.
+    /// Returns true if the next step follows at once, with the result of a store call.
     [[nodiscard]] bool calls_store() const noexcept {
         return complete || list_due_hooks || !lease.empty() || sweep.has_value();
     }
@@ -159,26 +159,26 @@ private:
     struct remembered_hook {
         hook_id hook;
         account_ref account;
-        std::size_t requested = 0;    // by the current claim
+        std::size_t requested = 0;    // leases requested by the current claim
         std::uint64_t listed_by = 0;  // the last claim that listed it: a claim lists due hooks, chooses among them, and leases
     };
-    enum class pace : std::uint8_t { unknown, quick, slow };  // of the last attempt
+    enum class pace : std::uint8_t { unknown, quick, slow };  // pace of the last attempt
     struct known_hook {
         hook_id hook;
         pace last;
     };
     struct account_load {
         account_ref account;
-        std::vector<known_hook> hooks{};   // the last ones that had an attempt
+        std::vector<known_hook> hooks{};   // the last hooks that had an attempt
         std::vector<hook_id> in_flight{};  // the hook of each attempt
-        std::size_t requested = 0;         // by the current claim
-        std::size_t limited_requested = 0;  // of these, for hooks that are not quick
+        std::size_t requested = 0;         // leases requested by the current claim
+        std::size_t limited_requested = 0;  // requested leases for hooks that are not quick
     };
     struct host_state {
-        bool is_queued = false;  // in due_hosts_
+        bool is_queued = false;  // true if the host is in due_hosts_
         std::size_t in_flight = 0;
-        std::size_t requested = 0;             // by the current claim
-        std::vector<account_load> accounts{};  // those of `due`, those with deliveries in flight, and the last others
+        std::size_t requested = 0;             // leases requested by the current claim
+        std::vector<account_load> accounts{};  // accounts of `due`, accounts with deliveries in flight, and the last others
         std::vector<remembered_hook> due{};    // the next to be served first
     };
     using hosts = std::unordered_map<std::string, host_state, keyed_hash>;  // keyed, because users choose the names
@@ -239,7 +239,7 @@ private:
                                                    const remembered_hook& hook) const noexcept;
     [[nodiscard]] TOLLGATE_DECL bool has_servable_hook(const host_state& host) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
-    /// When the leases of the current claim end.
+    /// Returns when the leases of the current claim end.
     [[nodiscard]] clock::time_point lease_over() const noexcept {
         return claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
     }
@@ -249,31 +249,31 @@ private:
 
     std::uint64_t last_number_ = 0;
     std::unordered_map<std::uint64_t, in_flight_delivery> in_flight_;
-    std::unordered_map<std::int64_t, std::uint64_t> numbers_;  // of deliveries in flight
+    std::unordered_map<std::int64_t, std::uint64_t> numbers_;  // lease numbers of deliveries in flight
     std::vector<attempt_result> results_;                      // to complete
-    std::vector<std::pair<in_flight_delivery, std::string>> ended_;  // of each result, and why it failed
+    std::vector<std::pair<in_flight_delivery, std::string>> ended_;  // each result, with the reason of its failure
     std::size_t slow_in_flight_ = 0;
-    std::size_t slow_requested_ = 0;  // by the current claim
+    std::size_t slow_requested_ = 0;  // leases requested by the current claim for slow hooks
     std::size_t data_bytes_in_flight_ = 0;
 
     hosts hosts_;
-    std::list<hosts::value_type*> due_hosts_;  // with remembered hooks, the next to be served first
+    std::list<hosts::value_type*> due_hosts_;  // hosts with remembered hooks, in the order in which they are served
     std::size_t remembered_ = 0;
-    std::unordered_map<hook_id, requested_lease> requested_;  // by the current lease call
+    std::unordered_map<hook_id, requested_lease> requested_;  // requests of the current lease call
     std::uint64_t last_claim_ = 0;
     std::uint64_t short_claim_ = 0;  // the last one that met a resource shortage
     instant claimed_wall_{};
     clock::time_point claimed_at_{};
     bool page_was_full_ = false;
     bool postponed_some_ = false;
-    bool was_limited_ = false;  // by slots or bytes: the next completion allows a claim
+    bool was_limited_ = false;  // slots or bytes limited the last claim: the next completion allows another claim
     std::optional<instant> listed_next_at_;
-    std::unordered_map<hook_id, hook_minute> minutes_;  // of hooks with a bound or an unreadable secret
+    std::unordered_map<hook_id, hook_minute> minutes_;  // minutes of hooks with a bound or an unreadable secret
     std::optional<instant> next_minute_at_;             // when the first hook that used up its minute is due again
 
     clock::time_point next_claim_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
-    milliseconds store_pause_{0};     // after failures of the store
-    bool store_failed_ = false;       // its last call; it may hang, and the end of a stop does not wait for it again
+    milliseconds store_pause_{0};     // pause after failures of the store
+    bool store_failed_ = false;       // the last call failed; the store may hang, and the end of a stop does not wait for it again
     milliseconds shortage_pause_{0};  // while this machine cannot connect
     clock::time_point next_shortage_report_{};
 
@@ -283,7 +283,7 @@ private:
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
     static constexpr std::size_t remembered_per_host_max = 128, remembered_max = 16'384;
     static constexpr std::size_t remembered_per_account_max = limits::hooks_per_event_max;  // at one host
-    static constexpr std::size_t known_hooks_max = 32;     // of one account at one host
+    static constexpr std::size_t known_hooks_max = 32;     // bound for an account at a host
     static constexpr std::size_t known_accounts_max = 16;  // at one host, of those that have nothing to send
     static constexpr std::size_t known_hosts_max = 16'384;
     static constexpr milliseconds minute = seconds{60};

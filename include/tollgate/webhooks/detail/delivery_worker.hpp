@@ -35,7 +35,7 @@ public:
                                                     const lease_time& lease) noexcept = 0;
     virtual result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept = 0;
     virtual result<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
-    /// Whether the store can detect cheaply that something was appended, and whether that may have happened since the
+    /// Each returns true: if the store can detect cheaply that something was appended, and if that may have happened since the
     /// last listing.
     virtual bool tells_changes() noexcept = 0;
     virtual bool may_have_changed() noexcept = 0;

@@ -176,14 +176,14 @@ private:
     tollgate::detail::owning_process process_;
     tollgate::detail::before_openssl_end before_openssl_end_;
     tollgate::detail::thread_count running_;
-    std::mutex join_mutex_;  // of several threads that stop, one joins
+    std::mutex join_mutex_;  // one of several threads that stop joins
 
     // Used only by the worker's thread.
     delivery_scheduler scheduler_;
     scheduler_inputs inputs_;
     clock::time_point next_step_at_{};
     http::field_block fields_;
-    std::map<account_ref, bool> known_owners_;  // of the last second: at most as many as deliveries were leased
+    std::map<account_ref, bool> known_owners_;  // owners of the last second: at most as many as deliveries were leased
     clock::time_point owners_known_since_{};
 };
 

@@ -45,7 +45,7 @@ using tollgate::detail::lookup_end;
 using lookup_result = tollgate::detail::lookup_result<std::vector<ip_address>>;
 using lookup_pool = tollgate::detail::lookup_pool<std::vector<ip_address>>;
 
-/// What `look_up` returns or throws; empty: `system_lookup`.
+/// The result or exception of `look_up`. Empty: `system_lookup`.
 [[nodiscard]] TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept;
 
 }  // namespace webhooks

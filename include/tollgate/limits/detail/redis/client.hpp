@@ -61,7 +61,7 @@ public:
     /// One round trip, shared by the calls that arrive during another one.
     [[nodiscard]] TOLLGATE_DECL window_result send(const window_request& request) noexcept;
 
-    /// Whether the last contact with the server succeeded. True at the start.
+    /// Returns true if the last contact with the server succeeded, and before the first contact.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 

@@ -70,7 +70,7 @@ struct client::state {
     }
 
     void send(combiner::batch all) noexcept;
-    /// Whether the server is available; otherwise `reason` says what failed.
+    /// Returns true if the server is available; otherwise `reason` says what failed.
     bool exchange(connection& on, combiner::batch all, std::string& reason);
     /// The replies to commands for so many requests each. Throws `std::bad_alloc`.
     result<std::vector<redis::reply>> run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end);

@@ -87,7 +87,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::span<reply> replies,
                                                        steady::time_point end);
 
-    /// Whether the connection looks usable without a round trip: it is open and has no unexpected input.
+    /// Returns true if the connection looks usable without a round trip: it is open and has no unexpected input.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
 
 private:

@@ -18,7 +18,7 @@
 
 namespace tollgate::inline v0::memory {
 
-/// Identifies a refresh token within its store, to find the access tokens made with it.
+/// Identifies a refresh token within its store, to find the access tokens that were created with it.
 using refresh_token_id = id<struct refresh_token_tag>;
 
 /// The user and the application of a grant.
@@ -46,7 +46,7 @@ public:
     /// `made_with`: empty for a token without a refresh token. Throws std::bad_alloc without effect.
     TOLLGATE_DECL result<void> create(const new_access_token& created, std::optional<refresh_token_id> made_with);
     TOLLGATE_DECL bool revoke(const digest& token) noexcept;
-    /// Empty if there is no such token.
+    /// The result is empty if there is no such token.
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
     /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;

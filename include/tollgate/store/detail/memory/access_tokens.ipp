@@ -75,7 +75,7 @@ TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& t
     });
 }
 
-/// By value: a reference into the removed rows would dangle.
+/// Takes its argument by value: a reference into the removed rows would dangle.
 TOLLGATE_DECL void access_tokens::revoke_between(grant_parties parties) noexcept {
     revoke_if(parties, [](const row&) { return true; });
 }
@@ -100,7 +100,7 @@ TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t 
     return swept;
 }
 
-/// By value: references into the removed rows would dangle.
+/// Takes its arguments by value: references into the removed rows would dangle.
 TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
     by_digest_.erase(token.digest);
     by_end_.erase(token);

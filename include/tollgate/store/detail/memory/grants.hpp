@@ -95,7 +95,7 @@ private:
     TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
     TOLLGATE_DECL void forget_code(digest code) noexcept;
     TOLLGATE_DECL void forget_refresh_token(digest token) noexcept;
-    /// Whether there was anything to revoke.
+    /// Returns true if there was anything to revoke.
     TOLLGATE_DECL bool revoke_what_came_of(const code_row& code) noexcept;
     /// Removes one refresh token of a grant that has too many.
     TOLLGATE_DECL void forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept;

@@ -231,7 +231,7 @@ TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
     return found;
 }
 
-/// By value: a reference into the removed row would dangle.
+/// Takes its argument by value: a reference into the removed row would dangle.
 TOLLGATE_DECL bool grants::revoke(grant_parties parties) noexcept {
     access_.revoke_between(parties);
     const auto found = rows_.find(parties);

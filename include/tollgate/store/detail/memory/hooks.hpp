@@ -26,7 +26,7 @@ struct stored_hook {
     };
     std::vector<old_secret> previous_secrets{};  // most recently replaced first
     hook_status status{};
-    std::size_t unsent_bytes = 0;  // of its deliveries that have not ended
+    std::size_t unsent_bytes = 0;  // bytes of its deliveries that have not ended
 };
 
 /// The verbs of `hook_store`, in memory. The store locks it together with the outbox, because deliveries belong to

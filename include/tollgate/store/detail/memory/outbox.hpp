@@ -70,9 +70,9 @@ private:
 
     struct host {
         std::string name;
-        timed_deliveries leased;  // by the end of their lease
+        timed_deliveries leased;  // ordered by the end of their lease
         std::size_t deliveries = 0;
-        std::size_t unsent_bytes = 0;  // of those that have not ended
+        std::size_t unsent_bytes = 0;  // bytes of deliveries that have not ended
     };
 
     /// Hooks by when they may have a due delivery; hooks with the same time in the order in which they were queued.
@@ -100,7 +100,7 @@ private:
         std::shared_ptr<stored_event> event;
         public_id message_id;
         instant created_at;
-        timed_deliveries* kept_in;  // its hook's waiting, its host's leased, ended_ or held_
+        timed_deliveries* kept_in;  // the list of the delivery: its hook's waiting, its host's leased, ended_ or held_
         instant at;                 // the key in that set
         delivery_state state = delivery_state::waiting;
         bool lease_open = false;    // leased and not completed, resent or leased again since
@@ -118,7 +118,7 @@ private:
     struct hook_rows {
         std::set<delivery_id> deliveries{};
         std::map<std::int64_t, attempt_row> attempts{};
-        timed_deliveries waiting{};  // by when they are due
+        timed_deliveries waiting{};  // ordered by the time at which they are due
         host* to = nullptr;
         hook_queue* queue = nullptr;  // ready_ or idle_
         place_in_queue place;
@@ -131,7 +131,7 @@ private:
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
-    /// Whether the delivery is due. It is given up at once if its host has used its share.
+    /// Returns true if the delivery is due. It is given up at once if its host has used its share.
     TOLLGATE_DECL bool add(delivery_id id, hook_id to, const std::shared_ptr<stored_event>& event, instant now);
     TOLLGATE_DECL void remove(delivery_id id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
@@ -171,7 +171,7 @@ private:
     std::unordered_map<std::string, std::unique_ptr<host>, keyed_hash> hosts_;  // keyed, because users choose the names
     hook_queue ready_, idle_;
     timed_deliveries ended_;  // delivered and given up, by time
-    timed_deliveries held_;   // by the time since when they are held
+    timed_deliveries held_;   // ordered by the time since when they are held
 };
 
 }  // namespace tollgate::memory

@@ -304,7 +304,7 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
             ++backlog.due;
         }
     };
-    // Those that are ready, or whose host is full.
+    // Hooks that are ready, or whose host is full, have due deliveries.
     const instant end = now + seconds{limits::full_host_retry_seconds_max};
     for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= end; ++next) count(hook_rows_.at(next->hook).waiting);
     for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended

@@ -37,7 +37,7 @@ private:
     std::unordered_map<digest, stored_session> rows_;
     digests_by_time by_creation_;
     digests_by_time by_last_seen_;
-    std::unordered_map<user_id, digests_by_time> of_user_;  // by when they were last seen
+    std::unordered_map<user_id, digests_by_time> of_user_;  // ordered by the time of the last use
 };
 
 }  // namespace tollgate::memory

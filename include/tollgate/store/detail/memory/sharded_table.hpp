@@ -73,7 +73,7 @@ public:
         return true;
     }
 
-    /// Whether there was one.
+    /// Returns true if there was such a row.
     bool erase(const Key& key) noexcept {
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];

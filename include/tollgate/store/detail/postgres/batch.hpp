@@ -47,7 +47,7 @@ public:
         return statements_.size() - 1;
     }
 
-    /// The same; the columns of `rows` are the first parameters.
+    /// Adds a statement whose first parameters are the columns of `rows`.
     template <class... Columns, class... Values>
     std::size_t add(statement_text text, const row_arrays<Columns...>& rows, const Values&... values) {
         return std::apply([&](const auto&... column_values) { return add(text, column_values..., values...); }, rows.column_values());

@@ -74,7 +74,7 @@ public:
     /// client is an error, after which the connection is closed.
     [[nodiscard]] TOLLGATE_DECL result<void> run_script(std::string_view text);
 
-    /// Whether the connection looks usable without a round trip: the peer has not closed it.
+    /// Returns true if the connection looks usable without a round trip: the peer has not closed it.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
     /// From now on, it is also unsound once its server has become read-only and a connection to one that accepts writes was opened:
     /// what this server returns may be outdated. Until then, it is used for reads. PostgreSQL 14 and newer report the change, with the
@@ -110,7 +110,7 @@ private:
     connection() = default;
     TOLLGATE_DECL result<void> connect(const server_parameters& server);
     TOLLGATE_DECL result<void> set_up();
-    /// Whether the server has become read-only, and another one was found since.
+    /// Returns true if the server has become read-only, and another one was found since.
     TOLLGATE_DECL bool is_outdated() noexcept;
     /// May throw std::bad_alloc at any point.
     TOLLGATE_DECL run_result exchange(const batch& request);

@@ -47,7 +47,7 @@ inline std::string in_one_line(std::string_view message) {
     return line;
 }
 
-/// Empty if the error has no such field.
+/// The result is empty if the error has no such field.
 inline std::string_view field_of(const pg_result* result, int code) noexcept {
     const char* const text = PQresultErrorField(result, code);
     return text == nullptr ? std::string_view{} : std::string_view{text};

@@ -67,7 +67,7 @@ private:
     TOLLGATE_DECL void listen_until_stopped() noexcept;
     TOLLGATE_DECL void listen_while_connected();
     TOLLGATE_DECL void take_notifications(connection& from);
-    /// True if the listener should stop.
+    /// Returns true if the listener should stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;
 
     postgres_database& connections_;

@@ -49,7 +49,7 @@ public:
         instant server_time;
     };
     TOLLGATE_DECL void observe(const observation& observed) noexcept;
-    /// True for one caller when an observation is due.
+    /// Returns true for one caller when an observation is due.
     [[nodiscard]] TOLLGATE_DECL bool wants_observation() noexcept;
 
 private:

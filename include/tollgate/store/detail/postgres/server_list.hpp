@@ -21,14 +21,15 @@ using server_parameters = std::vector<std::pair<std::string, std::string>>;
 
 /// What all pools of a process have found out about the servers of one connection string.
 struct known_servers {
-    std::atomic<std::size_t> last_responding{0};    ///< its place in the list
-    std::atomic<std::uint64_t> writable_found{0};  ///< how often a connection was opened to a server that accepts writes
+    std::atomic<std::size_t> last_responding{0};    ///< index of the server in the list
+    std::atomic<std::uint64_t> writable_found{0};  ///< number of connections that were opened to a server that accepts writes
 };
 
-/// The same object for lists with the same hosts and ports. Those of several servers are kept until the process ends: a program has few.
+/// Returns the same object for lists with the same hosts and ports. Objects for several servers are kept until the process ends: a program
+/// has few of them.
 [[nodiscard]] TOLLGATE_DECL std::shared_ptr<known_servers> known_of(const std::vector<server_parameters>& servers);
 
-/// Whether only a server that accepts writes is connected to.
+/// Returns true if connections are opened only to a server that accepts writes.
 [[nodiscard]] TOLLGATE_DECL bool asks_for_writes(const server_parameters& server);
 
 /// The servers that a connection string names, or PGHOST, PGHOSTADDR and PGPORT: several if `host` contains commas. They are separated

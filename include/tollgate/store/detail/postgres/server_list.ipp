@@ -33,7 +33,7 @@ inline std::vector<std::string> split_at_commas(std::string_view list) {
     }
 }
 
-/// Whether a service is named, whose file only libpq reads.
+/// Returns true if a service is named, whose file only libpq reads.
 inline bool names_service(const server_parameters& options) {
     return std::any_of(options.begin(), options.end(), [](const auto& option) { return option.first == "service"; }) ||
            std::getenv("PGSERVICE") != nullptr;
@@ -58,7 +58,7 @@ inline std::string_view after_scheme(std::string_view text) {
     return {};
 }
 
-/// Whether libpq would take a part of an unescaped password for the host, the port or the database: then messages would show it.
+/// Returns true if libpq would take a part of an unescaped password for the host, the port or the database: then messages would show it.
 inline bool has_stray_separator(std::string_view uri) {
     const auto authority_and_path = uri.substr(0, uri.find('?'));
     const auto at = authority_and_path.find('@');

@@ -23,7 +23,7 @@ namespace tollgate::inline v0::postgres {
 
 using sql::statement_text;
 
-/// Whether a `text` column can store this: UTF-8 without NUL. Clients may send anything else.
+/// Returns true if a `text` column can store this: UTF-8 without NUL. Clients may send anything else.
 [[nodiscard]] constexpr bool is_storable(std::string_view text) noexcept {
     return text.find('\0') == std::string_view::npos && is_utf8(text);
 }

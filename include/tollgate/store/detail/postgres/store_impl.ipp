@@ -22,7 +22,7 @@
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family, beside this one.
+/// The state that the verbs use. Each verb is defined in the file of its family, beside this file.
 struct postgres_store::impl {
     impl(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_query},
@@ -50,17 +50,17 @@ struct postgres_store::impl {
         if (others_removed) changes->forget(user);
     }
 
-    /// For verbs of one statement that changes nothing: what `make` makes of its rows.
+    /// Runs a statement that changes nothing, for verbs of one statement. Returns what `make` makes of each row.
     template <class Make, class... Values>
     auto read_all(Make make, postgres::statement_text text, const Values&... values) noexcept {
         return read([&](postgres::rows& found) { return sql::read_all(found, make); }, text, values...);
     }
-    /// The same of its first row, if there is one.
+    /// Runs a statement that changes nothing. Returns what `make` makes of the first row, if there is one.
     template <class Make, class... Values>
     auto read_one(Make make, postgres::statement_text text, const Values&... values) noexcept {
         return read([&](postgres::rows& found) { return sql::read_one(found, make); }, text, values...);
     }
-    /// What `read_rows` makes of all rows.
+    /// Runs a statement that changes nothing. Returns what `read_rows` makes of all rows.
     template <class Read, class... Values>
     std::invoke_result_t<Read&, postgres::rows&> read(Read read_rows, postgres::statement_text text, const Values&... values) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Read&, postgres::rows&> {
@@ -69,7 +69,7 @@ struct postgres_store::impl {
             return read_rows(*found);
         });
     }
-    /// For verbs of one statement: whether it changed a row.
+    /// Runs a statement, for verbs of one statement. Returns true if it changed a row.
     template <class... Values>
     result<bool> change(postgres::statement_text text, const Values&... values) noexcept {
         return detail::without_exceptions([&]() -> result<bool> {

@@ -10,9 +10,9 @@
 
 namespace tollgate::inline v0::sql {
 
-/// Whether the ended deliveries of a webhook are trimmed to `limits::ended_deliveries_per_hook_max` after this one has come to this state.
-/// Finding the rows beyond the bound scans all kept ones, so it is done after one delivery in 64 has ended, chosen by a hash of its id
-/// (splitmix64), whichever ids a webhook has. Nothing is counted: processes that share a database need not know of each other.
+/// Returns true if the ended deliveries of a webhook are trimmed to `limits::ended_deliveries_per_hook_max` after this one has come to this
+/// state. Finding the rows beyond the bound scans all kept ones, so it is done after one delivery in 64 has ended, chosen by a hash of its
+/// id (splitmix64), whichever ids a webhook has. Nothing is counted: processes that share a database need not know of each other.
 [[nodiscard]] constexpr bool trims_history(delivery_id id, delivery_state state) noexcept {
     if (state != delivery_state::delivered && state != delivery_state::given_up) return false;
     auto hash = static_cast<std::uint64_t>(id.value());

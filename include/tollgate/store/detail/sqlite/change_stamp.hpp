@@ -45,7 +45,7 @@ public:
     /// that may write makes an empty commit if the log is new, so that there is a mark from the start.
     static TOLLGATE_DECL result<change_stamp> watch(database connection);
 
-    /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, the file system has no
+    /// The result is empty if the mark is unknown: a commit is in progress, the log has never been written to, the file system has no
     /// shared memory, or the file is no longer in place. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
         return file_ == nullptr || file_->was_in_place() ? read_header() : std::nullopt;

@@ -55,7 +55,7 @@ public:
         return prepare(text, values...).finish();
     }
 
-    /// The same, and returns whether any row was inserted, updated or deleted.
+    /// Runs a statement and returns true if any row was inserted, updated or deleted.
     template <class... Values>
     result<bool> run_counted(statement_text text, const Values&... values) {
         if (auto done = run(text, values...); !done) return std::move(done).error();
@@ -70,7 +70,7 @@ public:
     /// The number of rows that the last INSERT, UPDATE or DELETE affected.
     [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
 
-    /// Whether it is open and in no transaction. Without memory, ROLLBACK fails too; only closing ends the transaction then,
+    /// Returns true if it is open and in no transaction. Without memory, ROLLBACK fails too; only closing ends the transaction then,
     /// which would hold the file's lock and swallow later changes.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() const noexcept;
     /// Sets how long calls wait.

@@ -14,7 +14,7 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// Whether the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
+/// True if the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
 /// replaced, or the database emptied, writes would succeed and be lost.
 ///
 /// Thread rule: any thread.
@@ -24,14 +24,14 @@ public:
     TOLLGATE_DECL explicit opened_file(const std::string& path);
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    /// Three system calls of a microsecond. True where files cannot be distinguished.
+    /// Returns true if the file is in place, and where files cannot be distinguished. Takes three system calls of a microsecond.
     [[nodiscard]] TOLLGATE_DECL bool is_in_place() noexcept;
-    /// The same, but looks no more than once a second.
+    /// Returns the result of `is_in_place`, which it calls no more than once a second.
     [[nodiscard]] bool was_in_place() noexcept {
         const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
         return now < next_look_.load(std::memory_order_relaxed) ? was_in_place_.load(std::memory_order_relaxed) : is_in_place();
     }
-    /// Whether `was_in_place` will be true in the next moments without asking the file system, which may hang.
+    /// Returns true if `was_in_place` will be true in the next moments without asking the file system, which may hang.
     [[nodiscard]] bool is_known_in_place() const noexcept {
         const auto soon = (std::chrono::steady_clock::now() + ahead).time_since_epoch().count();
         return soon < next_look_.load(std::memory_order_relaxed) && was_in_place_.load(std::memory_order_relaxed);

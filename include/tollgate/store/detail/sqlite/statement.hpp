@@ -124,7 +124,7 @@ public:
     TOLLGATE_DECL result<void> finish();
 
 private:
-    /// Whether there is a row.
+    /// Returns true if there is a row.
     TOLLGATE_DECL result<bool> step();
     TOLLGATE_DECL error misread(std::size_t column) const;
     TOLLGATE_DECL void give_back() noexcept;

@@ -16,7 +16,7 @@
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family, beside this one.
+/// The state that the verbs use. Each verb is defined in the file of its family, beside this file.
 struct sqlite_store::impl {
     impl(sqlite_database opened, const sqlite_settings& settings)
         : owner_query{settings.owner_query.empty() ? std::string{} : compose_owner_query(settings.owner_query)},
@@ -25,17 +25,17 @@ struct sqlite_store::impl {
           personal_tokens{database.changes(), settings.cached_credentials_max},
           access_tokens{database.changes(), settings.cached_credentials_max} {}
 
-    /// For verbs of one statement that changes nothing: what `make` makes of its rows.
+    /// Runs a statement that changes nothing, for verbs of one statement. Returns what `make` makes of each row.
     template <class Make, class... Values>
     auto read_all(Make make, sql::statement_text text, const Values&... values) noexcept {
         return database.read([&](sqlite::database& on) { return sql::read_all(on.prepare(text, values...), make); });
     }
-    /// The same of its first row, if there is one.
+    /// Runs a statement that changes nothing. Returns what `make` makes of the first row, if there is one.
     template <class Make, class... Values>
     auto read_one(Make make, sql::statement_text text, const Values&... values) noexcept {
         return database.read([&](sqlite::database& on) { return sql::read_one(on.prepare(text, values...), make); });
     }
-    /// The same of a credential, with its owner.
+    /// Runs a statement that changes nothing. Returns what `make` makes of a credential, with its owner.
     template <class Make, class Key>
     result<std::optional<token_credential>> read_credential(Make make, sql::statement_text text, const Key& key) noexcept {
         return database.read([&](sqlite::database& on) -> result<std::optional<token_credential>> {
@@ -48,7 +48,7 @@ struct sqlite_store::impl {
             return found;
         });
     }
-    /// For verbs of one statement: whether it changed a row.
+    /// Runs a statement, for verbs of one statement. Returns true if it changed a row.
     template <class... Values>
     result<bool> change(sql::statement_text text, const Values&... values) noexcept {
         return database.write([&](sqlite::database& on) { return on.run_counted(text, values...); });
@@ -77,7 +77,7 @@ struct sqlite_store::impl {
     sqlite_row_cache<digest, token_credential> access_tokens;
 
 private:
-    /// What `owner_query` returns for a user; empty without a query or a row.
+    /// Returns the result of `owner_query` for a user; empty without a query or a row.
     TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
     static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);
 };
