@@ -123,7 +123,7 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
                           "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
                               " bytes without control or invisible characters."});
     if (request.redirect_urls.size() > limits::redirect_urls_max) {
-        // One fault for all of them: there may be as many as fit into the body of a request.
+        // All URLs share one fault: there may be as many as fit into the body of a request.
         faults.push_back({"redirect_url", "redirect_url is given more than " + std::to_string(limits::redirect_urls_max) + " times.",
                           field_error::too_many});
         return faults;

@@ -147,7 +147,7 @@ inline bool account_service::is_for_api(const http::request& request, http::hand
     return state.choice() == by_api;
 }
 
-// By the API, at every path: this server has no pages for the host.
+// The API refuses the host at every path, because this server has no pages for the host.
 inline void account_service::refuse_host(const http::request& request, http::response& response) noexcept {
     api_.handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
                               request.secure, &request},

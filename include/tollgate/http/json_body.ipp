@@ -91,7 +91,7 @@ private:
     bool object_only_;
     std::string message_;
     std::vector<json_member> members_;
-    std::vector<std::vector<std::string>> names_;  // of each open object or array; reused
+    std::vector<std::vector<std::string>> names_;  // names of each open object or array; reused
     std::size_t depth_ = 0;
 };
 

@@ -169,7 +169,7 @@ struct metrics::impl {
 
     std::array<std::atomic<shard*>, metrics_detail::shards_max> shards{};
     std::array<known_route, known_max> known{};
-    mutable std::mutex routes_mutex;  // for new routes and for reports
+    mutable std::mutex routes_mutex;  // locked for new routes and for reports
     std::vector<route_entry> routes;
 
     std::array<metrics_detail::counter, 5> attempts{};

@@ -67,7 +67,7 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
             fits = candidate.segments[s].empty() || candidate.segments[s] == segments[s];
         if (!fits) continue;
         const bool has_method = candidate.method == m;
-        // Without a route of this method, the result names the first one, which has the most literals.
+        // Without a route of this method, the result names the first matching row, which has the most literals.
         if (has_method || match.result == route_match::kind::unknown_path) {
             match.result = has_method ? route_match::kind::found : route_match::kind::other_method;
             match.route = candidate.route;

@@ -24,7 +24,7 @@ TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret) {
 
 TOLLGATE_DECL std::string detail::webhook_mac(std::string_view key, const signed_webhook& webhook) {
     std::string message;
-    constexpr std::size_t timestamp_bytes_max = 22;  // with its two dots
+    constexpr std::size_t timestamp_bytes_max = 22;  // the digits with the two dots
     message.reserve(webhook.id.size() + timestamp_bytes_max + webhook.body.size());
     message.append(webhook.id).append(1, '.').append(std::to_string(webhook.timestamp)).append(1, '.').append(webhook.body);
     return std::string{hmac_sha256({key, message}).raw()};

@@ -48,7 +48,7 @@ inline std::unique_ptr<token_memo> make_token_memo() {
     return has_key ? std::make_unique<token_memo>(keyed_hash{key}) : nullptr;
 }
 
-/// One for each thread, because a lock would cost what it saves. On the heap, so that threads that never see a token hold only a
+/// Each thread has its own, because a lock would cost what it saves. It is on the heap, so that threads that never see a token hold only a
 /// pointer.
 inline bool read_through_memo(credential_kind kind, std::string_view credentials, presented_token& into,
                               bool (*read)(std::string_view, presented_token&)) {

@@ -78,7 +78,7 @@ private:
     bool stopped_before_start_ = false;
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
-    std::vector<server_detail::socket_file> socket_files_;  // of Unix domain sockets that it made
+    std::vector<server_detail::socket_file> socket_files_;  // files of Unix domain sockets that the server created
 
     tollgate::detail::before_openssl_end before_openssl_end_;
     std::mutex close_mutex_;                     // one of the waiting threads closes everything

@@ -102,11 +102,11 @@ struct server_settings {
     /// Addresses to which the bounds for an address do not apply, because many clients share them: the proxies that you trust.
     std::vector<ip_network> shared_addresses = {};
 
-    milliseconds header_timeout = seconds{10};     ///< from a message's first byte (or the connection's start) to its head's end
-    milliseconds body_timeout = seconds{30};       ///< for the whole body: 64 KiB at 17 kbit/s
-    milliseconds idle_timeout = seconds{60};       ///< between messages: nginx keeps 75 s, most clients less
-    milliseconds write_timeout = seconds{30};      ///< for a client to take one batch of responses
-    milliseconds handshake_timeout = seconds{10};  ///< for the whole TLS handshake: a few round trips
+    milliseconds header_timeout = seconds{10};     ///< bound from a message's first byte (or the connection's start) to its head's end
+    milliseconds body_timeout = seconds{30};       ///< bound of the whole body: 64 KiB at 17 kbit/s
+    milliseconds idle_timeout = seconds{60};       ///< bound between messages: nginx keeps 75 s, most clients less
+    milliseconds write_timeout = seconds{30};      ///< bound for a client to take a batch of responses
+    milliseconds handshake_timeout = seconds{10};  ///< bound of the whole TLS handshake: a few round trips
     /// The time for which a refused client may continue to send before its connection is closed.
     milliseconds linger_timeout = seconds{5};
 

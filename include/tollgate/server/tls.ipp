@@ -141,7 +141,8 @@ inline result<std::string> read_file(const std::string& file, std::size_t bytes_
 /// A server cannot prompt for a pass phrase: an empty one makes an encrypted key fail with a clear error.
 inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
 
-/// The first certificate is the leaf; the following ones lead to an authority. Returns the reason of a failure, or nothing.
+/// The first certificate is the leaf; the following certificates form the chain to an authority. Returns the reason of a failure, or an
+/// empty text.
 inline std::string use_chain(SSL_CTX* context, BIO* from) {
     X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
     if (leaf == nullptr) return "it is not a PEM certificate";
@@ -193,7 +194,7 @@ inline result<std::shared_ptr<ticket_keys>> read_ticket_keys(const std::string& 
     return keys;
 }
 
-/// What `make` returns, or the error of what it throws.
+/// Returns the result of `make`, or the error of its exception.
 template <class Make>
 result<std::shared_ptr<const tls_context>> no_throw(const Make& make) noexcept {
     try {
@@ -305,7 +306,7 @@ public:
         SSL_CTX_set_timeout(context_, std::chrono::seconds{ticket_keys::lifetime}.count());
         SSL_CTX_set_app_data(context_, tickets_.get());
         SSL_CTX_set_tlsext_ticket_key_evp_cb(context_, &use_ticket_key);
-        SSL_CTX_set_dh_auto(context_, 1);  // for a list of ciphers with DHE; the default has none
+        SSL_CTX_set_dh_auto(context_, 1);  // for a list of ciphers with DHE; the default list has none
         SSL_CTX_set_alpn_select_cb(context_, &select_http_1, nullptr);
     }
     ~openssl_context() override { SSL_CTX_free(context_); }

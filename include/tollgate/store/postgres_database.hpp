@@ -149,7 +149,7 @@ private:
     /// The number of times that a call was tried.
     struct tries {
         int failed = 0;
-        std::size_t refused = 0;  ///< by a server that no longer accepts writes
+        std::size_t refused = 0;  ///< times that a server refused because it no longer accepts writes
     };
     /// Counts a failure after which the call may be repeated. Returns true if the call is tried again.
     TOLLGATE_DECL bool may_repeat(tries& so_far, bool is_refused) const noexcept;

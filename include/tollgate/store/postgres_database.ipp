@@ -63,10 +63,10 @@ struct postgres_database::state {
     const std::shared_ptr<postgres::server_clock> clock;
 
     std::mutex mutex;  // guards the next two
-    std::string last_address;  // of the server that responded last, if its name has several
+    std::string last_address;  // address of the server that responded last, if its name has several
     std::vector<requirement> requirements;
 
-    std::atomic<unsigned> timeouts{0};  // of the pool's connections
+    std::atomic<unsigned> timeouts{0};  // timeouts of the pool's connections
     connections pool;
 };
 

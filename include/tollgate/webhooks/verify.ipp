@@ -52,7 +52,7 @@ inline std::optional<std::int64_t> webhook_timestamp(std::string_view text) noex
 /// The MACs of all `v1` signatures in `version,signature version,signature...`; empty for any other format. Signatures
 /// of other versions are skipped.
 inline std::optional<std::vector<std::string>> webhook_macs(std::string_view header) {
-    constexpr std::size_t signature_bytes_max = 512;  // `v1` has 47; asymmetric ones of later versions are longer
+    constexpr std::size_t signature_bytes_max = 512;  // `v1` has 47; asymmetric signatures of later versions are longer
     std::vector<std::string> macs;
     for (std::size_t count = 0;; ++count) {
         const auto blank = header.find(' ');

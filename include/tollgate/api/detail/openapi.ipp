@@ -21,10 +21,10 @@ inline constexpr std::string_view version = "3.1.0";
 
 /// A refusal that operations share: described once in the components, and referenced by name.
 struct shared_refusal {
-    std::string_view status;  ///< as OpenAPI writes it
+    std::string_view status;  ///< the status as OpenAPI writes it
     std::string_view name;
     std::string_view description;
-    std::string_view field{};  ///< that it has in addition to those of the rate limit
+    std::string_view field{};  ///< a field in addition to the rate limit fields
 };
 
 inline constexpr std::array refusals = {
@@ -74,7 +74,7 @@ inline constexpr std::array other_fields = {
     return path.empty() ? "v1" : path.substr(path.rfind('/') + 1);
 }
 
-/// In words, because the scope of a service's route depends on the requested path.
+/// Written in words, because the scope of a service's route depends on the requested path.
 [[nodiscard]] inline std::string describe_access(const access_rule& access) {
     switch (access.callers) {
         case access_rule::kind::open: return "Needs no credentials.";
@@ -236,7 +236,7 @@ private:
             case access_rule::kind::open: json_.begin_object().end_object(); [[fallthrough]];
             case access_rule::kind::any_caller: write_alternative({}); break;
             case access_rule::kind::scope: write_alternative(access.scope); break;
-            // One alternative per service: OpenAPI has no scope that depends on a path parameter.
+            // An alternative per service, because OpenAPI has no scope that depends on a path parameter.
             case access_rule::kind::service_read:
                 for (const service& each : settings_.services.services()) write_alternative(each.read_scope);
                 break;

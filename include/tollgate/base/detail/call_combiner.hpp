@@ -54,7 +54,7 @@ class call_combiner {
 public:
     static constexpr std::size_t batch_max = 64;  // keys: larger batches are hardly cheaper for each call, and take longer
 
-    /// One call of a batch.
+    /// A call of a batch.
     class entry {
     public:
         explicit entry(const Request& value) : request{value}, waiter_{call_waiter::of_this_thread()} {}
@@ -118,7 +118,7 @@ private:
     }
 
     std::mutex mutex_;
-    entry* first_ = nullptr;  // those that wait for the next batch
+    entry* first_ = nullptr;  // calls that wait for the next batch
     entry* last_ = nullptr;
     bool under_way_ = false;
 };

@@ -11,7 +11,7 @@
 
 namespace tollgate::inline v0 {
 
-/// In the form that compilers recognize and turn into one instruction.
+/// Written in the form that compilers recognize and turn into one instruction.
 [[nodiscard]] constexpr std::uint32_t swap_bytes(std::uint32_t value) noexcept {
     return value << 24 | (value << 8 & 0x00ff'0000U) | (value >> 8 & 0x0000'ff00U) | value >> 24;
 }

@@ -29,7 +29,7 @@ namespace tollgate::inline v0::detail {
 using host_addresses = std::shared_ptr<const addrinfo>;
 using system_resolver = decltype(&::getaddrinfo);
 
-/// This many names of hosts are looked up at once; further ones wait.
+/// The number of host names that are looked up at once; further names wait.
 inline constexpr std::size_t host_lookups_max = 16;
 
 /// Addresses of hosts that the operator has named, of which a caller waits for one. Thread-safe.
@@ -111,7 +111,7 @@ private:
     return all->look_up(host, wait_max);
 }
 
-/// One of the addresses that were found, with this port.
+/// Returns an address that was found, with this port.
 struct host_address {
     sockaddr_storage name{};
     socklen_t bytes = 0;

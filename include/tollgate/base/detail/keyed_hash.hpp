@@ -20,9 +20,9 @@ namespace tollgate::inline v0 {
 /// that of wyhash: multiply 64 by 64 bits and fold the halves.
 class keyed_hash {
 public:
-    /// With a new key; throws as `random_key` does.
+    /// Constructs a hash with a new key. Throws as `random_key` does.
     keyed_hash() : keyed_hash{detail::random_key<std::array<std::uint64_t, 3>>()} {}
-    /// With a key that is random, or fixed in tests.
+    /// Constructs a hash with a key that is random, or fixed in tests.
     explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
 
     [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
@@ -78,7 +78,8 @@ private:
     std::array<std::uint64_t, 3> keys_{};
 };
 
-/// One for all tables of the process that exist only during a call. If OpenSSL returns no random bytes, its key is fixed: then no secret
+/// The hash of all tables of the process that exist only during a call. If OpenSSL returns no random bytes, its key is fixed: then no
+/// secret
 /// can be made either.
 [[nodiscard]] inline const keyed_hash& shared_keyed_hash() noexcept {
     static const keyed_hash shared = []() noexcept {

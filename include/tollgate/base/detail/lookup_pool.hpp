@@ -248,7 +248,7 @@ private:
             if (following == waiting_.end()) return;
             begin(following);
             one = following;
-            start_threads();  // what this one has freed may be enough for two
+            start_threads();  // the time and threads that this lookup freed may be enough for two
         }
     }
 

@@ -42,7 +42,7 @@ struct reconnecting_pool_settings {
     /// Prefix of every error message, such as "PostgreSQL".
     std::string name;
     std::size_t connections_max = 8;
-    /// Of these, how many are for callers of `take_reserved` only. Less than `connections_max`.
+    /// The number of these connections that are only for callers of `take_reserved`. Less than `connections_max`.
     std::size_t connections_reserved = 0;
     /// Without a breaker, every caller tries.
     bool has_breaker = true;
@@ -294,7 +294,7 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, co
         if (is_sound && how.generation == generation_) idle_.push_back({std::move(returned), how.generation});
         else --opened_;
     }
-    // One that waits without a reservation may not be allowed to take it.
+    // A call that waits without a reservation may not be allowed to take it.
     if (how.is_probe || settings_.connections_reserved > 0) slot_free_->notify_all();
     else slot_free_->notify_one();
 }

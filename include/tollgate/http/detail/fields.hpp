@@ -41,7 +41,7 @@ enum class field_id : std::uint8_t {
 
 [[nodiscard]] constexpr field_id to_field_id(std::string_view name) noexcept;
 
-/// One field of a message. A view: valid as long as the message's bytes.
+/// A field of a message, as views that are valid as long as the message's bytes.
 struct field {
     std::string_view name;   ///< a token, as sent
     std::string_view value;  ///< value without surrounding whitespace, otherwise as sent
@@ -91,7 +91,7 @@ private:
 
     std::array<field, size_max> lines_;  // only the first size_ are ever read
     std::size_t size_ = 0;
-    // Of a size that is cleared by whole words.
+    // Has a size that is cleared by whole words.
     std::array<known_line, std::bit_ceil(static_cast<std::size_t>(field_id::count_))> lookup_{};
     static_assert(size_max <= UINT8_MAX);
 };

@@ -35,7 +35,7 @@ struct parser_settings {
 /// The state of a message after the bytes so far.
 enum class parse_step : std::uint8_t {
     needs_more,     ///< call again with more bytes
-    head_complete,  ///< as needs_more; returned once, when the head is complete and the body is not
+    head_complete,  ///< like needs_more; returned once, when the head is complete and the body is not
     complete,       ///< the request is filled; `consumed()` is where the next message starts
     refused,        ///< respond with `refused_status()` and close: the following bytes cannot be delimited
 };

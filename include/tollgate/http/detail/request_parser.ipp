@@ -15,7 +15,7 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-// The longest registered method has 17; longer ones are not supported.
+// The longest registered method has 17 characters; longer methods are not supported.
 inline constexpr std::size_t method_bytes_max = 32;
 
 /// Browsers send these in a query as they are (WHATWG URL Standard, "query percent-encode set"), although RFC 3986 section 3.4 does not

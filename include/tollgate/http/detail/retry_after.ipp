@@ -32,7 +32,7 @@ public:
         text_.remove_prefix((std::min)(digits, text_.size()));
         return value;
     }
-    /// One of the three-letter names, counted from 1; case-sensitive, as in the grammar.
+    /// Returns the number of a three-letter name, counted from 1; case-sensitive, as in the grammar.
     int name(std::string_view names) noexcept {
         const std::string_view candidate = text_.substr(0, 3);
         for (std::size_t i = 0; i < names.size(); i += 3) {

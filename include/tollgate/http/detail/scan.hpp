@@ -50,7 +50,7 @@ inline constexpr byte_set target_ends = [] {
 
 #if defined(__SSE2__) && defined(__GNUC__)
 
-/// One bit for each of the 16 bytes.
+/// A bit for each of the 16 bytes.
 using block_marks = unsigned;
 inline constexpr std::ptrdiff_t block_bytes = 16;
 

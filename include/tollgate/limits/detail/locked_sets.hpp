@@ -20,7 +20,8 @@ namespace tollgate::inline v0::detail {
 template <class Set>
 class locked_sets {
 public:
-    /// For `keys_max` keys, at least one and at most `keys_bound`, rounded up to a power of two of sets. Throws `std::bad_alloc`.
+    /// Constructs sets for `keys_max` keys, at least one and at most `keys_bound`, rounded up to a power of two of sets. Throws
+    /// `std::bad_alloc`.
     locked_sets(std::size_t keys_max, std::size_t keys_bound)
         : size_{std::bit_ceil((std::clamp<std::size_t>(keys_max, 1, keys_bound) - 1) / Set::ways + 1)},
           memory_{std::calloc(size_ + 1, sizeof(Set))} {
@@ -46,7 +47,7 @@ private:
     };
 
     std::size_t size_;
-    std::unique_ptr<void, free_memory> memory_;  // by calloc: the pages of a large block take no memory until they are written
+    std::unique_ptr<void, free_memory> memory_;  // allocated with calloc: the pages of a large block take no memory until they are written
     Set* sets_;  // in memory_, aligned
     mutable std::array<padded_lock, 256> locks_;
 };

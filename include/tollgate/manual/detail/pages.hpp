@@ -24,14 +24,14 @@ public:
     /// Reads all arguments and keeps none. `root` is the path of the documentation.
     TOLLGATE_COLD page_writer(const account_service_settings& settings, const route_table& routes, std::string_view root);
 
-    /// All pages, in the order of the navigation.
+    /// Returns all pages, in the order of the navigation.
     [[nodiscard]] TOLLGATE_COLD std::vector<page> write_all() const;
     [[nodiscard]] TOLLGATE_COLD std::string write_error(std::string_view title, std::string_view explanation) const;
 
 private:
     [[nodiscard]] TOLLGATE_COLD std::string write(page_template content, std::string_view path, template_values values) const;
 
-    template_values site_;  // what all pages can name
+    template_values site_;  // values that all pages can name
     bool has_oauth_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace tollgate::inline v0::manual {
 
-/// One sheet for all pages: light and dark as the reader's system is, every text with a contrast of 4.5 to 1 or more.
+/// The style sheet of all pages: light and dark as the reader's system is, every text with a contrast of 4.5 to 1 or more.
 inline constexpr std::string_view style_sheet = R"(:root {
   color-scheme: light dark;
   --paper: #ffffff; --panel: #f5f7fa; --line: #dbe1e8; --ink: #17202a; --quiet: #56626f; --accent: #0a5a9c;

@@ -35,11 +35,11 @@ public:
         std::string_view name;
         std::string text;
         std::vector<template_values> list;
-        std::string_view markup;  ///< of a template
+        std::string_view markup;  ///< text of a template
     };
 
     TOLLGATE_COLD template_values& set(std::string_view name, std::string_view text);
-    TOLLGATE_COLD template_values& set_flag(std::string_view name, bool flag);  ///< for `#if`
+    TOLLGATE_COLD template_values& set_flag(std::string_view name, bool flag);  ///< Sets a value for `#if`.
     TOLLGATE_COLD template_values& set_list(std::string_view name, std::vector<template_values> list);
     TOLLGATE_COLD template_values& set_template(std::string_view name, page_template markup);
 

@@ -42,7 +42,7 @@ inline constexpr std::chrono::milliseconds slow_after{250};  // a bound of the h
 /// A user, or the network of a client that was not authenticated.
 struct affected_caller {
     std::optional<user_id> user;
-    ip_address network;  ///< without the bits of the host; `::` of a user
+    ip_address network;  ///< the address without the bits of the host; `::` for a user
 
     [[nodiscard]] static constexpr affected_caller of(user_id user) noexcept { return {user, {}}; }
     [[nodiscard]] static constexpr affected_caller of(const ip_address& client) noexcept {
@@ -62,7 +62,7 @@ public:
     struct entry {
         affected_caller caller{};
         std::uint64_t count = 0;
-        std::uint64_t inherited = 0;  ///< of `count`, what other callers had
+        std::uint64_t inherited = 0;  ///< the part of `count` that other callers had
 
         [[nodiscard]] constexpr std::uint64_t own() const noexcept { return count - inherited; }
     };
@@ -139,7 +139,7 @@ private:
     }
 
     std::mutex mutex_;
-    time_point ends_ = (time_point::min)();  // of the current window
+    time_point ends_ = (time_point::min)();  // end of the current window
     std::array<top_callers, effects> current_, previous_;
 };
 

@@ -47,7 +47,7 @@ public:
 
 private:
     mutable std::mutex mutex_;
-    std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> errors_;  // by route and error code
+    std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> errors_;  // counts by route and error code
     std::atomic<std::uint64_t> revocations_{0};
 };
 

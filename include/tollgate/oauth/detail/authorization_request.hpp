@@ -24,7 +24,7 @@ struct prompt_set {
     bool none = false;            ///< nothing: an error is returned instead
     bool login = false;           ///< the sign-in form
     bool consent = false;         ///< the consent form
-    bool select_account = false;  ///< who is signed in, and the way to sign in as someone else
+    bool select_account = false;  ///< asks the page to display who is signed in, and the way to sign in as someone else
 
     [[nodiscard]] constexpr bool empty() const noexcept { return !none && !login && !consent && !select_account; }
     friend bool operator==(const prompt_set&, const prompt_set&) noexcept = default;
@@ -46,7 +46,7 @@ struct authorization_request {
     std::optional<std::string> login_hint{};  ///< a visible line of a login's size
 };
 
-/// Errors in the redirect URL or client, which must be shown on a page instead of a redirect (RFC 6749 section
+/// Errors in the redirect URL or client, which must be displayed on a page instead of a redirect (RFC 6749 section
 /// 4.1.2.1).
 enum class page_failure : std::uint8_t {
     missing_client_id,      ///< client_id is missing or repeated

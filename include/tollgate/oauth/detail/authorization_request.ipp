@@ -37,7 +37,7 @@ inline void add_to_query(std::string& query, std::string_view name, std::string_
     query.append(percent_encode(name)).append("=").append(percent_encode(value));
 }
 
-/// As sent, or encoded by our form.
+/// Returns the state as sent, or decoded if our form has encoded it.
 inline std::optional<std::string> state_of(const parameters& sent) {
     if (auto state = sent.find("state")) return state;
     const auto encoded = sent.find(encoded_state_name);

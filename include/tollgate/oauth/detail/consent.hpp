@@ -117,10 +117,10 @@ struct consent_view {
 
 /// Writes the reason for displaying a form again; nothing if `text` is empty.
 TOLLGATE_DECL void write_form_notice(html_writer& html, std::string_view text);
-/// Which application requests which scopes, on this page and on that of a device. `asks` is its first sentence.
+/// Writes the application and the scopes that it requests, on this page and on that of a device. `asks` is the first sentence.
 TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
                                 const scope_set& scopes, const web::scope_text_list& scope_texts);
-/// Who is signed in, and the buttons.
+/// Writes the name of the signed-in user, and the buttons.
 TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
                                   std::string_view login, bool can_sign_out);
 

@@ -38,7 +38,7 @@ struct device_form_view {
 };
 TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view);
 
-/// The query parameter of the page that asks for a decision: the code that the user typed, sealed, so that no link skips typing it.
+/// The query parameter of the page that asks for a decision: the code that the user entered, sealed, so that no link skips entering it.
 inline constexpr std::string_view device_request_name = "request";
 
 /// The query parameter of the page that shows the result of a decision: a sealed name of that page.

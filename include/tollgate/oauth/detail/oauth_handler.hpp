@@ -345,7 +345,7 @@ inline void oauth_handler::respond_internal_error(const error& failure,
     if (is_page(request, context))
         pages_.in(pages_.language_of(request)).respond_status(response, http::status::internal_server_error);
     else write_server_error(response, failure, documentation_url_);
-    // This is the last step that does not wait: a step that must not wait may have failed.
+    // This does not wait, because a step that must not wait may have failed.
     if (!context.window && !is_page(request, context))
         context.window = pipeline::peek_or_unused(policies_.limiter(), limit_key::of(context.client),
                                                   settings_.anonymous_quota, context.now());

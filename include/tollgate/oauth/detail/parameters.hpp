@@ -28,7 +28,7 @@ public:
     /// Reads a query or form body. Error: invalid_request for malformed bytes.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_form(std::string_view bytes);
 
-    /// From a form or JSON object, by Content-Type, of at most `limits::form_members_max` members; JSON values are strings or
+    /// Reads a form or JSON object, by Content-Type, of at most `limits::form_members_max` members; JSON values are strings or
     /// integers. An empty body has no parameters. Anything else is an invalid_request.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_body(const http::request& request);
 

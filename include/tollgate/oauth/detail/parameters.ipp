@@ -34,7 +34,7 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_form(std::strin
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::string_view bytes) {
     const auto object = http::parse_json_object(bytes);
     if (!object) return failure{error_code::invalid_request, object.error().message};
-    // As many as a form may have: the search for repeated ones takes quadratic time.
+    // The bound is that of a form, because the search for repeated parameters takes quadratic time.
     if (object->size() > limits::form_members_max) return failure{error_code::invalid_request, "There are too many parameters."};
     std::vector<http::form_member> sent;
     for (const http::json_member& member : *object) {

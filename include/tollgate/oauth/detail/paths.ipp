@@ -34,7 +34,7 @@ TOLLGATE_DECL paths::paths(const account_service_settings& settings, std::string
     add(below("/user/oauth"), endpoint::authorization);
     add(below("/user/device"), endpoint::device_page);
     add(below(metadata_path), endpoint::metadata);
-    // Of clients that append it to an issuer with a final slash.
+    // Serves clients that append the path to an issuer with a final slash.
     add(below("/" + std::string{metadata_path}), endpoint::metadata);
     // RFC 8414 section 3.1 appends the path of the issuer to the well-known one.
     if (!root.empty()) add(std::string{metadata_path}.append(root), endpoint::metadata);

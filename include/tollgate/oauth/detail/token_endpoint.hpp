@@ -87,13 +87,13 @@ struct token_response {
     seconds expires_in{};
     scope_set scopes;
     std::optional<secret_text> refresh_token;  ///< the token of a code exchange, or the successor of a token that was replaced
-    std::optional<user_id> new_user;  ///< whom the tokens act for; empty after a refresh
+    std::optional<user_id> new_user;  ///< the user for whom the tokens act; empty after a refresh
 };
 
 /// A code or refresh token that was used again, perhaps by a thief (RFC 9700 section 4.14).
 struct reused_secret {
     failure reason;
-    std::optional<user_id> user;  ///< whose access this request revoked; empty if that had been done before
+    std::optional<user_id> user;  ///< the user whose access this request revoked; empty if it was revoked before
 };
 
 using judged_exchange = std::variant<token_response, failure, reused_secret>;

@@ -25,7 +25,7 @@ struct application_form {
     std::string website = {};
     std::string description = {};
     std::string redirect_urls = {};  ///< one a line
-    std::string type = {};           ///< as `to_text(client_type)`; empty: confidential
+    std::string type = {};           ///< the name `to_text(client_type)`; empty: confidential
     bool acts_for_owner = false;
     std::optional<application_id> deleted = std::nullopt;  ///< another one, whose deletion was refused
 
@@ -158,7 +158,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
                               activity_kind::application_deleted, application.name, removal_done);
 }
 
-/// A form that came with the token of another session is shown again.
+/// A form that came with the token of another session is displayed again.
 [[nodiscard]] inline result<void> show_stale_applications(page_call& call) {
     const auto action = call.form.value_of(action_name);
     if (action.empty()) return show_applications(call, application_form::read(call.form));

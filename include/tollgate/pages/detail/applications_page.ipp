@@ -150,7 +150,7 @@ inline void write_application(html_writer& html, const page_view& view, const ap
             html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
             return;
         }
-        // All of them, and whole, are in the form to edit the application.
+        // The form to edit the application has all of them, whole.
         const auto count = application.redirect_urls.size();
         html.add("<ul>");
         for (std::size_t i = 0; i < (std::min)(count, listed_redirect_urls_max); ++i)

@@ -69,14 +69,14 @@ struct named_hook {
 namespace tollgate::inline v0::pages {
 
 inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
-/// On the page of one delivery: 8 of a schedule and some manual ones.
+/// Bound of the attempts on the page of a delivery: 8 of a schedule, and some that the user started.
 inline constexpr std::size_t attempts_shown_max = 12;
-// In the list, the last attempts of the hook are shown with their deliveries; the page of a delivery has all of them.
-inline constexpr std::size_t attempts_read_max = 100;             ///< of the hook
-inline constexpr std::size_t attempts_listed_max = 3;             ///< of a delivery
-inline constexpr std::size_t exchanges_bytes_max = 128 * 1024;    ///< of requests and responses in the list
+// The list contains the last attempts of the hook with their deliveries; the page of a delivery has all of its attempts.
+inline constexpr std::size_t attempts_read_max = 100;             ///< attempts of the hook
+inline constexpr std::size_t attempts_listed_max = 3;             ///< attempts of a delivery
+inline constexpr std::size_t exchanges_bytes_max = 128 * 1024;    ///< bytes of requests and responses in the list
 
-inline constexpr std::string_view delivery_name = "delivery";  ///< query parameter: the one whose attempts are shown
+inline constexpr std::string_view delivery_name = "delivery";  ///< query parameter: the delivery whose attempts are displayed
 inline constexpr std::string_view since_name = "since";    ///< `hour`, `day`, `week` or `month`
 inline constexpr std::string_view state_name = "state";    ///< query parameter: deliveries in this state, as `state_text`
 inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one
@@ -99,7 +99,7 @@ inline constexpr std::string_view test_event_name = "ping";
 struct hook_history {
     tollgate::hook hook;
     std::vector<delivery> deliveries = {};
-    std::vector<recorded_attempt> attempts = {};  ///< the last ones of the hook, on the first page
+    std::vector<recorded_attempt> attempts = {};  ///< the last attempts of the hook, on the first page
     bool has_newer = false, has_older = false;
     std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
     bool has_waiting = false;                           ///< any of those deliveries waits
@@ -119,7 +119,7 @@ TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const 
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault);
 
-/// One delivery of a hook, with its attempts, the last one first.
+/// A delivery of a hook, with its attempts, the last attempt first.
 struct delivery_history {
     tollgate::hook hook;
     tollgate::delivery delivery;

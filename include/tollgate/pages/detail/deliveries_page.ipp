@@ -178,7 +178,7 @@ inline void write_delivery_facts(html_writer& html, const page_view& view, const
     html.add("</p>\n");
 }
 
-/// `bytes_left`: of requests and responses that may still be shown.
+/// `bytes_left` bounds the requests and responses that may still be displayed.
 inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history, const delivery& which,
                            std::size_t& bytes_left) {
     const delivery_texts& texts = view.texts.deliveries;

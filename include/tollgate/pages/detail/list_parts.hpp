@@ -37,7 +37,7 @@ struct list_heading {
 };
 TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, const list_heading& heading);
 
-/// Why the form of this page is shown again; nothing unless it is.
+/// Writes the reason for displaying the form of this page again, if there is one.
 TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view);
 
 /// Returns true if a creation may have been refused because the same submission has done it before: its id exists, or the bound is reached.
@@ -48,8 +48,8 @@ TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view);
 /// A page of a list. Pages are bounded, so that no response gets large, however much a user has.
 inline constexpr std::size_t list_items_max = 25;
 struct list_page {
-    std::size_t number = 1;  ///< from 1
-    std::size_t count = 1;   ///< of all pages
+    std::size_t number = 1;  ///< number of the page, from 1
+    std::size_t count = 1;   ///< number of all pages
     std::size_t first = 0;   ///< item, from 0
     std::size_t size = 0;    ///< items
 };
@@ -70,7 +70,7 @@ TOLLGATE_DECL void write_page_links(html_writer& html, const page_view& view, co
 inline constexpr std::size_t list_text_characters_max = 100;
 [[nodiscard]] TOLLGATE_DECL std::string shorten(std::string_view text, std::size_t characters_max = list_text_characters_max);
 
-/// Shown instead of an empty list.
+/// Displayed instead of an empty list.
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 
 /// A table that narrow screens show as cards. The ARIA roles are explicit, since browsers drop them from tables with
@@ -136,7 +136,7 @@ TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, cons
 /// A link for http and https URLs; otherwise text. A long one is shortened.
 TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url);
 
-/// Errors that no field of the form below the list has: shown at the top, where the page begins.
+/// Errors that no field of the form below the list has. They are displayed at the top, where the page begins.
 TOLLGATE_DECL void write_list_faults(html_writer& html, const page_view& view, const web::form_faults& faults);
 
 /// The form below a list, with a summary of the errors of its fields: the browser scrolls to the first of them.
@@ -144,7 +144,7 @@ TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, 
                                       const web::form_faults& faults);
 TOLLGATE_DECL void end_form_section(html_writer& html);
 
-/// A new secret, and what belongs to it: shown for a short time.
+/// A new secret and the values that belong to it, which are displayed for a short time.
 struct secret_view {
     struct item {
         std::string_view name;  ///< unique on the page
@@ -156,7 +156,7 @@ struct secret_view {
     std::string_view back;  ///< the text of the link to the list
     std::vector<item> items;
 
-    /// As one text, and back, as views of it. No part contains a zero byte.
+    /// Converts the parts to a text and back, as views of it. No part contains a zero byte.
     [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
     [[nodiscard]] static TOLLGATE_DECL std::optional<secret_view> parse(std::string_view text);
 };

@@ -35,7 +35,7 @@ struct access_holder {
 
 struct account_overview {
     balance owned;
-    std::vector<std::pair<service_name, account>> accounts = {};  ///< by service; the first `overview_accounts_max`
+    std::vector<std::pair<service_name, account>> accounts = {};  ///< ordered by service; the first `overview_accounts_max`
     std::size_t accounts_count = 0;
     std::vector<access_holder> access = {};  ///< the last used first; the first `overview_access_max`
     std::size_t tokens_count = 0, grants_count = 0;

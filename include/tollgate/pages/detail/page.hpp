@@ -138,9 +138,9 @@ template <class ValueOf>
     return base64url_encode(hmac_sha256({.key = session.secret, .message = message}).raw().substr(0, mark_bytes));
 }
 
-/// Why a form that came with the token of another session is shown again. Views: valid during the call.
+/// The reason for displaying a form again that came with the token of another session. Views: valid during the call.
 struct stale_form {
-    std::string_view reason = {};                 ///< empty: no form is shown again
+    std::string_view reason = {};                 ///< if empty, no form is displayed again
     const http::form_fields* submitted = nullptr;  ///< null if another user submitted it
 };
 
@@ -148,13 +148,13 @@ struct stale_form {
 struct page_view {
     const page_texts& texts;
     const web::scope_text_list& scopes;
-    std::string_view url;  ///< of this page; the target of its forms
+    std::string_view url;  ///< URL of this page, the target of its forms
     std::string_view form_token;
-    std::string_view root = {};  ///< of the pages in this language
+    std::string_view root = {};  ///< root of the pages in this language
     std::string_view done = {};  ///< the action that redirected here; empty for none
     stale_form stale = {};
     instant now{};
-    std::size_t page_number = 1;  ///< of a list, as requested
+    std::size_t page_number = 1;  ///< page number of a list, as requested
     const tollgate::session* session = nullptr;  ///< marks items with its secret; null: no marks
 
     /// This page of a list, with this query.
@@ -180,7 +180,7 @@ struct page_view {
         return {.url = url, .form_token = form_token, .hidden = std::move(fields), .item_mark = std::move(mark)};
     }
 
-    /// Returns true if this is the form that is shown again. Where it leads back to, and the secret that it replaces, may have changed.
+    /// Returns true if this is the form that is displayed again. Its return URL, and the secret that it replaces, may have changed.
     [[nodiscard]] bool is_stale(const web::form_target& form) const {
         if (stale.submitted == nullptr) return false;
         return std::all_of(form.hidden.begin(), form.hidden.end(), [&](const auto& field) {
@@ -205,7 +205,7 @@ inline constexpr std::string_view shown_name = "shown";
 struct request_state {
     pipeline::request_start start;
     ip_address client;
-    const web::page_language* language = nullptr;  ///< of the response
+    const web::page_language* language = nullptr;  ///< language of the response
     std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
     std::optional<caller> user{};  ///< the signed-in user, for the observer
     bool admitted = false;           ///< counted, and its session is known
@@ -219,12 +219,12 @@ struct page_context {
     const web::page_language& language;
     const http::request& request;
     const tollgate::session& session;
-    std::string_view form_token;     ///< for the forms of the response
-    const http::form_fields& form;   ///< what was posted; `dispatch` checks its form token before a page acts on it
-    const http::form_fields& query;  ///< of the URL
+    std::string_view form_token;     ///< token for the forms of the response
+    const http::form_fields& form;   ///< the posted form; `dispatch` checks its form token before a page acts on it
+    const http::form_fields& query;  ///< query of the URL
     ip_address client;
     instant now;
-    std::optional<web::form_nonce> form_nonce = {};  ///< of the posted form; empty if its token is not valid
+    std::optional<web::form_nonce> form_nonce = {};  ///< nonce of the posted form; empty if its token is not valid
 };
 
 /// All forms share one purpose: each is bound to the session only.
@@ -368,7 +368,7 @@ public:
         return web::respond_see_other(response_, pages_.renderer.site(),
                                       view().list_url(std::string{shown_name}.append("=").append(*sealed)));
     }
-    /// What the query asks to be shown; empty after a short time.
+    /// Returns the values that the query asks to display; empty after a short time.
     [[nodiscard]] std::optional<std::string> open_secret() const {
         return web::open_sealed(session, query.value_of(shown_name), now, web::sealed_secret_lifetime);
     }

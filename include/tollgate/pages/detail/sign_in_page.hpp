@@ -32,8 +32,8 @@ inline constexpr std::string_view login_hint_name = "login_hint";
 struct sign_in_form {
     std::string login = {};
     std::string return_to = {};  ///< a path of this site; empty: the overview
-    std::string prompt = {};     ///< of the query: why a signed-in user signs in again; empty: they need not
-    std::string login_hint = {};  ///< of the query: the login to begin with
+    std::string prompt = {};     ///< from the query: the reason why a signed-in user signs in again; empty: they need not
+    std::string login_hint = {};  ///< from the query: the login to begin with
 
     [[nodiscard]] static TOLLGATE_DECL sign_in_form read(const http::form_fields& fields);
 };
@@ -53,7 +53,7 @@ struct sign_out_view {
     std::string_view url;
     std::string_view form_token;
     std::string_view login;
-    std::string_view stale = {};  ///< why the form is shown again; empty unless it is
+    std::string_view stale = {};  ///< reason for displaying the form again; empty if there is none
 };
 
 /// Confirms sign-out: a GET request must not sign out.
@@ -92,7 +92,7 @@ struct sign_in_context {
     return web::respond_see_other(response, pages.renderer.site(), url);
 }
 
-/// Why the sign-in page is shown, if not for a first attempt.
+/// The reason for displaying the sign-in page, if it is not for a first attempt.
 struct sign_in_reason {
     bool signed_out = false;
     bool cookie_is_lost = false;

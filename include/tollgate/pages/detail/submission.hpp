@@ -39,7 +39,7 @@ public:
 
     /// Identifies the submission, whenever it is sent.
     [[nodiscard]] TOLLGATE_DECL digest key() const;
-    /// Of what is created, whenever it is sent.
+    /// Returns the id of the object that the submission creates, whenever it is sent.
     [[nodiscard]] TOLLGATE_DECL public_id new_id(public_id_kind kind) const;
 
     /// The secret that is created now. `make` makes it from 32 random bytes.

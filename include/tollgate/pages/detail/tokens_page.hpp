@@ -122,7 +122,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     return call.redirect_to(removal_done);
 }
 
-/// A form that came with the token of another session is shown again.
+/// A form that came with the token of another session is displayed again.
 [[nodiscard]] inline result<void> show_stale_tokens(page_call& call) {
     return show_tokens(call, call.form.value_of(action_name).empty() ? token_form::read(call.form) : token_form{});
 }

@@ -23,11 +23,11 @@
 
 namespace tollgate::inline v0::pages {
 
-/// An account of the user, and its hooks if they are shown.
+/// An account of the user, with its hooks if the page lists them.
 struct account_hooks {
     account_ref account;
     std::string name;
-    std::vector<hook> hooks = {};  ///< those on the page
+    std::vector<hook> hooks = {};  ///< the hooks on the page
     std::size_t hooks_count = 0;   ///< all of them
 };
 
@@ -40,7 +40,7 @@ struct hook_list {
     /// The only account whose hooks are listed; empty: as many as fit.
     std::optional<account_ref> chosen = std::nullopt;
     bool has_deliveries = false;  ///< true if the store is an outbox
-    list_page page{};             ///< of all hooks of the listed accounts
+    list_page page{};             ///< page of all hooks of the listed accounts
 
     [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& account) const noexcept;
     /// The account that `text` names: `service/id`, or the id alone if it is unique among the user's accounts.
@@ -225,7 +225,7 @@ inline void check_typed_target(const page_call& call, const hook_form& typed, we
     return redirect_to_hook_secret(call, texts.renewed_title, texts.renewed_about, (*renewed)->second);
 }
 
-/// A form that came with the token of another session is shown again.
+/// A form that came with the token of another session is displayed again.
 [[nodiscard]] inline result<void> show_stale_hooks(page_call& call) {
     const auto action = call.form.value_of(action_name);
     auto typed = hook_form::read(call.form);

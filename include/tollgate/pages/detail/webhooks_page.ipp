@@ -158,7 +158,7 @@ inline void write_more_accounts(html_writer& html, const page_view& view, const 
                  fill_in(view.texts.forms.more, std::to_string(list.accounts.size() - account_choices_max)));
 }
 
-/// The account that the form of a new hook is for: the typed one, the chosen one, or the only one.
+/// Returns the account that the form of a new hook is for: the account that was entered or chosen, or the only account.
 [[nodiscard]] inline const account_hooks* account_of_form(const hook_list& list, const hook_form& typed) {
     if (const auto account = list.named(typed.account)) return list.find(*account);
     if (!typed.account.empty()) return nullptr;
@@ -198,7 +198,7 @@ inline void write_hook_form(html_writer& html, const page_view& view, const hook
     end_form_section(html);
 }
 
-/// For users whose accounts do not fit on one page.
+/// Writes a form for users whose accounts do not fit on one page.
 inline void write_account_chooser(html_writer& html, const page_view& view, const hook_list& list) {
     const webhook_texts& texts = view.texts.webhooks;
     html.add(

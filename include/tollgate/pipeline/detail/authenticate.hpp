@@ -72,7 +72,7 @@ TOLLGATE_COLD void allow_own_fields(http::response& response, std::span<const au
     return request.fields.find(authenticator.field());
 }
 
-/// Reads the field with the credentials: malformed ones are known as such without a store.
+/// Reads the field with the credentials. Malformed credentials are detected without a store.
 TOLLGATE_DECL void read_authorization(std::span<const authenticator_ref> authenticators, const http::request& request,
                                       authentication& auth);
 

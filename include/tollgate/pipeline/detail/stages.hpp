@@ -150,7 +150,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
     state.route_path = path;
 }
 
-/// The rejection (400) for credentials in two fields, of which neither can be preferred.
+/// Returns the rejection (400) for credentials in two fields, of which neither can be preferred.
 [[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
     return rejection{http::status::bad_request, "Send one Authorization header only, and no other credentials.", about_authentication};

@@ -13,13 +13,13 @@ inline void add_challenge(http::response& response, const authenticator_ref& one
     if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
 }
 
-/// One line per scheme. Only credentials that were sent and are invalid have an error code (RFC 6750 section 3.1).
+/// Writes a line per scheme. Only credentials that were sent and are invalid have an error code (RFC 6750 section 3.1).
 inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, auth_state state) {
     for (const authenticator_ref& each : authenticators)
         add_challenge(response, each, each.is_bearer() && state == auth_state::bad_credentials ? ", error=\"invalid_token\"" : "");
 }
 
-/// For a 403 (RFC 6750 section 3.1); none without such an authenticator.
+/// Writes the challenge of a 403 (RFC 6750 section 3.1); nothing without such an authenticator.
 inline void add_insufficient_scope(http::response& response, std::span<const authenticator_ref> authenticators, std::string_view scope) {
     for (const authenticator_ref& each : authenticators)
         if (each.is_bearer()) add_challenge(response, each, std::string{", error=\"insufficient_scope\", scope=\""}.append(scope) + '"');

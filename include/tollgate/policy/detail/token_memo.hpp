@@ -68,7 +68,7 @@ private:
         std::size_t size = 0;                            // 0: no entry
         presented_token token;
 
-        /// In constant time for each size, which is not secret: all bytes are compared, whether or not the first ones differ.
+        /// Takes constant time for each size, which is not secret: all bytes are compared, also after a difference.
         [[nodiscard]] bool holds(std::string_view other) const noexcept {
             if (other.size() != size) return false;
             std::uint64_t difference = 0;

@@ -194,7 +194,7 @@ private:
     wait_memory memory_;
 };
 
-/// Which threads have run an executor. An executor itself cannot tell whether any thread runs it now.
+/// Records which threads have run an executor. An executor itself cannot tell if any thread runs it now.
 class executor_threads {
 public:
     /// Called by every handler.

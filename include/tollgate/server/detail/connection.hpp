@@ -22,7 +22,7 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// One client connection: reads when its socket is ready, answers all requests that have arrived, and sends the
+/// A client connection: reads when its socket is ready, answers all requests that have arrived, and sends the
 /// responses as one batch. `connection_states.hpp` decides what happens when; this class performs the actions of its
 /// table.
 ///
@@ -118,7 +118,7 @@ private:
     ip_address peer_;
     ip_address local_;  // its own address
     socket_handle socket_;
-    unsent_output unsent_;  // as counted by the server's limiter
+    unsent_output unsent_;  // bytes as counted by the server's limiter
     std::uint32_t discarded_bytes_ = 0;
     std::uint32_t linger_extensions_ = 0;
     std::uint64_t message_at_arming_ = 0;  // distinguishes the deadline of one message from the next
@@ -127,7 +127,7 @@ private:
     interruption interruption_ = interruption::none;
     admission admitted_;
     std::chrono::steady_clock::time_point queued_at_{};
-    bool keeps_tls_buffers_ = false;  // as one of the loop's `tls_keepers`
+    bool keeps_tls_buffers_ = false;  // true if it is in the loop's `tls_keepers`
     bool taken_up_ = false;  // the current request, by a worker
     bool waiting_ = false;
     bool may_have_input_ = false;

@@ -167,7 +167,7 @@ TOLLGATE_DECL connection_event connection::receive_ciphertext() {
 }
 
 TOLLGATE_DECL connection_event connection::decrypt() {
-    // All ciphertext at once, so that all requests in it are answered in one batch. OpenSSL may have all but the end of a record
+    // Reads all ciphertext at once, so that all requests in it are answered in one batch. OpenSSL may have all but the end of a record
     // from earlier reads.
     static_assert(http1_session::input_slack_bytes >= tls_wire::input_bytes + tls_record_bytes_max);
     do {
@@ -190,7 +190,7 @@ TOLLGATE_DECL connection_event connection::serve() {
         const http1_session::state now = workspace_->session.serve(loop_.responding(), http::thread_kind::io);
         if (now == http1_session::state::needs_worker) {
             workspace_->date = loop_.date();
-            // Responses to earlier requests do not wait for this one. What cannot be sent now is sent with the next ones.
+            // Responses to earlier requests do not wait for this response. Output that cannot be sent now is sent with the next responses.
             return transmit() == io_state::closed ? event::broken : event::worker_needed;
         }
         const io_state sent = transmit();
@@ -302,7 +302,7 @@ TOLLGATE_DECL connection_event connection::finish() {
 }
 
 TOLLGATE_DECL connection_event connection::discard_input() {
-    constexpr std::size_t reads_max = 16;                            // then other connections get their turn
+    constexpr std::size_t reads_max = 16;                            // afterwards other connections get their turn
     constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;  // a client that sends more does not read the response
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {

@@ -29,7 +29,7 @@ enum class admission : std::uint8_t {
 /// What a client has not taken yet of a connection's responses.
 struct unsent_output {
     std::size_t bytes = 0;
-    std::optional<user_id> user{};  ///< for whom they are, if known
+    std::optional<user_id> user{};  ///< the user for whom the responses are, if known
 
     friend bool operator==(const unsent_output&, const unsent_output&) = default;
 };
@@ -40,7 +40,8 @@ class connection_limiter {
 public:
     /// Refusals in progress. Further connections are closed without a response, which bounds the cost of a flood.
     static constexpr std::size_t refusals_max = 256;
-    /// Of these, how many are for addresses over their own bound: such an address cannot use up the refusals and replacements of others.
+    /// The number of these refusals that are for addresses over their own bound: such an address cannot use up the refusals and
+    /// replacements of others.
     static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
     /// The bound of an address does not apply to those in `shared_addresses`. Throws std::runtime_error if OpenSSL returns no random bytes.
@@ -66,7 +67,7 @@ public:
 
 private:
     using key = std::array<std::uint8_t, 16>;
-    /// With a random key: the owner of many networks could choose some that share a bucket, and each search of it would hold the lock.
+    /// Uses a random key: the owner of many networks could choose some that share a bucket, and each search of it would hold the lock.
     struct key_hash {
         [[nodiscard]] std::size_t operator()(const key& one) const noexcept {
             return hash({reinterpret_cast<const char*>(one.data()), one.size()});
@@ -92,7 +93,7 @@ private:
     std::size_t connections_ = 0;
     std::size_t unsent_bytes_ = 0;
     std::size_t refusals_ = 0;
-    std::size_t address_refusals_ = 0;  // of these
+    std::size_t address_refusals_ = 0;  // refusals of addresses over their own bound
     std::unordered_map<key, counts, key_hash> by_address_;  // at most one entry per connection
     std::unordered_map<user_id, std::size_t, keyed_hash> unsent_by_user_;  // never zero
 };

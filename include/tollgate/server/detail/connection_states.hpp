@@ -25,9 +25,9 @@ enum class connection_state : std::uint8_t {
 };
 
 enum class connection_event : std::uint8_t {
-    none,  ///< of an action that waits: the next event comes from outside
+    none,  ///< the event of an action that waits: the next event comes from outside
 
-    // From outside.
+    // Events from outside.
     accepted,
     ready,      ///< the socket is readable or writable, as waited for
     completed,  ///< a worker has responded
@@ -48,7 +48,7 @@ enum class connection_event : std::uint8_t {
     head_pending,       ///< all output is sent; part of a head has arrived
     body_pending,       ///< all output is sent; part of a body is missing
     worker_needed,      ///< the handler has to wait
-    queue_full,         ///< of the workers
+    queue_full,         ///< the queue of the workers is full
     output_pending,     ///< the client does not take the output
     session_over,       ///< no further request is read
     client_may_send,    ///< after `finish`: closing now could reset the connection
@@ -123,7 +123,7 @@ inline constexpr transition_row rows[] = {
 
     {reading, on::ready, same, act::receive},
     {reading, on::draining, same, act::receive},  // a request may have arrived at the last moment
-    {set_of(st::fresh, st::idle), on::timed_out, st::lingering, act::finish},  // with the end of TLS
+    {set_of(st::fresh, st::idle), on::timed_out, st::lingering, act::finish},  // includes the end of TLS
     {set_of(st::fresh, st::idle), on::replaced, st::lingering, act::finish},
     {set_of(st::handshaking), on::replaced, st::closed, act::close},
     {set_of(st::in_head, st::in_body), on::timed_out, same, act::refuse_slow},  // fault: client, 408

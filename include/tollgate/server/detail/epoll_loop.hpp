@@ -40,7 +40,7 @@ public:
     epoll_source(const epoll_source&) = delete;
     epoll_source& operator=(const epoll_source&) = delete;
 
-    /// With the events that epoll reports.
+    /// Called with the events that epoll reports.
     virtual void on_event(std::uint32_t events) noexcept = 0;
 
 protected:

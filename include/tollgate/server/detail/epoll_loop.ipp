@@ -52,7 +52,7 @@ TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle
 TOLLGATE_DECL void epoll_connection::on_event(std::uint32_t events) noexcept {
     if ((events & (EPOLLRDHUP | EPOLLHUP)) != 0) ended_ = true;
     if (!awaited_ || (events & EPOLLPRI) != 0) reported_ = true;  // a read ends before urgent data, whatever follows it
-    if (cancelled_) return;  // the loop ends the wait anyway, from its list of cancelled ones
+    if (cancelled_) return;  // the loop ends the wait anyway, from its list of cancelled waits
     if (awaited_) end_wait();
 }
 

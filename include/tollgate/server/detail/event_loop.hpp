@@ -77,7 +77,7 @@ public:
     TOLLGATE_DECL void release() noexcept;
 
 private:
-    static constexpr std::size_t count_max = 256;  // as many as workspaces are kept; about 8 MiB
+    static constexpr std::size_t count_max = 256;  // the number of workspaces that are kept; about 8 MiB
 
     std::array<connection*, count_max> all_;
     std::size_t count_ = 0;
@@ -160,7 +160,7 @@ public:
     void set_next(event_loop& next) noexcept { next_ = &next; }
     [[nodiscard]] event_loop& next() const noexcept { return *next_; }
 
-    // From any thread:
+    // These functions may be called from any thread:
 
     /// Hands over an accepted connection. False when out of memory.
     [[nodiscard]] TOLLGATE_DECL bool enqueue_accepted(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
@@ -181,7 +181,7 @@ public:
     }
     TOLLGATE_COLD void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
-    /// Returns true if connections end as soon as they have no request. No further ones will arrive.
+    /// Returns true if connections end as soon as they have no request. No further requests will arrive.
     [[nodiscard]] bool draining() const noexcept { return draining_; }
 
     TOLLGATE_DECL void add(connection& one) noexcept;
@@ -270,7 +270,7 @@ private:
 
     /// The last part of the grace, at most a quarter of it, in which only handshakes that have begun end: the longest round trip on earth.
     static constexpr milliseconds last_handshakes_wait{250};
-    /// For the request of a connection that was accepted just before the listeners closed. Twice the longest round trip on earth.
+    /// The time for the request of a connection that was accepted just before the listeners closed: twice the longest round trip on earth.
     static constexpr milliseconds last_request_wait{500};
 
     const std::shared_ptr<server_context> context_;

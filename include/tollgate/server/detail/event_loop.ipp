@@ -236,7 +236,7 @@ TOLLGATE_DECL void listener::listen() noexcept {
 }
 
 TOLLGATE_DECL void listener::accept_all() noexcept {
-    constexpr int batch_max = 64;  // then open connections get their turn
+    constexpr int batch_max = 64;  // afterwards open connections get their turn
     constexpr milliseconds exhausted_pause{100};
     for (int i = 0; i < batch_max; ++i) {
         const accept_result accepted = accept_one(socket_);

@@ -10,7 +10,7 @@
 
 namespace tollgate::inline v0::server_detail {
 
-/// All event loops of a server and their threads: its own, or those of the caller's executor.
+/// All event loops of a server and their threads: its own threads, or those of the caller's executor.
 class event_loop_group {
 public:
     virtual ~event_loop_group() = default;

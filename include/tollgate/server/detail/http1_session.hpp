@@ -98,11 +98,11 @@ private:
     /// Discards the body of a request that was already answered; false while part of it is missing.
     [[nodiscard]] TOLLGATE_DECL bool skip_body() noexcept;
 
-    // Holds several requests, so that pipelined ones arrive in one read.
+    // Holds several requests, so that pipelined requests arrive in one read.
     static constexpr std::size_t input_bytes_initial = 8 * 1024;
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
-    static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // of a refused body, before the next request
+    static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // rest of a refused body, before the next request
     // Beyond it, no request is handled until the client has read.
     static constexpr std::size_t output_bytes_max = 64 * 1024;
     static constexpr std::size_t output_bytes_initial = 4 * 1024;
@@ -110,15 +110,15 @@ private:
 
     http::parser_settings settings_;
     http::request_parser parser_;
-    std::size_t begin_ = 0;  // of the current message in input_
-    std::size_t end_ = 0;    // of the input
+    std::size_t begin_ = 0;  // begin of the current message in input_
+    std::size_t end_ = 0;    // end of the input
     page_buffer input_;
     page_buffer output_;
-    std::size_t sent_ = 0;        // of the output
+    std::size_t sent_ = 0;        // sent bytes of the output
     std::size_t output_end_ = 0;  // 0 when everything was sent
     std::uint64_t responses_ = 0;
     std::optional<user_id> user_;
-    std::size_t body_bytes_to_skip_ = 0;  // of a request that was answered from its head
+    std::size_t body_bytes_to_skip_ = 0;  // rest of the body of a request that was answered from its head
     bool in_body_ = false;
     bool suspended_ = false;              // the handler waits for a worker
     bool closing_ = false;

@@ -41,7 +41,7 @@ public:
     static void release(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
 
 private:
-    static constexpr std::size_t page_bytes = 4096;  // the smallest page; larger ones waste more at the end
+    static constexpr std::size_t page_bytes = 4096;  // the smallest page; larger pages waste more at the end
     static constexpr std::size_t rounded(std::size_t bytes) noexcept {
         return (bytes + page_bytes - 1) / page_bytes * page_bytes;
     }

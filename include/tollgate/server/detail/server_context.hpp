@@ -47,7 +47,7 @@ public:
         return parser;
     }
 
-    /// For new connections; null without TLS.
+    /// Returns the context for new connections; null without TLS.
     [[nodiscard]] std::shared_ptr<const tls_context> tls() const {
         const std::lock_guard hold{tls_mutex_};
         return tls_;

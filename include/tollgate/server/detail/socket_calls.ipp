@@ -141,7 +141,7 @@ inline bool is_at_path(socket_handle one) noexcept {
 
 TOLLGATE_COLD void ignore_new_clients(socket_handle listening) noexcept {
 #if defined(__linux__)
-    if (detail::is_at_path(listening)) return;  // that protocol has no handshake
+    if (detail::is_at_path(listening)) return;  // this protocol has no handshake
     // Drops segments with SYN and without ACK. The flags are byte 13 of the TCP header (RFC 9293 section 3.1), where the data begins that
     // the filter of a TCP socket sees.
     constexpr std::uint32_t flags_at = 13, syn = 0x02, ack = 0x10, whole_segment = 0xffffffff;
@@ -277,7 +277,7 @@ inline result<listening_socket> listen_at_path(const listen_address& endpoint, i
     }
     if (bound != 0) return listen_error(endpoint.address, "bind");
     const char* failed = nullptr;
-    // Before `listen`, so that only permitted users can connect.
+    // Set before `listen`, so that only permitted users can connect.
     if (::chmod(name.unix_domain.sun_path, mode) != 0) failed = "chmod";
     else if (::listen(opened.get(), backlog) != 0) failed = "listen";
     if (failed != nullptr) {

@@ -50,9 +50,9 @@ class ticket_keys {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    static constexpr std::chrono::hours lifetime{2};  ///< of a ticket, and of a key that encrypts
+    static constexpr std::chrono::hours lifetime{2};  ///< lifetime of a ticket, and of a key that encrypts
     static constexpr std::size_t secret_bytes = 32;
-    static constexpr std::size_t keys_max = 16;  ///< of a file; each is compared with each ticket
+    static constexpr std::size_t keys_max = 16;  ///< bound of the keys of a file; each is compared with each ticket
 
     /// Generates its keys.
     ticket_keys() noexcept = default;

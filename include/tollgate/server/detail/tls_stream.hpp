@@ -38,7 +38,7 @@ struct tls_wire {
 
 enum class tls_step : std::uint8_t {
     done,
-    wants_bytes,  ///< of ciphertext from the client
+    wants_bytes,  ///< needs ciphertext from the client
     closed,       ///< the client has sent close_notify
     failed,       ///< the client violated TLS; the alert is in the output
     plain_http,   ///< the client sent HTTP without TLS
@@ -89,7 +89,7 @@ public:
     tls_context& operator=(const tls_context&) = delete;
     virtual ~tls_context() = default;
 
-    /// For a new connection. Throws `std::bad_alloc`.
+    /// Returns a stream for a new connection. Throws `std::bad_alloc`.
     [[nodiscard]] virtual std::unique_ptr<tls_stream> new_stream() const = 0;
 
     /// A context with the files as they are now, which resumes the sessions of this one. If the ticket keys cannot be read, those of

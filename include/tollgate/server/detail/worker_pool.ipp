@@ -70,7 +70,7 @@ TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
     bool notify = false;
     {
         const std::lock_guard hold{mutex_};
-        // All items, because one that came from another kind may be older than those in front of it.
+        // Compares all items, because an item that came from another kind may be older than those in front of it.
         for (bulkhead& each : kinds_)
             for (std::size_t left = each.waiting.size(); left > 0; --left) {
                 work_item* const one = each.waiting.pop();

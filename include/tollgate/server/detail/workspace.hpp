@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kept_max = 256;  // as many as a busy loop has at workers; about 4 MiB
+    static constexpr std::size_t kept_max = 256;  // the number that a busy loop has at workers; about 4 MiB
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;

@@ -74,7 +74,7 @@ public:
     [[nodiscard]] bool holds(const mark& stored, const mark& now, std::size_t hash, const Key& key,
                              const std::optional<Row>& row) const noexcept {
         const auto lifetime = row ? settings_.row_lifetime : settings_.none_lifetime;
-        // In milliseconds: in the clock's unit, a long lifetime could overflow.
+        // Computed in milliseconds: in the clock's unit, a long lifetime could overflow.
         if (std::chrono::floor<milliseconds>(now.at - stored.at) >= lifetime) return false;
         if (all_.load(std::memory_order_acquire) > stored.changes || last_of(hash) > stored.changes) return false;
         if (!row) return true;

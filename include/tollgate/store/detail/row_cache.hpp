@@ -25,7 +25,7 @@ namespace tollgate::inline v0 {
 namespace detail {
 
 /// A lock for many readers or one writer. No caller waits for long: one that does not get the lock proceeds without the cache.
-/// A writer blocks new readers until the current ones have left, so that readers cannot starve it.
+/// A writer blocks new readers until the present readers have left, so that readers cannot starve it.
 class row_guard {
 public:
     [[nodiscard]] bool try_lock_shared() noexcept {

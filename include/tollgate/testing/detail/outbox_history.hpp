@@ -86,7 +86,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         for (unsigned number = 0; number <= static_cast<unsigned>(attempt_cause::certificate_invalid); ++number) {
             const attempt_end end = ends.at(number % ends.size());
             const due_delivery& sent = leased.at(number % 2);
-            // Later ones have earlier times: the order must be that of completion.
+            // Later attempts have earlier times: the order must be that of completion.
             attempt one{.at = noon - milliseconds{number}, .duration = milliseconds{number * 2000}, .end = end};
             one.cause = static_cast<attempt_cause>(number);
             one.status = end == answered ? 599 : 0;

@@ -204,7 +204,7 @@ TOLLGATE_DECL void write_faults(html_writer& html, const form_faults& faults, co
 TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, const form_faults& faults,
                                     const form_texts& texts);
 
-/// A checkbox for each choice; all are submitted under one name. `text` is the label, `value` is shown beside it.
+/// Writes a checkbox for each choice; all are submitted under one name. `text` is the label, `value` is displayed beside it.
 TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
                                     const form_faults& faults, const form_texts& texts);
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-/// Which of the offered languages a reader prefers. Languages are BCP 47 tags, such as `de` and `pt-BR`.
+/// Finds which of the offered languages a reader prefers. Languages are BCP 47 tags, such as `de` and `pt-BR`.
 namespace tollgate::inline v0::web {
 
 /// Returns true if a text can be a language tag, and so a segment of a path: letters and digits in groups separated by hyphens.

@@ -6,7 +6,7 @@
 
 namespace tollgate::inline v0::detail {
 
-/// One style sheet for all pages: light and dark by the system's setting, contrast at least 4.5 to 1 for text and 3 to
+/// The style sheet of all pages: light and dark by the system's setting, contrast at least 4.5 to 1 for text and 3 to
 /// 1 for borders of controls.
 inline constexpr std::string_view plain_style_sheet = R"(:root {
   color-scheme: light dark;

@@ -24,7 +24,7 @@ namespace tollgate::inline v0::webhooks {
 
 class hook_client;
 
-/// One attempt: resolves the name, connects, performs the TLS handshake, sends and reads, each within its timeout and
+/// An attempt: resolves the name, connects, performs the TLS handshake, sends and reads, each within its timeout and
 /// all within the attempt's. Belongs to its client's strand. Pending operations hold a reference and do nothing after
 /// the end.
 class attempt_run : public std::enable_shared_from_this<attempt_run> {

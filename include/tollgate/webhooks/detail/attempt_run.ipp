@@ -163,7 +163,7 @@ TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& foun
     connect_next();
 }
 
-/// Connects to the next address while it waits for the earlier ones (RFC 8305 section 5): the first connection is used.
+/// Connects to the next address while it waits for the earlier addresses (RFC 8305 section 5): the first connection is used.
 TOLLGATE_DECL void attempt_run::connect_next() {
     const auto left = static_cast<milliseconds::rep>(addresses_.size() - next_address_);
     const ip_address address = addresses_[next_address_++];

@@ -38,7 +38,7 @@ using client_socket = asio::basic_stream_socket<asio::ip::tcp, client_executor>;
 
 [[nodiscard]] TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std::uint16_t port);
 
-/// One connection to a host, with or without TLS. Belongs to the client's strand. Pending operations hold a reference,
+/// A connection to a host, with or without TLS. Belongs to the client's strand. Pending operations hold a reference,
 /// so closing the connection releases it.
 class hook_connection {
 public:

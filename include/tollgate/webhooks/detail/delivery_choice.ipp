@@ -142,7 +142,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
     host_state& host = at.second;
     park_limited(host, now, into);
     host.accounts.reserve(host.accounts.size() + host.due.size());
-    std::vector<account_load*> loads;  // of each due hook
+    std::vector<account_load*> loads;  // account of each due hook
     loads.reserve(host.due.size());
     for (remembered_hook& each : host.due) {
         each.requested = 0;

@@ -185,10 +185,10 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     attempt_result judged = judge_attempt(settings_.retry, one.sent, {made, each.retry_after}, now.wall, each.chance);
     judged.attempt.response = std::move(each.response);
     judged.attempt.request = std::move(each.request);
-    if (each.unsendable) {  // by this program, which says nothing about the receiver
+    if (each.unsendable) {  // this program refused it, which does not depend on the receiver
         judged.outcome = delivery_outcome::given_up;
         judged.counts_for_hook = false;
-    } else if (each.cut_off) {  // by this worker: it says little about the receiver
+    } else if (each.cut_off) {  // this worker cut it off, which hardly depends on the receiver
         judged.outcome = delivery_outcome::retry;
         judged.retry_at = now.wall;
         judged.counts_for_hook = false;

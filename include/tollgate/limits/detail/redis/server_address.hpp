@@ -20,7 +20,7 @@ struct server_address {
     std::uint32_t database = 0;
     bool tls = false;
 
-    /// For messages: `redis.example:6379`, `[::1]:6379`. Never contains the password.
+    /// Returns the address for messages: `redis.example:6379`, `[::1]:6379`. Never contains the password.
     [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
 };
 

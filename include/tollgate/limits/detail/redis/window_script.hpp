@@ -51,7 +51,7 @@ public:
     TOLLGATE_DECL explicit window_script(std::string prefix);
 
     enum class form { by_name, whole };
-    /// One command for all of these.
+    /// Returns one command for all of these requests.
     TOLLGATE_DECL void append(std::string& commands, std::span<const window_request* const> requests, form command_form) const;
     /// What the reply says of the request at this place of the command.
     [[nodiscard]] static TOLLGATE_DECL window_result read(const window_request& request, const reply& received,

@@ -29,7 +29,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
-    /// Also false if there is none.
+    /// Returns false also if there is none.
     [[nodiscard]] bool may_get_tokens(application_id id) const noexcept {
         const application* const found = find(id);
         return found != nullptr && !found->suspended;

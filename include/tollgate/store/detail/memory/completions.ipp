@@ -13,7 +13,7 @@ namespace tollgate::inline v0::memory {
 
 namespace detail {
 
-inline constexpr std::size_t attempt_bytes = 192;  // of a row beside its texts, measured on x86-64 and rounded up
+inline constexpr std::size_t attempt_bytes = 192;  // bytes of a row beside its texts, measured on x86-64 and rounded up
 
 }  // namespace detail
 

@@ -69,7 +69,7 @@ private:
         std::optional<std::string> code_challenge;
         instant expires_at;
         instant forget_at;                                   // later than its expiry once it was redeemed
-        std::optional<refresh_token_id> refresh_token = {};  // from it; set when it is redeemed
+        std::optional<refresh_token_id> refresh_token = {};  // the refresh token of the redeemed code; set when it is redeemed
         std::optional<instant> redeemed_at = {};
     };
     struct refresh_row {
@@ -115,7 +115,7 @@ private:
     std::unordered_map<digest, code_row> codes_;
     digests_by_time codes_by_end_;
     refresh_rows refresh_tokens_;
-    std::unordered_map<digest, digest> families_;  // of tokens that were replaced: the one that is good now
+    std::unordered_map<digest, digest> families_;  // families of tokens that were replaced, with the token that is valid now
     digests_by_time refresh_tokens_by_end_;
 };
 

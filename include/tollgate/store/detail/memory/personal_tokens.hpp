@@ -54,7 +54,7 @@ private:
 
     sharded_table<token_username, row> by_username_;  // the tokens; the following only locate them
 
-    mutable std::mutex mutex_;  // for changing and listing; taken before a shard's
+    mutable std::mutex mutex_;  // locked for changing and listing; taken before a shard's mutex
     std::int64_t last_id_ = 0;
     std::unordered_map<token_id, token_username> usernames_;
     std::unordered_map<user_id, std::vector<token_id>> of_user_;  // oldest first

@@ -100,7 +100,7 @@ TOLLGATE_DECL result<bool> postgres_store::set_suspension(application_id id, con
 
 TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        // One transaction, so that no part of it remains, and hundreds of thousands of users may have authorized it.
+        // It is one transaction, so that no part remains, and hundreds of thousands of users may have authorized it.
         batch.set_response_wait_max(seconds{60});
         // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.
         batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);

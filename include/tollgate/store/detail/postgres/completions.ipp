@@ -152,7 +152,7 @@ inline void add_changed_deliveries(batch& to, const completion_rows& in) {
         ended);
 }
 
-/// The statuses of the hooks; the waiting deliveries of disabled ones are held.
+/// Updates the statuses of the hooks. The waiting deliveries of disabled hooks are held.
 inline void add_changed_hooks(batch& to, const completion_rows& in, instant now) {
     using time = std::optional<instant>;
     row_arrays<hook_id, time, time, time, std::optional<disable_reason>> changed;

@@ -51,7 +51,7 @@ struct run_result {
     std::optional<run_failure> failed{};
 };
 
-/// One connection to a server. No call waits longer than its settings allow, even if the peer hangs: the socket is
+/// A connection to a server. No call waits longer than its settings allow, even if the peer hangs: the socket is
 /// non-blocking, and every wait is a poll with a time limit.
 ///
 /// Each statement is prepared on first use, in the same round trip. Sessions are READ COMMITTED and wait for the disk
@@ -135,7 +135,7 @@ private:
     connection_settings settings_;
     server_clock* clock_ = nullptr;
     std::atomic<unsigned>* timeouts_ = nullptr;
-    std::vector<prepared_statement> prepared_;  // as many as the program has literals
+    std::vector<prepared_statement> prepared_;  // as many statements as the program has literals
     std::size_t last_number_ = 0;
     std::shared_ptr<known_servers> known_;  // null: it is not replaced when its server becomes read-only
     std::optional<std::uint64_t> found_before_;  // `writable_found` when it was seen that the server is read-only

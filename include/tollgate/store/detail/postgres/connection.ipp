@@ -58,7 +58,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
     handle_.get_deleter().process.take();
     handle_.reset(PQconnectStartParams(keywords.data(), values.data(), 0));
     if (handle_ == nullptr) return unavailable("PostgreSQL: out of memory for a connection");
-    PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default they go to stderr
+    PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default notices go to stderr
 
     auto state = PQstatus(handle_.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
     while (state != PGRES_POLLING_OK) {
@@ -159,7 +159,7 @@ struct connection::reception {
     const std::vector<command>& commands;
     steady::time_point began_at;
     std::size_t at = 0;         // in commands
-    bool has_result = false;    // of that command
+    bool has_result = false;    // true if that command has a result
     bool is_committed = false;  // or rolled back; the statement after the transaction may still follow
     run_result result{};
 

@@ -20,7 +20,7 @@ enum class failure_kind : std::uint8_t {
     lost,       ///< the connection is unusable, and unless `is_refused`, it is unknown whether the transaction took effect
 };
 
-/// Which prepared statements a failure says must be prepared again.
+/// The prepared statements that must be prepared again after a failure.
 enum class stale_statements : std::uint8_t { none, this_one, all };
 
 struct run_failure {

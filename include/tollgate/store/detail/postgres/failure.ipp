@@ -25,7 +25,7 @@ inline error problem_of(std::string_view state, std::string cause) {
     // Connection, resources, operator intervention (timeout, shutdown), system error; transaction rollback.
     for (const std::string_view passing : {"08", "53", "57", "58", "40"})
         if (of_class == passing) return unavailable(std::move(cause));
-    // Also a missing privilege, which an operator grants.
+    // This includes a missing privilege, which an operator grants.
     for (const std::string_view passing : {"55P03", "25P03", "55006", "42501", read_only})
         if (state == passing) return unavailable(std::move(cause));
     // the referenced row is missing

@@ -30,7 +30,7 @@ inline void lock_grant_of(batch& to, application_id application, const digest& t
         token, family, application);
 }
 
-/// Revokes a refresh token and the access tokens made with it.
+/// Revokes a refresh token and the access tokens that were created with it.
 inline void add_revocation(batch& to, sql::row_number refresh_token) {
     to.add("DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1", refresh_token);
     to.add("DELETE FROM tollgate_refresh_tokens WHERE id = $1", refresh_token);
@@ -38,7 +38,7 @@ inline void add_revocation(batch& to, sql::row_number refresh_token) {
 
 /// Revokes what a user granted an application, with all codes and tokens. The grant's deletion comes last.
 inline void add_revocation(batch& to, user_id user, application_id application) {
-    // Also tokens without a grant: the application must lose all access.
+    // This includes tokens without a grant: the application must lose all access.
     to.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
     to.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
 }

@@ -30,7 +30,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
         if (!secret) return secret.error();
         const std::string host = delivery_host(hook.target_url);
         postgres::detail::lock_hooks_for_counting(batch, hook.account, hook.event);
-        // Also locks an existing row, so that it is not deleted before the hook is inserted.
+        // This also locks an existing row, so that it is not deleted before the hook is inserted.
         batch.add(
             "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = $2 AND account_id = $3 AND event = $4) "

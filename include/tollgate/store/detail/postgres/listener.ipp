@@ -111,7 +111,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     batch subscription{milliseconds{0}}, heartbeat{milliseconds{0}};
     subscription.add("LISTEN tollgate_deliveries");
     subscription.add("LISTEN tollgate_changes");
-    // After a switchover, changes are made elsewhere: connect to the server that accepts them.
+    // After a switchover, changes happen elsewhere: connect to the server that accepts them.
     for (batch* const each : {&subscription, &heartbeat}) each->add("SELECT current_setting('transaction_read_only')");
     const auto accepts_writes = [](run_result& response) {
         if (response.failed) return false;

@@ -13,7 +13,7 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// One schema change of a component.
+/// A schema change of a component.
 struct schema_step {
     statement_text script;
     /// Releases that do not know this step cannot use the tables after it. Most steps only add and do not break

@@ -52,7 +52,7 @@ inline result<void> run_steps(connection& on, std::string_view component, std::s
     auto done = on.run_script(
         "CREATE TABLE IF NOT EXISTS tollgate_schema ("
         "component text PRIMARY KEY, version bigint NOT NULL, works_with bigint NOT NULL);"
-        // While a long transaction makes a table lock wait, the waiting lock would block all short ones.
+        // While a long transaction makes a table lock wait, the waiting lock would block all short transactions.
         "SET LOCAL lock_timeout = '5s'");
     if (!done) return done;
     for (std::size_t i = static_cast<std::size_t>(from.version); i < steps.size(); ++i) {
@@ -80,7 +80,7 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
                               std::to_string(newest));
     };
 
-    // Without the lock first: nearly every start finds everything done.
+    // Looks without the lock first: nearly every start finds everything done.
     auto found = detail::read_schema_state(on, component);
     if (!found) return std::move(found).error();
     if (found->version >= newest) return judge(*found);

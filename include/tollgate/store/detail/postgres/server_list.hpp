@@ -16,7 +16,7 @@
 
 namespace tollgate::inline v0::postgres {
 
-/// One server of a connection string, as libpq's parameters.
+/// A server of a connection string, as libpq's parameters.
 using server_parameters = std::vector<std::pair<std::string, std::string>>;
 
 /// What all pools of a process have found out about the servers of one connection string.

@@ -47,7 +47,7 @@ using parsed_options = std::unique_ptr<PQconninfoOption, options_freer>;
 inline parsed_options parse_options(const std::string& connection_string) {
     char* error = nullptr;
     parsed_options options{PQconninfoParse(connection_string.c_str(), &error)};
-    PQfreemem(error);  // not shown: it quotes the text, which may be a part of a password
+    PQfreemem(error);  // the error is not reported: it quotes the text, which may be a part of a password
     return options;
 }
 

@@ -70,7 +70,7 @@ private:
     bool is_null_ = false;
 };
 
-/// One column of one row. Each function returns empty if the column contains another type.
+/// A column of a row. Each function returns empty if the column contains another type.
 class cell {
 public:
     cell(const pg_result* result, int row, int column, milliseconds shift) noexcept

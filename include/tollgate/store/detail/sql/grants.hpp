@@ -28,7 +28,7 @@ struct found_code {
     scope_set scopes;
     std::string redirect;
     std::optional<std::string> code_challenge;
-    instant expires_at;  ///< of a redeemed code, when it was redeemed
+    instant expires_at;  ///< end of the code; of a redeemed code, when it was redeemed
     std::optional<row_number> refresh_token;  ///< made when it was redeemed
 
     [[nodiscard]] redemption_result judge(const code_redemption& shown) const noexcept {
@@ -57,7 +57,7 @@ struct found_refresh_token {
     digest current;
     std::optional<digest> replaced;
     std::optional<instant> replaced_at;
-    std::optional<digest> successor_seed;  ///< of the last replacement
+    std::optional<digest> successor_seed;  ///< seed of the last replacement
 
     [[nodiscard]] bool is_shown_by(const token_refresh& shown) const noexcept { return current == shown.refresh_digest; }
     [[nodiscard]] refresh_result judge(const token_refresh& shown) const noexcept {

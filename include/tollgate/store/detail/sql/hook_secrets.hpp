@@ -20,7 +20,7 @@ namespace tollgate::inline v0::sql {
 
 inline constexpr std::size_t reencrypted_rows_max = 1000;  // in one statement or transaction: some milliseconds
 
-/// One row with a secret.
+/// A row with a secret.
 struct stored_secret {
     std::int64_t row;
     account_ref account;
@@ -45,7 +45,7 @@ struct changed_secret {
 
 /// Encrypts the secrets of one table that are not encrypted with the first key. `read(last)` reads a page of rows with
 /// numbers above `last`, in order, whose text does not begin with `unchanged_prefix`; `write(changes)` writes a page.
-/// Error: unavailable, if the key of a secret is missing. Damaged ones stay as they are.
+/// Error: unavailable, if the key of a secret is missing. Damaged secrets stay as they are.
 template <class Read, class Write>
 result<void> encrypt_all(const secret_keys& keys, Read read, Write write) {
     for (std::int64_t last = 0;;) {

@@ -41,7 +41,7 @@ result<std::optional<std::tuple<Columns...>>> decode_row(Read&& read, Misread&& 
     }(std::index_sequence_for<Columns...>{});
 }
 
-/// What a function object makes of a row: its parameters are the columns. Not for overloaded and generic ones.
+/// The result of a function object for a row: its parameters are the columns. Not for overloaded and generic functions.
 template <class Make>
 struct made_by : made_by<decltype(&Make::operator())> {};
 template <class Of, class Record, class... Columns>
@@ -93,7 +93,7 @@ result<std::optional<Column>> read_value(Rows&& from) {
     return read_one(std::forward<Rows>(from), [](Column& value) { return std::move(value); });
 }
 
-/// What an `owner_query` returns of a user: requests, window_seconds, balance, currency.
+/// The columns that an `owner_query` returns for a user: requests, window_seconds, balance, currency.
 struct owner_columns {
     std::optional<std::int64_t> requests;
     std::optional<std::int64_t> window_seconds;
@@ -106,7 +106,7 @@ struct owner_columns {
     known_user known;
     if (read.requests) {
         constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
-        constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
+        constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer windows are a mistake in units
         if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds || *read.window_seconds < 1 ||
             *read.window_seconds > window_seconds_max)
             return internal_error("owner_query returned numbers that are not a quota");
@@ -166,7 +166,7 @@ struct owner_columns {
     return [service](account_id account) { return account_ref{service, account}; };
 }
 
-/// From when a hook is disabled, and why; a missing reason is `failing`.
+/// Returns since when and why a hook is disabled; a missing reason is `failing`.
 [[nodiscard]] inline std::optional<hook_disablement> to_disablement(std::optional<instant> at, std::optional<disable_reason> reason) {
     if (!at) return std::nullopt;
     return hook_disablement{*at, reason.value_or(disable_reason::failing)};

@@ -19,7 +19,7 @@ namespace tollgate::inline v0::sqlite {
 /// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
 [[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
 
-/// One delivery of the event for each of these hooks. Within the caller's transaction.
+/// Adds a delivery of the event for each of these hooks, within the caller's transaction.
 [[nodiscard]] TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<hook_id>& listening,
                                                          const event& reported, const message_seed& seed, instant now);
 

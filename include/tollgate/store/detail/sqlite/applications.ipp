@@ -9,7 +9,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& application,
                                                                       std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
-        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
+        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_applications "
             "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "

@@ -17,9 +17,9 @@ namespace tollgate::inline v0::sqlite {
 
 /// A number that identifies the content of a database: equal marks mean equal content.
 struct change_mark {
-    std::uint64_t counter;   ///< of commits, combined with the page size and the flag for a complete index
+    std::uint64_t counter;   ///< number of commits, combined with the page size and the flag for a complete index
     std::uint64_t log_end;   ///< the last frame of the log, and the size of the database
-    std::uint64_t checksum;  ///< of the log up to there
+    std::uint64_t checksum;  ///< checksum of the log up to this commit
     std::uint64_t salts;     ///< random, new each time the log starts over
 
     friend bool operator==(const change_mark&, const change_mark&) noexcept = default;

@@ -16,7 +16,7 @@
 
 namespace tollgate::inline v0::sqlite::detail {
 
-/// One `complete` call, within its transaction.
+/// A `complete` call, within its transaction.
 class completing {
 public:
     completing(database& on, instant now) : on_{on}, now_{now} {}

@@ -28,7 +28,7 @@ struct database_settings {
     std::string vfs{};
 };
 
-/// One connection to a database file: write-ahead log, commits are on disk when they return (synchronous=FULL), foreign
+/// A connection to a database file: write-ahead log, commits are on disk when they return (synchronous=FULL), foreign
 /// keys are enforced, and every statement is prepared once.
 ///
 /// Thread rule: one thread at a time. Blocking. Errors: unavailable for conditions that may pass (busy for too long,
@@ -112,7 +112,7 @@ private:
     // In this order: statements are finalized first, and the handler's state outlives the connection.
     std::unique_ptr<busy_handler> busy_handler_ = std::make_unique<busy_handler>();
     std::unique_ptr<sqlite3, closer> handle_;
-    std::vector<std::unique_ptr<cached_statement>> cached_;  // as many as the program has literals
+    std::vector<std::unique_ptr<cached_statement>> cached_;  // as many statements as the program has literals
 };
 
 /// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read cannot change before it is written. Rolls back

@@ -28,7 +28,7 @@ inline void make_private_file([[maybe_unused]] std::string path) {
 #if !defined(_WIN32)
     if (::access(path.c_str(), F_OK) == 0) return;
     char target[4096];
-    for (int links = 0; links < 40; ++links) {  // as many as Linux follows
+    for (int links = 0; links < 40; ++links) {  // the number of links that Linux follows
         const auto bytes = ::readlink(path.c_str(), target, sizeof target);
         if (bytes < 0) break;
         const std::string_view named{target, static_cast<std::size_t>(bytes)};

@@ -111,7 +111,7 @@ class hook_enabling {
 public:
     hook_enabling(const account_ref& account, hook_id hook, instant now) : account_{account}, hook_{hook}, now_{now} {}
 
-    /// What `enable_hook` returns; empty if there is more to do.
+    /// Returns the result of `enable_hook`; empty if there is more to do.
     result<std::optional<bool>> step(database& on) {
         const auto is_disabled = is_hook_disabled(on, account_, hook_);
         if (!is_disabled) return is_disabled.error();

@@ -28,7 +28,7 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
                    code.user, code.application, **scopes, code.created_at));
 }
 
-/// Revokes a refresh token and the access tokens made with it. Whether there were any.
+/// Revokes a refresh token and the access tokens that were created with it. Returns true if there were any.
 inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
     auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
     if (!access) return access;
@@ -38,7 +38,7 @@ inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_t
 
 /// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
 inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
-    // Also tokens without a grant: the application must lose all access.
+    // This includes tokens without a grant: the application must lose all access.
     if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
         !done)
         return std::move(done).error();

@@ -16,7 +16,7 @@ TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
     return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
         const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
         if (!secret) return secret.error();
-        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
+        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at, secret_digest, "
             "idempotency_key) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "

@@ -20,7 +20,7 @@
 
 namespace tollgate::inline v0::sqlite::detail {
 
-/// One `lease` call, within its transaction.
+/// A `lease` call, within its transaction.
 class leasing {
 public:
     leasing(database& on, const lease_time& time) : on_{on}, time_{time} {}

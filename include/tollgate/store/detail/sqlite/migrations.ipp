@@ -37,7 +37,7 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
             ", made by a later release; this release supports versions up to " + std::to_string(newest) + ".");
     };
 
-    // Without the write lock first: nearly every start finds everything done.
+    // Looks without the write lock first: nearly every start finds everything done.
     auto before = detail::schema_version(on, component);
     if (!before) return std::move(before).error();
     if (*before >= newest) return judge(*before);

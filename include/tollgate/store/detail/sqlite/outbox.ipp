@@ -17,7 +17,7 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
                                                               instant now) noexcept {
-    // Without the write lock first: most events have no hooks.
+    // Looks without the write lock first: most events have no hooks.
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
                             "AND disabled_at IS NULL)",
                             [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
@@ -63,11 +63,11 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
             });
         if (!listed) return std::move(listed).error();
         due_hook_page page{.hooks = *std::move(listed)};
-        // One more row shows when the next hook is due.
+        // A further row contains when the next hook is due.
         auto rows = on.prepare(
             "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
             "WHERE ready_at <= ? ORDER BY ready_at, id LIMIT ?",
-            latest_due(now), (std::max)(rows_max, rows_max + 1));  // of the largest number, the sum would be 0
+            latest_due(now), (std::max)(rows_max, rows_max + 1));  // for the largest number, the sum would be 0
         for (;;) {
             auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
             if (!row) return std::move(row).error();

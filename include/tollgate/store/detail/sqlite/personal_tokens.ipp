@@ -47,7 +47,7 @@ TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::
 TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& token,
                                                                    std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
-        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
+        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_personal_tokens "
             "(user, username, secret_digest, description, scopes, created_at, expires_at) "

@@ -24,7 +24,7 @@ namespace tollgate::inline v0::sqlite {
 
 using sql::statement_text;
 
-/// One column of the current row. Each function returns empty if the column contains another type.
+/// A column of the current row. Each function returns empty if the column contains another type.
 class cell {
 public:
     cell(sqlite3_stmt* row, int column) noexcept : row_{row}, column_{column} {}
@@ -49,7 +49,7 @@ private:
     int column_;
 };
 
-/// One `?` of a statement. Text and blobs are copied, so values need not outlive the call that binds them.
+/// A `?` of a statement. Text and blobs are copied, so values need not outlive the call that binds them.
 class parameter {
 public:
     parameter(sqlite3_stmt* statement, int index, int& code) noexcept
