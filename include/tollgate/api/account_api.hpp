@@ -67,9 +67,9 @@ private:
 /// the limiter or an authenticator may block.
 class account_api {
 public:
-    /// `users` is any `user_directory`, and `store` any `credential_source`. Throws std::invalid_argument for a base_url or auth_url that
-    /// `http::url::root` refuses, for a quota without a window, for two routes with the same method and path, and for a route that needs a
-    /// scope that no service declares, or webhooks if the store has none.
+    /// Constructs an API. `users` is any `user_directory`, and `store` any `credential_source`. Throws std::invalid_argument for a base_url
+    /// or auth_url that `http::url::root` refuses, for a quota without a window, for two routes with the same method and path, and for a
+    /// route that needs a scope that no service declares, or webhooks if the store has none.
     TOLLGATE_COLD account_api(account_service_settings settings, user_directory_ref users, api_store_ref store, tollgate::policies policies,
                               route_table table);
     /// Constructs an API with the default policies.

@@ -15,7 +15,7 @@
 
 namespace tollgate::inline v0 {
 
-/// What a secret grants. The prefix of a secret tells its kind to people and to scanners for leaked secrets.
+/// The kind of a secret, which tells what it grants. The prefix of a secret tells its kind to people and to scanners for leaked secrets.
 enum class secret_kind : std::uint8_t {
     personal_token,      ///< `tgp_`
     access_token,        ///< `tga_`
@@ -51,7 +51,7 @@ static_assert(secret_text_bytes <= secret_text::bytes_max);
 /// nobody can compute it from only one of the arguments. Precondition: `secret` is well-formed. Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL secret_text make_successor(std::string_view secret, const digest& seed);
 
-/// What a public id identifies.
+/// The kind of object that a public id identifies.
 enum class public_id_kind : std::uint8_t {
     username,   ///< `tgu_`, the user name of a personal token
     client_id,  ///< `tgi_`, an OAuth application (RFC 6749 section 2.2)

@@ -55,8 +55,7 @@ concept authenticator = requires(const A& a, std::string_view credentials, const
 /// A token that a request presents.
 struct presented_token {
     credential_kind kind = credential_kind::personal_token;  ///< personal_token or access_token
-    token_username username;                                 ///< user name of a personal token, by which a `credential_source` finds the
-                                                             ///< token
+    token_username username;                                 ///< user name by which a personal token is found
     digest secret_digest;                                    ///< digest of the secret, by which an access token is found
 };
 

@@ -44,10 +44,8 @@ struct request_context {
 
 /// Results of an OAuth endpoint for a request. The views are valid during the call.
 struct oauth_outcome {
-    std::string_view client_id;  ///< the client_id as sent, which is any text of at most `limits::client_id_bytes_max` bytes; empty if none
-                                 ///< could be read
-    std::string_view error;      ///< the error code of the response, or of the redirect (RFC 6749 section 5.2), with static storage; empty
-                                 ///< without an error
+    std::string_view client_id;  ///< the client_id as sent: any text of at most `limits::client_id_bytes_max` bytes; empty if unknown
+    std::string_view error;      ///< error code of the response or redirect (RFC 6749 section 5.2), with static storage; may be empty
 };
 
 /// A request and its response, for logs and metrics. The views are valid during the call. The request's Authorization field and query may

@@ -88,7 +88,7 @@ public:
         return true;
     }
 
-    /// The windows, in the order in which they were added.
+    /// Each gives access to the windows, in the order in which they were added.
     [[nodiscard]] constexpr const limit_window* begin() const noexcept { return all_; }
     [[nodiscard]] constexpr const limit_window* end() const noexcept { return all_ + count_; }
     [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }

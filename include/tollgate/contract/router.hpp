@@ -64,8 +64,7 @@ struct route_match {
     std::uint16_t route = 0;      ///< found: the row of the table; other_method: the most literal row that matches the path
     std::uint8_t captured = 0;    ///< found, other_method: the number of the route's parameters
     method_set allowed;           ///< other_method: the methods that the path supports
-    std::array<path_capture, limits::path_parameters_max> captures;  ///< captures from left to right; the first `captured` elements have a
-                                                                     ///< value
+    std::array<path_capture, limits::path_parameters_max> captures;  ///< from left to right; the first `captured` have a value
 };
 
 /// Finds the route for a method and a path.

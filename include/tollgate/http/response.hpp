@@ -82,7 +82,7 @@ enum class status : std::uint16_t {
     return "Status";
 }
 
-/// The name of a response field: a literal token, checked at compile time.
+/// The name of a response field: a literal of which the compiler checks that it is a token.
 class field_name {
 public:
     /// Constructs the name from a literal that is a token (RFC 9110 section 5.6.2). Any other literal does not compile.

@@ -11,7 +11,7 @@
 
 namespace tollgate::inline v0 {
 
-/// How a caller was authenticated.
+/// The kind of credential by which a caller was authenticated.
 enum class credential_kind : std::uint8_t {
     personal_token,  ///< a user's personal token, over Basic
     access_token,  ///< an application's access token, over Bearer

@@ -52,7 +52,7 @@ enum class delivery_state : std::uint8_t {
     held,       ///< its hook was disabled before it was delivered; waits until the hook is enabled
 };
 
-/// How an attempt ended.
+/// The end of an attempt.
 enum class attempt_end : std::uint8_t {
     answered,         ///< a response with any status
     no_address,       ///< the host name does not resolve

@@ -85,8 +85,7 @@ struct code_redemption {
     std::optional<std::string> code_challenge{};
     instant now;
     issued_tokens tokens;  ///< stored only if the code is redeemed
-    seconds grace{};  ///< the time after redemption during which the code may be sent again without harm, because a response may have been
-                      ///< lost
+    seconds grace{};  ///< time after redemption during which the code may be sent again, because a response may be lost
 };
 
 /// The result of redeeming a code. The client gets `invalid_grant` for every result but `redeemed`.
@@ -132,8 +131,7 @@ struct token_rotation {
     digest family_digest;     ///< digest of the text that all tokens of the family share
     digest successor_digest;  ///< digest of the token that replaces the presented token
     digest successor_seed;    ///< the seed from which the successor is derived, together with the presented token
-    seconds grace;  ///< the time during which the token that was replaced last returns its successor again, because a response may have
-                    ///< been lost
+    seconds grace;  ///< time during which the last replaced token returns its successor again, because a response may be lost
 };
 
 /// A request for a new access token (RFC 6749 section 6).

@@ -17,7 +17,7 @@
 
 namespace tollgate::inline v0 {
 
-/// How a hook was created.
+/// The way in which a hook was created.
 enum class hook_source { api, manual };
 
 /// Returns the name in the API and in stores.

@@ -22,7 +22,7 @@ struct quota {
 
     /// The longest window. A longer window counts as this, so that its end does not overflow.
     static constexpr seconds window_max = std::chrono::days{36'525};
-    /// The window within its bounds.
+    /// Returns the window within its bounds.
     [[nodiscard]] constexpr seconds bounded_window() const noexcept { return std::clamp(window, seconds{0}, window_max); }
 
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;

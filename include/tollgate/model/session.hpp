@@ -25,8 +25,7 @@ struct stored_session {
     instant created_at;
     instant last_seen_at;
     std::string signed_in_from = {};  ///< the network of the sign-in, such as 203.0.113.0/24; empty if unknown
-    std::string user_agent = {};      ///< user agent of the sign-in: visible ASCII, at most `limits::session_user_agent_bytes_max`; may be
-                                      ///< empty
+    std::string user_agent = {};      ///< visible ASCII, at most `limits::session_user_agent_bytes_max`; may be empty
 };
 
 /// A session in the list of its user.

@@ -35,8 +35,7 @@ struct oauth_settings {
     seconds code_lifetime{60};
     seconds access_token_lifetime{3600};
     seconds refresh_token_lifetime{std::chrono::days{30}};  ///< lifetime since the last use
-    seconds refresh_token_end{std::chrono::days{365}};      ///< lifetime since the first token of the family was issued, however often it
-                                                            ///< is used
+    seconds refresh_token_end{std::chrono::days{365}};      ///< lifetime since the first token of its family
     /// The time during which a refresh token that was replaced by its use returns its successor again, because a response may have been
     /// lost.
     seconds rotation_grace{30};

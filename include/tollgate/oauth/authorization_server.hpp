@@ -34,9 +34,9 @@ class oauth_handler;
 /// the limiter block, and while a password is checked. The metadata needs none of them.
 class authorization_server {
 public:
-    /// `store` is any `oauth_store`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws std::invalid_argument for an
-    /// auth_url that `http::url::root` refuses, for a time outside its bounds, for a quota without a window, and for a cookie_name that is
-    /// not valid.
+    /// Constructs the handler. `store` is any `oauth_store`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws
+    /// std::invalid_argument for an auth_url that `http::url::root` refuses, for a time outside its bounds, for a quota without a window,
+    /// and for a cookie_name that is not valid.
     TOLLGATE_COLD authorization_server(account_service_settings settings, oauth_store_ref store, session_source_ref sessions,
                                        policies policies = default_policies(), any_page_theme theme = {});
     TOLLGATE_COLD ~authorization_server();

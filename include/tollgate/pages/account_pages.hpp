@@ -34,8 +34,8 @@ class page_handler;
 /// sessions or store block, and while a password is checked.
 class account_pages {
 public:
-    /// `users` is any `user_directory`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws std::invalid_argument for an
-    /// auth_url that `http::url::root` refuses, and for a quota with requests but no window.
+    /// Constructs the handler. `users` is any `user_directory`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws
+    /// std::invalid_argument for an auth_url that `http::url::root` refuses, and for a quota with requests but no window.
     TOLLGATE_COLD account_pages(account_service_settings settings, user_directory_ref users, account_store_ref store,
                                 session_source_ref sessions,
                                 policies policies = default_policies(), any_page_theme theme = {});

@@ -16,8 +16,7 @@ struct schema_status {
     std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
     bool is_usable = true;  ///< true if this release can use the tables, if necessary after the pending steps
-    std::string missing{};  ///< name of a table or index of the component that does not exist although `version` is `newest`; otherwise
-                            ///< empty
+    std::string missing{};  ///< a table or index that does not exist although `version` is `newest`; otherwise empty
 };
 
 namespace sql {

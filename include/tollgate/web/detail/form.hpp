@@ -92,7 +92,7 @@ template <class Random>
 /// token reveals nothing that the page of the form does not show. False for a text that is no token of a session.
 [[nodiscard]] TOLLGATE_DECL bool is_for_other_user(const session& session, std::string_view token);
 
-/// The reason for displaying a form again that came with the token of a session before the current session.
+/// Returns the reason for displaying a form again that came with the token of a session before the current session.
 [[nodiscard]] TOLLGATE_DECL std::string stale_reason(const session& session, std::string_view token, const form_texts& texts);
 
 /// The errors of a submitted form, in the order of its fields. One with an empty field is about the whole form.

@@ -232,7 +232,7 @@ TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, st
 
 namespace detail {
 
-/// The form stays in its place on the page: only a button opens a popover.
+/// Writes a confirmation that is open, in its place on the page, because only a button opens a popover.
 inline void write_open_confirmation(html_writer& html, const confirmation& action, const form_target& to, const std::string& id,
                                     const form_texts& texts) {
     const form_faults none;
@@ -272,7 +272,7 @@ TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& act
 
 TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts) {
     html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n<div class=\"copyable\">", text.name, text.label);
-    constexpr std::size_t line_max = 32;  // the width of a line of a telephone
+    constexpr std::size_t line_max = 32;  // characters that fit a line of a telephone
     html.add("<textarea class=\"copied{}\" rows=\"1\" readonly autocomplete=\"off\" spellcheck=\"false\" id=\"{}\">{}</textarea>\n",
              text.text.size() > line_max ? " long" : "", text.name, text.text);
     html.add(

@@ -107,8 +107,7 @@ private:
         mutable short_mutex mutex;
         std::size_t rows = 0;
         std::size_t mask = 0;                  // the number of slots, a power of two, less one
-        std::unique_ptr<std::uint8_t[]> tags;  // tag of each slot: 0 if it is free, otherwise some bits of the hash; null if there are no
-                                               // slots
+        std::unique_ptr<std::uint8_t[]> tags;  // tag of each slot: 0 if free, otherwise some bits of the hash; null without slots
         std::unique_ptr<slot[]> places;
 
         shard() = default;

@@ -13,7 +13,7 @@
 
 namespace tollgate::inline v0::sqlite {
 
-/// Returns true if a hook is disabled; empty if the account has no such hook.
+/// Returns true if a hook is disabled, or an empty optional if the account has no such hook.
 [[nodiscard]] TOLLGATE_DECL result<std::optional<bool>> is_hook_disabled(database& on, const account_ref& account, hook_id hook);
 
 /// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
