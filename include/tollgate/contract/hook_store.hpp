@@ -16,8 +16,8 @@ namespace tollgate::inline v0 {
 
 /// Stores webhooks. Every verb is atomic. When it returns, its effect is as durable as the store.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares `static constexpr bool blocking
-/// = false`; see `may_block`. Errors: an `error`; nothing is thrown.
+/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>

@@ -111,8 +111,8 @@ concept password_store = password_source<P> && requires(P& p, const checked_pass
 /// Finds the session of a request. Implement it for the sessions of your site; `cookie_sessions` stores sessions of its own. If the class
 /// is an `active_user_source`, token introspection and the token endpoint call its `is_active`: disabled users get no tokens.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed. A class that does not block declares `static constexpr bool blocking
-/// = false`; see `may_block`. Errors: an `error`; nothing is thrown.
+/// Thread rule: callable from many threads at once. Blocking: allowed. A class that does not block declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown.
 ///
 /// Exemplar:
 ///
@@ -231,8 +231,8 @@ concept repeated_change_source = password_changer<S> && requires(S& s, const htt
 
 /// Stores sessions. Only `cookie_sessions` needs it.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares `static constexpr bool blocking
-/// = false`; see `may_block`. Errors: an `error`; nothing is thrown.
+/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown.
 ///
 /// A user cannot fill a store by signing in repeatedly: beyond `limits::sessions_per_user_max` sessions of one user, a store may delete the
 /// least recently used sessions. The stores of this library do.

@@ -21,8 +21,8 @@ namespace tollgate::inline v0 {
 /// The library then uses them instead of calling `quota_of` and `balance_of`. For a user that no longer exists, the store returns no owner,
 /// so that the library calls the directory, which reports this.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares `static constexpr bool blocking
-/// = false`; see `may_block`. Errors: an `error` (unavailable, internal); nothing is thrown.
+/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error` (unavailable, internal); nothing is thrown.
 template <class S>
 concept credential_source = requires(S& s, std::string_view username, const digest& token) {
     // Returns the personal token with this username, compared byte for byte, or an empty optional if there is none or it was revoked.

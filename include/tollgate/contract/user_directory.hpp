@@ -19,9 +19,9 @@ namespace tollgate::inline v0 {
 
 /// The integrator's users.
 ///
-/// Thread rule: every function may be called from many threads at once. Blocking: allowed. A directory that does not block declares `static
-/// constexpr bool blocking = false`; see `may_block`. Errors: an `error`, which is `error_kind::not_found` for a user that no longer
-/// exists, whose credentials are then invalid. Nothing is thrown.
+/// Thread rule: every function may be called from many threads at once. Blocking: allowed. A directory that does not block declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`, which is `error_kind::not_found` for a user that no
+/// longer exists, whose credentials are then invalid. Nothing is thrown.
 ///
 /// Exemplar:
 ///

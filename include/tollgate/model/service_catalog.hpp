@@ -20,8 +20,8 @@ struct scope_definition {
     std::string text;  ///< a description of what the scope permits: a visible line of 1 to 200 bytes of plain text
 };
 
-/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own `{.name = "parcel", .events =
-/// {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}}`.
+/// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own
+/// `{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}}`.
 struct service_definition {
     std::string_view name;
     std::vector<std::string> events = {};       ///< events that hooks can subscribe to

@@ -369,11 +369,11 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 ///
 /// If the directory or the store blocks, endpoints run on workers, which are bounded by kind of work: reads of the store for GET and writes
 /// for other methods, unless the endpoint has a `static constexpr http::work_kind work` that names another kind. An endpoint with
-/// `work_kind::users` runs on the I/O thread if the directory never blocks. An endpoint that calls `api_call::hooks` declares `static
-/// constexpr bool needs_hooks = true`. An endpoint that uses neither the directory nor the store may declare `static constexpr bool
-/// blocking = false`. An endpoint that can respond from a cache may have a member `std::optional<result<void>>
-/// respond_without_waiting(api_call&, parameters...) const`. It is called first, on the I/O thread, and returns an empty optional, with
-/// nothing written, if it has to wait.
+/// `work_kind::users` runs on the I/O thread if the directory never blocks. An endpoint that calls `api_call::hooks` declares
+/// `static constexpr bool needs_hooks = true`. An endpoint that uses neither the directory nor the store may declare
+/// `static constexpr bool blocking = false`. An endpoint that can respond from a cache may have a member
+/// `std::optional<result<void>> respond_without_waiting(api_call&, parameters...) const`. It is called first, on the I/O thread, and
+/// returns an empty optional, with nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);

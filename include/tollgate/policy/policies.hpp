@@ -38,7 +38,8 @@ struct owned {
 /// returns the defaults. Each `with_x` replaces a policy by an object of any class that satisfies the contract `x`:
 ///
 ///     auto policies = tollgate::default_policies().with_limiter(night_limiter{}).with_observer(std::ref(log));
-///     if (!redis.empty()) policies = std::move(policies).with_limiter(tollgate::redis_limiter{redis});
+///     auto redis = tollgate::redis_limiter::open(url);  // or an error
+///     if (redis) policies = std::move(policies).with_limiter(*std::move(redis));
 ///
 /// `with_x(object)` keeps a copy of the object, or the moved object; `with_x(std::ref(object))` refers to an object that must outlive the
 /// policies. Copies share the objects, so two handlers with copies of the same policies count in the same limiter. The router is an
