@@ -91,18 +91,18 @@
 
 namespace tollgate::inline v0 {
 
-/// What a store or limiter has done since it was opened. The numbers only grow.
+/// Counts of what a store or limiter has done since it was opened. No count decreases.
 struct backend_statistics {
-    std::uint64_t calls = 0;             ///< uses of a connection: a query, a transaction or a batch
-    std::uint64_t errors = 0;            ///< no connection was available, or one was lost
+    std::uint64_t calls = 0;             ///< uses of a connection: queries, transactions and batches
+    std::uint64_t errors = 0;            ///< calls for which no connection was available, or whose connection was lost
     std::uint64_t fallbacks = 0;         ///< windows of requests that a limiter decided without its server
     std::chrono::nanoseconds busy{};     ///< duration of all calls
-    std::chrono::nanoseconds waited{};   ///< for a connection, or to open one
+    std::chrono::nanoseconds waited{};   ///< time spent waiting for a connection or opening it
     std::uint64_t cache_hits = 0;        ///< lookups that were answered without a call
     std::uint64_t cache_misses = 0;
     bool is_up = true;                   ///< false while calls fail at once: the server cannot be reached, or the file is gone
 
-    /// Of two parts of one backend.
+    /// Returns the sums for two parts of one backend, which is up if both parts are up.
     [[nodiscard]] friend backend_statistics operator+(const backend_statistics& a, const backend_statistics& b) noexcept {
         return {a.calls + b.calls, a.errors + b.errors, a.fallbacks + b.fallbacks, a.busy + b.busy, a.waited + b.waited,
                 a.cache_hits + b.cache_hits, a.cache_misses + b.cache_misses, a.is_up && b.is_up};
@@ -143,16 +143,16 @@ namespace detail {
 TOLLGATE_DEFINE_NAMES(blocking);
 TOLLGATE_DEFINE_NAMES(may_block);
 
-/// Whether the class of an object says itself, at run time, whether its calls may wait.
+/// An object of `T` reports at run time whether its calls may wait.
 template <class T>
 concept tells_blocking = requires(const T& object) { { object.may_block() } noexcept -> std::same_as<bool>; };
 }  // namespace detail
 
-/// Whether calls of `object` may wait for a disk or another machine: its `bool may_block() const noexcept`, constant during its life, or
-/// else `static constexpr bool blocking` of its class. An object that declares neither may block: the library calls it on a worker thread
-/// and never on a thread that serves sockets.
+/// Returns true if calls of `object` may wait for a disk or another machine. An object reports this with `bool may_block() const noexcept`,
+/// which is constant during its life, or its class with `static constexpr bool blocking`. An object that declares neither may block: the
+/// library calls it on a worker thread and never on a thread that serves sockets.
 ///
-/// A member with one of these names but another type is a compiler error.
+/// A member that has either name but another type is a compiler error.
 template <class T>
 [[nodiscard]] constexpr bool may_block(const T& object) noexcept {
     if constexpr (detail::tells_blocking<T>) {
@@ -197,20 +197,20 @@ template <class T>
 #else
 #define TOLLGATE_COMPILER_IS_SUPPORTED
 #endif
-// A file that does not exist ends the compilation after that one message. Thousands would follow.
+// Including a file that does not exist ends the compilation, so that thousands of further messages do not hide the error above.
 #if !defined(TOLLGATE_COMPILER_IS_SUPPORTED)
 #include "compilation_ends_here"
 #endif
 #undef TOLLGATE_COMPILER_IS_SUPPORTED
 
-// Before each function that is defined in an `.ipp` file, which is compiled once in compiled mode.
+// The prefix of each function that is defined in an `.ipp` file, which is compiled once in compiled mode.
 #if defined(TOLLGATE_SEPARATE_COMPILATION)
 #define TOLLGATE_DECL
 #else
 #define TOLLGATE_DECL inline
 #endif
-// The same, for what runs when something is set up, created or ended, or fails, and not for each request: compiled for size, which
-// takes less time and keeps it apart from the code of requests.
+// The prefix of functions that do not run for each request but when an object is set up, created or destroyed, or when a call fails. They
+// are compiled for size, which takes less time and keeps them apart from the code of requests.
 #define TOLLGATE_COLD __attribute__((cold)) TOLLGATE_DECL
 
 #endif  // TOLLGATE_BASE_CONFIG_HPP
@@ -298,7 +298,7 @@ private:
     }
 
     std::uint16_t size_ = 0;
-    std::array<char, Capacity> bytes_;  // large ones deliberately uninitialized: only the first size_ bytes are read
+    std::array<char, Capacity> bytes_;  // large arrays are deliberately uninitialized: only the first size_ bytes are read
 };
 
 }  // namespace tollgate
@@ -317,7 +317,7 @@ namespace tollgate::inline v0 {
 }
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-/// Whether it is an ASCII letter or digit.
+/// Returns true for an ASCII letter or digit.
 [[nodiscard]] constexpr bool is_alphanumeric(char c) noexcept {
     const char lower = ascii_lower(c);
     return is_digit(c) || (lower >= 'a' && lower <= 'z');
@@ -344,7 +344,7 @@ namespace tollgate::inline v0 {
 
 inline void remove_final_slashes(std::string& text) { text.erase(without_final_slashes(text).size()); }
 
-/// All parts, one after another. A call is a fraction of the code of a chain of `+`.
+/// Returns all parts, joined. The code of a call is a fraction of the code of a chain of `+`.
 [[nodiscard, gnu::noinline]] inline std::string concat(std::initializer_list<std::string_view> parts) {
     std::string text;
     for (const std::string_view each : parts) text.append(each);
@@ -366,7 +366,7 @@ inline void remove_final_slashes(std::string& text) { text.erase(without_final_s
     return true;
 }
 
-/// Whether `c` is a visible ASCII character: neither a control character nor a space (VCHAR, RFC 5234).
+/// Returns true if `c` is a visible ASCII character: neither a control character nor a space (VCHAR, RFC 5234).
 [[nodiscard]] constexpr bool is_visible_ascii(char c) noexcept { return c > ' ' && c <= '~'; }
 
 [[nodiscard]] constexpr bool is_ascii(std::string_view text) noexcept {
@@ -394,7 +394,7 @@ using byte_set = std::array<bool, 256>;
 
 [[nodiscard]] constexpr bool holds(const byte_set& set, char c) noexcept { return set[static_cast<unsigned char>(c)]; }
 
-/// How many characters `put_decimal` may write.
+/// The maximum number of characters that `put_decimal` writes.
 inline constexpr std::size_t decimal_digits_max = 10;
 
 /// Writes a number in decimal at `to`, which has space for `decimal_digits_max`, and returns the end. For lines that every
@@ -474,7 +474,7 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     return true;
 }
 
-/// Whether `text` is one visible line: 1 to `bytes_max` bytes of UTF-8, not only spaces, without control characters,
+/// Returns true if `text` is one visible line: 1 to `bytes_max` bytes of UTF-8, not only spaces, without control characters,
 /// line or paragraph separators, or invisible characters that change the text direction or hide in a name (Unicode's
 /// Bidi_Control, zero-width space, word joiner, byte order mark, tags). Joiners and variation selectors are allowed,
 /// because scripts and emoji need them.
@@ -540,49 +540,49 @@ inline constexpr std::size_t chunk_overhead_bytes_max = 16 * 1024;  // chunk lin
 inline constexpr std::size_t json_depth_max = 64;                // the order of magnitude of Go, Rails and GitHub
 inline constexpr std::size_t form_members_max = 256;             // the form of a personal token has a member for each scope
 
-inline constexpr std::size_t target_url_bytes_max = 2048;        // what browsers and proxies accept in common
+inline constexpr std::size_t target_url_bytes_max = 2048;        // what all browsers and proxies accept
 inline constexpr std::size_t event_name_bytes_max = 128;         // noun.verb; svix and Gitea stay below it
 inline constexpr std::size_t event_data_bytes_max = 256 * 1024;  // the payload bound of svix and Stripe
 inline constexpr std::size_t token_description_bytes_max = 255;  // a line of text on a page
 inline constexpr std::size_t service_name_bytes_max = 32;        // a path segment
-inline constexpr std::size_t scope_description_bytes_max = 200;  // one line on a consent page
-inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of one credential: 30 services, read and write
-inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list as sent, with duplicates and separators
-inline constexpr std::size_t secret_text_bytes_max = 55;         // one SHA-256 block with its padding
-/// The public part of a personal token; generated ones are shorter.
+inline constexpr std::size_t scope_description_bytes_max = 200;  // a line on a consent page
+inline constexpr std::size_t scope_text_bytes_max = 1024;        // all scopes of a credential: 30 services, read and write
+inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list in a request, with duplicates and separators
+inline constexpr std::size_t secret_text_bytes_max = 55;         // a SHA-256 block with its padding
+/// The public part of a personal token. Generated user names are shorter.
 inline constexpr std::size_t token_username_bytes_max = 32;
-inline constexpr std::size_t client_id_bytes_max = 64;           // generated ones have 26; imported ones may be longer
+inline constexpr std::size_t client_id_bytes_max = 64;           // generated ids have 26; imported ids may be longer
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
-inline constexpr std::size_t query_parameters_max = 8;           // that one route declares
+inline constexpr std::size_t query_parameters_max = 8;           // declared by one route
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
-inline constexpr std::size_t path_segments_max = 12;             // of one route; a longer path is unknown
-inline constexpr int full_host_retry_seconds_max = 60;            // how long a due webhook may be unlisted while its host is full
-inline constexpr int delivery_wait_days_max = 7;                  // until a retry, and until the end of a lease: see `has_come`
-inline constexpr std::size_t hooks_per_event_max = 20;           // for one account and event: GitHub's bound
+inline constexpr std::size_t path_segments_max = 12;             // of a route; the router finds no route for a longer path
+inline constexpr int full_host_retry_seconds_max = 60;            // while a host is full, a due webhook may be unlisted for this time
+inline constexpr int delivery_wait_days_max = 7;                  // until a retry, and until the end of a lease; see `has_come`
+inline constexpr std::size_t hooks_per_event_max = 20;           // per account and event: GitHub's bound
 
-inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // kept of a request: its head, and most bodies whole
-inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // kept of a response, to recognize an error page
-// On record: 8 of the retry schedule, and manual ones.
+inline constexpr std::size_t attempt_request_bytes_max = 4 * 1024;  // stored of a request: its head, and most bodies whole
+inline constexpr std::size_t attempt_response_bytes_max = 4 * 1024;  // stored of a response, to recognize an error page
+// Stored per delivery: 8 attempts of the retry schedule, and those that users start.
 inline constexpr std::size_t attempts_per_delivery_max = 100;
-inline constexpr std::size_t resent_deliveries_max = 1000;          // by one form: some seconds of work for a receiver
-inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // on record: one every four minutes for a month
-inline constexpr std::size_t webhook_id_bytes_max = 256;           // accepted from a sender; generated ones have 26
-inline constexpr std::size_t previous_secrets_max = 4;             // also sign: enough retries to get a rotation right
+inline constexpr std::size_t resent_deliveries_max = 1000;          // per form: some seconds of work for a receiver
+inline constexpr std::size_t ended_deliveries_per_hook_max = 10'000;  // stored per hook: a delivery every four minutes for a month
+inline constexpr std::size_t webhook_id_bytes_max = 256;           // accepted from a sender; generated ids have 26
+inline constexpr std::size_t previous_secrets_max = 4;             // still sign, beside the current secret: enough retries for a rotation
 inline constexpr std::size_t webhook_signatures_max = 16;          // per delivery: one for each secret that signs
 
-inline constexpr std::size_t personal_tokens_per_user_max = 100;  // as many as fit on one page; GitHub allows 50
+inline constexpr std::size_t personal_tokens_per_user_max = 100;  // what fits on a page; GitHub allows 50
 inline constexpr std::size_t applications_per_user_max = 100;     // GitHub's bound on OAuth applications per owner
 inline constexpr std::size_t redirect_urls_max = 20;              // per application: its environments and platforms
-// Per user, application and hour: more often than any user signs in.
+// Codes per user, application and hour: more than any user needs for signing in.
 inline constexpr std::size_t codes_per_grant_max = 100;
 inline constexpr std::size_t refresh_tokens_per_grant_max = 100;  // Google's bound: one for each device
 inline constexpr std::size_t access_tokens_per_grant_max = 1000;  // a client that requests a new one for every call
 inline constexpr std::size_t sessions_per_user_max = 100;         // browsers in which one user is signed in
 inline constexpr std::size_t device_codes_per_application_max = 10'000;  // pending at once: 1000 devices a minute
 inline constexpr int code_hours_max = 24;                         // the lifetime of a code and of a device code: see `has_come`
-inline constexpr int code_seconds_left_min = 30;                  // of a code that is sent again: an exchange may be slow
+inline constexpr int code_seconds_left_min = 30;                  // left for a code that is sent again: an exchange may be slow
 inline constexpr int approved_device_code_seconds = 60;            // at least, so that the device can poll once more
-inline constexpr int expired_device_code_seconds = 600;            // kept, so that a device that still polls is told (RFC 8628 section 3.5)
+inline constexpr int expired_device_code_seconds = 600;            // after expiry: a polling device gets the reason (RFC 8628 section 3.5)
 inline constexpr int spent_code_seconds = 3600;                   // reuse is detected within minutes or not at all
 
 inline constexpr std::size_t session_user_agent_bytes_max = 255;  // browsers send 70 to 200
@@ -592,11 +592,11 @@ inline constexpr std::size_t password_bytes_max = 1024;           // a long pass
 inline constexpr std::size_t application_name_bytes_max = 100;    // a line of the consent page
 inline constexpr std::size_t application_description_bytes_max = 255;  // a line of text on a page
 
-/// How many characters a UTF-8 text has, for bounds in characters. Linear in its bytes.
+/// Returns the number of characters of a UTF-8 text, for bounds in characters. Takes linear time.
 [[nodiscard]] constexpr std::size_t count_characters(std::string_view text) noexcept {
     std::size_t count = 0;
     for (char c : text)
-        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++count;  // any but a continuation byte
+        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++count;  // any byte but a continuation byte
     return count;
 }
 
@@ -620,20 +620,20 @@ public:
     /// Zero, `0`.
     constexpr decimal() noexcept { text_.append("0"); }
 
-    /// From a literal such as `"12.50"`, checked at compile time.
+    /// Constructs the number from a literal such as `"12.50"`, which is checked at compile time.
     consteval decimal(const char* literal) {
         if (!is_decimal(literal)) throw "a decimal is the text of a JSON number without an exponent";
         text_.append(literal);
     }
 
-    /// Empty for text that is not a JSON number (such as +1, .5, 01, or digits after a space), has an exponent, or is
-    /// longer than `bytes_max`. A negative zero is kept as it is.
+    /// Parses the text of a JSON number. Returns an empty optional for text that is not a JSON number (such as +1, .5, 01, or digits after
+    /// a space), has an exponent, or is longer than `bytes_max`. A negative zero keeps its sign.
     static constexpr std::optional<decimal> parse(std::string_view text) noexcept;
 
-    /// From an amount in minor units such as cents: `from_minor_units(-350, 2)` is -3.50. Precondition: digits <= 18.
+    /// Returns an amount in minor units such as cents as a decimal: `from_minor_units(-350, 2)` is -3.50. Precondition: digits <= 18.
     static constexpr decimal from_minor_units(std::int64_t amount, unsigned digits) noexcept;
 
-    /// The digits exactly as given.
+    /// Returns the digits exactly as they were given.
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
     /// Compares digits: `0.1` and `0.10` differ.
@@ -701,21 +701,22 @@ constexpr decimal decimal::from_minor_units(std::int64_t amount, unsigned digits
 
 namespace tollgate::inline v0 {
 
-/// A SHA-256 digest (FIPS 180-4). Stores keep the digest of a secret, and look it up by that.
+/// A SHA-256 digest (FIPS 180-4). Stores keep the digest of a secret and find the secret's row by it.
 class digest {
 public:
     /// The length of a SHA-256 digest (FIPS 180-4).
     static constexpr std::size_t size_bytes = 32;
 
-    /// All zero, which is not the digest of any known text.
+    /// Constructs a digest of 32 zero bytes, which is not the digest of any known text.
     constexpr digest() noexcept = default;
 
+    /// Returns the digest with these 32 bytes.
     static constexpr digest from_bytes(const std::array<std::uint8_t, size_bytes>& bytes) noexcept {
         digest value;
         value.bytes_ = bytes;
         return value;
     }
-    /// From the 32 bytes in a store; empty for any other size.
+    /// Returns the digest with the 32 bytes that a store holds, or an empty optional for any other size.
     static std::optional<digest> from(std::string_view raw) noexcept {
         if (raw.size() != size_bytes) return std::nullopt;
         digest value;
@@ -723,14 +724,14 @@ public:
         return value;
     }
 
-    /// The bytes in the order of FIPS 180-4.
+    /// Returns the 32 bytes in the order of FIPS 180-4.
     [[nodiscard]] constexpr const std::array<std::uint8_t, size_bytes>& bytes() const noexcept { return bytes_; }
-    /// The same 32 bytes as text, for stores and encoders. A view of this object.
+    /// Returns the 32 bytes as text, for stores and encoders. The view is valid as long as this object.
     [[nodiscard]] std::string_view raw() const noexcept {
         return {reinterpret_cast<const char*>(bytes_.data()), size_bytes};
     }
 
-    /// Constant time, so that timing reveals nothing about a partly correct guess.
+    /// Compares in constant time, so that timing reveals nothing about a partly correct guess.
     friend bool operator==(const digest& a, const digest& b) noexcept {
         using words = std::array<std::uint64_t, size_bytes / sizeof(std::uint64_t)>;
         const auto x = std::bit_cast<words>(a.bytes_);
@@ -742,22 +743,22 @@ private:
     std::array<std::uint8_t, size_bytes> bytes_{};
 };
 
-/// The digest of `text`, of any length. Any thread; no heap memory.
+/// Returns the SHA-256 digest of `text`, which can have any length. Any thread may call it. It uses no heap memory.
 ///
-/// Throws std::runtime_error when OpenSSL fails: out of memory, or configured without SHA-256. A substitute value would
-/// compare equal to another one, so there is no way to continue. `handle` catches it, like std::bad_alloc.
+/// Throws std::runtime_error when OpenSSL fails, because it has no memory or was configured without SHA-256. A substitute digest would
+/// compare equal to another substitute, so the call cannot continue. `handle` catches the exception, like std::bad_alloc.
 [[nodiscard]] TOLLGATE_DECL digest sha256(std::string_view text);
 
-/// The arguments of an HMAC, named because both are bytes.
+/// The arguments of an HMAC. They have names because both are bytes.
 struct keyed_message {
     std::string_view key;
     std::string_view message;
 };
 
-/// RFC 2104 with SHA-256. Throws as `sha256` does.
+/// Returns the HMAC (RFC 2104) with SHA-256. Throws as `sha256` does. Any thread may call it.
 [[nodiscard]] TOLLGATE_DECL digest hmac_sha256(const keyed_message& input);
 
-/// For signatures and form tokens: the time depends only on the sizes, which are not secret.
+/// Compares signatures or form tokens. The time depends only on the sizes, which are not secret.
 [[nodiscard]] TOLLGATE_DECL bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace tollgate
@@ -780,26 +781,27 @@ struct std::hash<tollgate::digest> {
 
 namespace tollgate::inline v0 {
 
-/// The id of a stored object: a number from 1 to 9223372036854775807. `Tag` makes each kind a distinct type. No value
-/// means "none"; use `std::optional` where an id may be missing.
+/// The id of a stored object: a number from 1 to 9223372036854775807. `Tag` makes each kind of id a distinct type. No value means "none";
+/// use `std::optional` where an id may be missing.
 template <class Tag>
 class id {
 public:
-    /// Precondition: value > 0.
+    /// Constructs the id with this number. Precondition: value > 0.
     explicit constexpr id(std::int64_t value) noexcept : value_{value} { assert(value > 0); }
 
-    /// For numbers from outside, such as a table row: empty unless positive.
+    /// Returns the id with a number from outside, such as a table row, or an empty optional unless the number is positive.
     static constexpr std::optional<id> from(std::int64_t value) noexcept {
         return value > 0 ? std::optional{id{value}} : std::nullopt;
     }
 
-    /// Digits only, without sign, space or leading zero. Each id has one spelling, so that any other one is a 404.
+    /// Parses digits without sign, space or leading zero; returns an empty optional for any other text. Because each id has one spelling, a
+    /// path with another spelling is a 404.
     static constexpr std::optional<id> parse(std::string_view text) noexcept {
         const auto value = parse_decimal(text);
         return value && *value <= INT64_MAX ? from(static_cast<std::int64_t>(*value)) : std::nullopt;
     }
 
-    /// The number; 1 or greater.
+    /// Returns the number, which is 1 or greater.
     [[nodiscard]] constexpr std::int64_t value() const noexcept { return value_; }
 
     friend constexpr auto operator<=>(const id&, const id&) noexcept = default;
@@ -808,14 +810,14 @@ private:
     std::int64_t value_;
 };
 
-/// The ids of this library; each is a distinct type.
+/// The ids of this library. Each is a distinct type.
 using user_id = id<struct user_tag>;
 using account_id = id<struct account_tag>;  ///< unique within its service
 using hook_id = id<struct hook_tag>;
 using token_id = id<struct token_tag>;  ///< a personal token
 using application_id = id<struct application_tag>;
-using grant_id = id<struct grant_tag>;  ///< the authorization that one user gave one application
-using delivery_id = id<struct delivery_tag>;  ///< one event for one hook
+using grant_id = id<struct grant_tag>;  ///< a user's authorization of an application
+using delivery_id = id<struct delivery_tag>;  ///< the delivery of an event to a hook
 
 }  // namespace tollgate
 
@@ -834,42 +836,44 @@ struct std::hash<tollgate::id<Tag>> {
 
 namespace tollgate::inline v0 {
 
-/// An IPv4 or IPv6 address as 16 bytes in network order. An IPv4 address is stored in its mapped form (RFC 4291 section
-/// 2.5.5.2), so that both spellings compare equal.
+/// An IPv4 or IPv6 address as 16 bytes in network order. An IPv4 address is stored in its mapped form (RFC 4291 section 2.5.5.2), so that
+/// `192.0.2.1` and `::ffff:192.0.2.1` compare equal.
 class ip_address {
 public:
-    /// `::`, which is not the address of any peer.
+    /// Constructs `::`, which is not the address of any peer.
     constexpr ip_address() noexcept = default;
 
+    /// Returns the IPv4 address `a.b.c.d`.
     static constexpr ip_address v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) noexcept {
         ip_address address;
         address.bytes_ = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d};
         return address;
     }
-    /// From 16 bytes in network order.
+    /// Returns the address with these 16 bytes in network order.
     static constexpr ip_address from_bytes(const std::array<std::uint8_t, 16>& bytes) noexcept {
         ip_address address;
         address.bytes_ = bytes;
         return address;
     }
 
-    /// Dotted decimal of four parts without leading zeros, or RFC 4291 text; no port, brackets or zone.
+    /// Parses dotted decimal of four parts without leading zeros, or RFC 4291 text. Returns an empty optional for any other text, such as
+    /// an address with a port, brackets or a zone.
     static TOLLGATE_DECL std::optional<ip_address> parse(std::string_view text) noexcept;
 
-    /// Whether it is an IPv4 address in mapped form.
+    /// Returns true for an IPv4 address, which has the mapped form.
     [[nodiscard]] constexpr bool is_v4() const noexcept {
         for (std::size_t i = 0; i < 10; ++i)
             if (bytes_[i] != 0) return false;
         return bytes_[10] == 0xff && bytes_[11] == 0xff;
     }
-    /// The 16 bytes in network order.
+    /// Returns the 16 bytes in network order.
     [[nodiscard]] constexpr const std::array<std::uint8_t, 16>& bytes() const noexcept { return bytes_; }
 
-    /// Canonical text: dotted decimal for IPv4, RFC 5952 for IPv6.
+    /// Returns the canonical text: dotted decimal for IPv4, RFC 5952 for IPv6.
     [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
 
     friend constexpr bool operator==(const ip_address&, const ip_address&) noexcept = default;
-    /// By their 16 bytes, for sorted containers.
+    /// Compares the 16 bytes, for sorted containers.
     friend constexpr bool operator<(const ip_address& a, const ip_address& b) noexcept { return a.bytes_ < b.bytes_; }
 
 private:
@@ -879,16 +883,17 @@ private:
 /// A CIDR block such as `10.0.0.0/8` or `2001:db8::/32`; a bare address is a block of one address.
 class ip_network {
 public:
-    /// Empty for anything else, including host bits set below the prefix (`10.0.0.1/8`), which is usually a typing
-    /// error.
+    /// Parses a CIDR block or an address. Returns an empty optional for any other text, including host bits that are set below the prefix
+    /// (`10.0.0.1/8`), which are usually a typing error.
     static TOLLGATE_DECL std::optional<ip_network> parse(std::string_view text) noexcept;
-    /// The addresses that share this many leading bits with `address`: at most 32 for IPv4, 128 for IPv6; more count as all of them.
+    /// Returns the network of the addresses that share the first `prefix_bits` bits with `address`: at most 32 for IPv4 and 128 for IPv6. A
+    /// larger number counts as the maximum.
     [[nodiscard]] static constexpr ip_network of(const ip_address& address, unsigned prefix_bits) noexcept {
         return address.is_v4() ? ip_network{address, 96 + (std::min)(prefix_bits, 32U)}
                                : ip_network{address, (std::min)(prefix_bits, 128U)};
     }
 
-    /// Whether the address is in this network.
+    /// Returns true if the address is in this network.
     [[nodiscard]] constexpr bool contains(const ip_address& address) const noexcept {
         for (unsigned bit = 0; bit < prefix_bits_; bit += 8) {
             const unsigned left = prefix_bits_ - bit;
@@ -907,28 +912,28 @@ private:
 
 namespace detail {
 
-/// The first address of the network that has these first bytes: 7 for an IPv6 /56.
+/// Returns the first address of the network whose addresses share the first `bytes_kept` bytes: 7 for an IPv6 /56.
 [[nodiscard]] constexpr ip_address first_of_network(const ip_address& client, std::size_t bytes_kept) noexcept {
     auto bytes = client.bytes();
     for (std::size_t i = bytes_kept; i < bytes.size(); ++i) bytes[i] = 0;
     return ip_address::from_bytes(bytes);
 }
 
-/// The first address of an IPv4 address's /24, or of an IPv6 address's /48.
+/// Returns the first address of the client's /24 (IPv4) or /48 (IPv6).
 [[nodiscard]] constexpr ip_address without_host(const ip_address& client) noexcept {
     return first_of_network(client, client.is_v4() ? 15 : 6);
 }
 
 }  // namespace detail
 
-/// The network that users see as the origin of a sign-in or of a token's use: the /24 of an IPv4 address, or the /48 of
-/// an IPv6 address, such as `203.0.113.0/24`.
+/// Returns the network that users see as the origin of a sign-in or of a token's use, such as `203.0.113.0/24`: the /24 of an IPv4 address,
+/// or the /48 of an IPv6 address.
 [[nodiscard]] inline std::string network_of(const ip_address& client) {
     return detail::without_host(client).to_text() + (client.is_v4() ? "/24" : "/48");
 }
 
-/// The header field in which a trusted proxy names its client. Only this one is read: a proxy passes the other one on
-/// unchanged from the client.
+/// The header field in which a trusted proxy names its client. The library reads no other field, because a proxy passes on a field that it
+/// does not set as the client sent it.
 enum class forwarding_field : std::uint8_t {
     x_forwarded_for,
     forwarded,  ///< RFC 7239
@@ -952,29 +957,30 @@ namespace tollgate::inline v0 {
 template <class T>
 class [[nodiscard]] lookup {
 public:
-    /// The key exists and has this value.
+    /// Returns a hit: the key exists and has this value.
     template <class U = T>
     [[nodiscard]] static constexpr lookup hit(U&& value) {
         return lookup{std::in_place, std::forward<U>(value)};
     }
-    /// The key is known not to exist.
+    /// Returns a miss: the key is known not to exist.
     [[nodiscard]] static constexpr lookup miss() noexcept { return lookup{state::miss}; }
-    /// Nothing is cached: ask the store.
+    /// Returns the state without cached data: ask the store.
     [[nodiscard]] static constexpr lookup unknown() noexcept { return {}; }
 
+    /// Constructs the state `unknown`.
     constexpr lookup() noexcept = default;
 
-    /// Which of the three states it is in.
+    /// Each returns true in its state. A lookup is in exactly one of the three.
     [[nodiscard]] constexpr bool is_hit() const noexcept { return state_ == state::hit; }
     [[nodiscard]] constexpr bool is_miss() const noexcept { return state_ == state::miss; }
     [[nodiscard]] constexpr bool is_unknown() const noexcept { return state_ == state::unknown; }
 
-    /// Precondition: is_hit().
+    /// Returns the value of a hit. Precondition: is_hit().
     [[nodiscard]] constexpr const T& operator*() const& noexcept { return *value_; }
     [[nodiscard]] constexpr T&& operator*() && noexcept { return *std::move(value_); }
     [[nodiscard]] constexpr const T* operator->() const noexcept { return &*value_; }
 
-    /// The value of a hit, std::nullopt of a miss, as the store returns it. Precondition: !is_unknown().
+    /// Returns the value of a hit, or std::nullopt for a miss, as the store returns it. Precondition: !is_unknown().
     [[nodiscard]] constexpr const std::optional<T>& found() const& noexcept { return assert(!is_unknown()), value_; }
     [[nodiscard]] constexpr std::optional<T>&& found() && noexcept { return assert(!is_unknown()), std::move(value_); }
 
@@ -1001,50 +1007,52 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// A point in time, UTC, in milliseconds. Always passed as an argument: only the time source reads the clock.
+/// A point in time in UTC, in milliseconds. Functions take it as an argument: only the time source reads the clock.
 using instant = std::chrono::sys_time<std::chrono::milliseconds>;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Whole seconds since 1970, rounded down: the unit of `webhook-timestamp`.
+/// Returns whole seconds since 1970, rounded down. This is the unit of `webhook-timestamp`.
 [[nodiscard]] constexpr std::int64_t to_unix_seconds(instant at) noexcept {
     return std::chrono::floor<seconds>(at).time_since_epoch().count();
 }
+/// Each converts between an instant and a number of seconds or milliseconds since 1970.
 [[nodiscard]] constexpr std::int64_t to_unix_milliseconds(instant at) noexcept { return at.time_since_epoch().count(); }
 [[nodiscard]] constexpr instant from_unix_milliseconds(std::int64_t count) noexcept { return instant{milliseconds{count}}; }
 [[nodiscard]] constexpr instant from_unix_seconds(std::int64_t count) noexcept { return instant{seconds{count}}; }
 
-/// The first whole second at or after `at`, for values that clients wait for.
+/// Returns the first whole second at or after `at`, for times that clients wait for.
 [[nodiscard]] constexpr instant round_up_to_seconds(instant at) noexcept { return std::chrono::ceil<seconds>(at); }
 
-/// The rule for every stored time that is compared with the current one: whether the time has come at which something is due, or ends.
-/// It has if it has passed, and also if it lies further ahead than `longest`, the longest time that it can be set to. Then one of two
-/// clocks is wrong, that which it was set by or this one, and nothing may wait until they agree.
+/// Returns true if the stored time `at`, at which something is due or ends, has come. This is the rule for every stored time that is
+/// compared with the current time. The time has come if it has passed, and also if it is further ahead than `longest`, the longest time
+/// that it can be set to. In that case either the clock that set it or this clock is wrong, and nothing may wait until the clocks agree.
 ///
-/// Only for decisions that can be repeated. Rows are deleted only when their time has passed, because this clock may be the wrong one.
+/// Use it only for decisions that can be repeated. Rows are deleted only when their time has passed, because this clock may be the wrong
+/// clock.
 [[nodiscard]] constexpr bool has_come(instant at, instant now, milliseconds longest) noexcept {
     return at <= now || at - now > longest;
 }
-/// The same rule for a stored time in the past: whether less than `length` has passed since. It has not if the time lies that far ahead.
+/// Returns true if less than `length` has passed since the stored time `at`. By the rule of `has_come`, the result is false if `at` is that
+/// far ahead.
 [[nodiscard]] constexpr bool is_recent(instant at, instant now, milliseconds length) noexcept {
     return !has_come(at + length, now, 2 * length - milliseconds{1});
 }
 
-/// `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters. Fractions of a second are truncated, and years outside 0
-/// to 9999 are clamped.
+/// The form `YYYY-MM-DDTHH:MM:SSZ` (ISO 8601, RFC 3339), 20 characters.
 struct iso8601_text {
     std::array<char, 20> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
 };
-/// Truncates fractions of a second.
+/// Returns the time as text. Truncates fractions of a second, and clamps years to the range 0 to 9999.
 [[nodiscard]] constexpr iso8601_text to_iso8601(instant at) noexcept;
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters; truncated and clamped likewise.
+/// The form `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7), 29 characters.
 struct http_date_text {
     std::array<char, 29> characters;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {characters.data(), characters.size()}; }
 };
-/// Truncates fractions of a second.
+/// Returns the time as text. Truncates fractions of a second, and clamps years to the range 0 to 9999.
 [[nodiscard]] constexpr http_date_text to_http_date(instant at) noexcept;
 
 namespace detail {
@@ -1070,7 +1078,7 @@ constexpr civil_time to_civil(instant at) noexcept {
             static_cast<int>(weekday{day_start}.c_encoding())};
 }
 
-/// Writes this many decimal digits, then `after`.
+/// Writes `count` decimal digits, then `after`. Returns the end of the output.
 constexpr char* put_digits(char* out, int value, int count, char after) noexcept {
     for (char* digit = out + count; digit != out; value /= 10) *--digit = static_cast<char>('0' + value % 10);
     out[count] = after;
@@ -1130,22 +1138,22 @@ enum class error_kind {
     unauthorized,  ///< credentials are missing or wrong: 401
     forbidden,     ///< the caller is known but not allowed: 403
     not_found,     ///< does not exist, or is not visible to the caller: 404
-    invalid,       ///< valid syntax, but an unacceptable value: 422
+    invalid,       ///< valid syntax with an unacceptable value: 422
     conflict,      ///< contradicts stored data: 409
     too_many_requests,  ///< beyond a limit of the endpoint; the client may retry at `error::retry_at`: 429
-    unavailable,   ///< a dependency is down, too slow or refuses access; the client may retry: 503
+    unavailable,   ///< a dependency is down, is too slow or refuses access; the client may retry: 503
     internal,      ///< a defect of the server: 500
 };
 
-/// A failure. `message` is sent to the client; `cause` is for the operator (the observer receives it) and may name files,
-/// statements or addresses. A cause is complete: operators read it without the message. Neither may contain a secret.
+/// A failure. `message` is sent to the client. `cause` is for the operator (the observer receives it) and may name files, statements or
+/// addresses. A cause is complete, because operators read it without the message. Neither text may contain a secret.
 struct error {
     error_kind kind = error_kind::internal;
     std::string message;
     std::string cause;
-    instant retry_at{};  ///< of `too_many_requests` alone
+    instant retry_at{};  ///< only for `too_many_requests`
 
-    /// What an operator reads, for logs and stderr: the cause, or the message if there is no cause. Not for clients.
+    /// Returns the text for logs and stderr: the cause, or the message if there is no cause. Do not send it to clients.
     [[nodiscard]] const std::string& log_text() const noexcept { return cause.empty() ? message : cause; }
 
     friend bool operator==(const error&, const error&) = default;
@@ -1153,18 +1161,19 @@ struct error {
 
 // Not inlined: errors are rare, and many functions return several.
 
-/// A dependency is down, too slow or refuses access: 503. `cause` is for the operator; the client gets a general message.
+/// Returns the error for a dependency that is down, is too slow or refuses access: 503. `cause` is for the operator; the client gets a
+/// general message.
 [[nodiscard, gnu::noinline, gnu::cold]] inline error unavailable(std::string cause) {
     return {error_kind::unavailable, "The service is temporarily unavailable. Try again in a moment.", std::move(cause)};
 }
 
-/// An error that is a defect of this program: 500 for the client.
+/// Returns the error for a defect of this program: 500. `cause` is for the operator; the client gets a general message.
 [[nodiscard, gnu::noinline, gnu::cold]] inline error internal_error(std::string cause) {
     return {error_kind::internal, "Internal server error.", std::move(cause)};
 }
 
-/// The internal error for an exception; its cause is `where`, a colon and `what`. If there is no memory for that text, the cause is only
-/// "an exception".
+/// Returns the internal error for an exception. Its cause is `where`, a colon and `what`, or "an exception" if there is no memory for that
+/// text.
 [[nodiscard, gnu::noinline, gnu::cold]] inline error exception_error(std::string_view where, std::string_view what) noexcept {
     try {
         return internal_error(std::string{where}.append(": ").append(what));
@@ -1173,23 +1182,24 @@ struct error {
     }
 }
 
-/// The error (internal) of a random source that fails.
+/// Returns the internal error for a random source that fails.
 [[nodiscard, gnu::noinline, gnu::cold]] inline error random_source_error() { return internal_error("the random source failed"); }
 
-/// An error of the client's request; the message is part of the response.
+/// Each returns an error of its kind for a request of a client. The message is part of the response.
 [[nodiscard, gnu::noinline]] inline error invalid(std::string message) { return {error_kind::invalid, std::move(message), {}}; }
 [[nodiscard, gnu::noinline]] inline error malformed(std::string message) { return {error_kind::malformed, std::move(message), {}}; }
 
-/// An endpoint's own limit is exceeded: 429 with a `Retry-After` that ends at `retry_at`.
+/// Returns the error for an exceeded limit of an endpoint: 429 with a `Retry-After` that ends at `retry_at`.
 [[nodiscard]] inline error too_many_requests(instant retry_at,
                                              std::string message = "Too many requests. Wait for as long as Retry-After says.") {
     return {error_kind::too_many_requests, std::move(message), {}, retry_at};
 }
 
-/// The same text for objects that do not exist and objects of other users, so that the two cannot be distinguished.
+/// Returns the error for objects that do not exist and for objects of other users. Both get the same text, so that clients cannot
+/// distinguish them.
 [[nodiscard, gnu::noinline]] inline error not_found() { return {error_kind::not_found, "Not Found", {}}; }
 
-/// For the end of `main`: prints `failure.log_text()` to stderr as one line and returns the exit code 1.
+/// Prints `failure.log_text()` to stderr as one line and returns the exit code 1, for the end of `main`.
 ///
 ///     auto store = sqlite_store::open("tollgate.db");
 ///     if (!store) return report(store.error());
@@ -1198,14 +1208,14 @@ inline int report(const error& failure) noexcept {
     return 1;
 }
 
-/// Thrown by `result::value()` on an error, like std::bad_expected_access. `what()` is the error's `log_text()`.
+/// The exception of `result::value()` for an error, like std::bad_expected_access. `what()` is the error's `log_text()`.
 class bad_result_access : public std::logic_error {
 public:
-    /// Thrown by `value()` of a result that holds `failure`.
+    /// Constructs the exception for a result that holds `failure`.
     explicit bad_result_access(tollgate::error failure)
         : std::logic_error{failure.log_text()}, error_{std::move(failure)} {}
 
-    /// The error of the result.
+    /// Returns the error of the result.
     [[nodiscard]] tollgate::error& error() & noexcept { return error_; }
     [[nodiscard]] const tollgate::error& error() const& noexcept { return error_; }
     [[nodiscard]] tollgate::error&& error() && noexcept { return std::move(error_); }
@@ -1226,7 +1236,7 @@ inline constexpr bool is_result<result<T>> = true;
 
 // Shared by `and_then` and the other monadic operations for every value category; `self` is forwarded to `f`.
 
-/// `f(value)`, or `f()` if `Self` is a `result<void>`.
+/// Returns `f(value)`, or `f()` if `Self` is a `result<void>`.
 template <class Self, class F>
 decltype(auto) call_with_value(Self&& self, F&& f) {
     if constexpr (std::is_void_v<typename std::remove_cvref_t<Self>::value_type>) return std::forward<F>(f)();
@@ -1269,17 +1279,17 @@ auto transform_error(Self&& self, F&& f) -> std::remove_cvref_t<Self> {
 
 }  // namespace base_detail
 
-/// A value or an error. Has the interface of C++23's `std::expected<T, tollgate::error>`, except that an `error`
-/// converts to it without `std::unexpected`. Every function of a contract that can fail returns one; none throws.
+/// A value or an error. The class has the interface of C++23's `std::expected<T, tollgate::error>`, except that an `error` converts to it
+/// without `std::unexpected`. Every function of a contract that can fail returns a result, and none throws.
 ///
 ///     result<balance> found = users.balance_of(user);
 ///     if (!found) return found.error();
 ///     use(found->amount);
 ///
-/// Moves never throw, so an assignment leaves the old value or the new one. Not thread-safe.
+/// Moves never throw, so an assignment leaves the old value or the new one. Objects are not thread-safe.
 ///
-/// Implemented as a union rather than std::variant: a program instantiates dozens of results, and variants took a tenth
-/// of its compile time.
+/// The implementation is a union rather than std::variant: a program instantiates dozens of results, and variants took a tenth of its
+/// compile time.
 template <class T>
 class [[nodiscard]] result {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "tollgate: a result holds an object");
@@ -1287,17 +1297,18 @@ class [[nodiscard]] result {
     static_assert(std::is_nothrow_move_constructible_v<T>, "tollgate: the value of a result moves without throwing");
 
 public:
-    /// As in std::expected (C++23, [expected.object]).
+    /// The types that std::expected has (C++23, [expected.object]).
     using value_type = T;
     using error_type = tollgate::error;
 
     result()
         requires std::default_initializable<T>
         : value_{}, has_value_{true} {}
-    /// Holds `value`; without an argument, a default-constructed value.
+    /// Constructs a result with `value`; without an argument, with a default-constructed value.
     result(T value) noexcept : value_(std::move(value)), has_value_{true} {}  // braces would prefer a list of one value
+    /// Constructs a result with an error.
     result(tollgate::error failure) noexcept : error_{std::move(failure)}, has_value_{false} {}
-    /// Converts from a type that converts to T, or from a result of one.
+    /// Converts a value of a type that converts to T, or a result of such a type.
     template <class U>
         requires(!std::is_same_v<std::remove_cvref_t<U>, T> && !std::is_same_v<std::remove_cvref_t<U>, tollgate::error> &&
                  !base_detail::is_result<std::remove_cvref_t<U>> && std::convertible_to<U, T>)
@@ -1312,7 +1323,7 @@ public:
         requires std::constructible_from<T, Args...>
     explicit result(std::in_place_t, Args&&... args) : value_(std::forward<Args>(args)...), has_value_{true} {}
 
-    /// Copies or moves the content.
+    /// Copies or moves the value or the error.
     result(result&& other) noexcept : has_value_{other.has_value_} {
         if (has_value_) std::construct_at(std::addressof(value_), std::move(other.value_));
         else std::construct_at(std::addressof(error_), std::move(other.error_));
@@ -1323,7 +1334,7 @@ public:
         if (has_value_) std::construct_at(std::addressof(value_), other.value_);
         else std::construct_at(std::addressof(error_), other.error_);
     }
-    /// Replaces the content.
+    /// Replaces the value or the error.
     result& operator=(result&& other) noexcept {
         if (this == &other) return *this;
         std::destroy_at(this);
@@ -1339,7 +1350,7 @@ public:
         else std::destroy_at(std::addressof(error_));
     }
 
-    /// Replaces the content with a value constructed from `args`. If the constructor throws, nothing changes.
+    /// Replaces the content with a value constructed from `args` and returns that value. If the constructor throws, nothing changes.
     template <class... Args>
         requires std::constructible_from<T, Args...>
     T& emplace(Args&&... args) {
@@ -1349,11 +1360,11 @@ public:
     void swap(result& other) noexcept { std::swap(*this, other); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
-    /// Whether it holds a value.
+    /// Returns true if the result holds a value.
     [[nodiscard]] bool has_value() const noexcept { return has_value_; }
     explicit operator bool() const noexcept { return has_value_; }
 
-    /// Precondition: has_value().
+    /// Returns the value. Precondition: has_value().
     [[nodiscard]] T& operator*() & noexcept { return assert(has_value_), value_; }
     [[nodiscard]] const T& operator*() const& noexcept { return assert(has_value_), value_; }
     [[nodiscard]] T&& operator*() && noexcept { return assert(has_value_), std::move(value_); }
@@ -1361,19 +1372,19 @@ public:
     [[nodiscard]] T* operator->() noexcept { return assert(has_value_), std::addressof(value_); }
     [[nodiscard]] const T* operator->() const noexcept { return assert(has_value_), std::addressof(value_); }
 
-    /// The value. Throws bad_result_access on an error.
+    /// Returns the value. Throws bad_result_access if the result holds an error.
     T& value() & { return check(), value_; }
     const T& value() const& { return check(), value_; }
     T&& value() && { return check(), std::move(value_); }
     const T&& value() const&& { return check(), std::move(value_); }
 
-    /// Precondition: !has_value().
+    /// Returns the error. Precondition: !has_value().
     [[nodiscard]] tollgate::error& error() & noexcept { return assert(!has_value_), error_; }
     [[nodiscard]] const tollgate::error& error() const& noexcept { return assert(!has_value_), error_; }
     [[nodiscard]] tollgate::error&& error() && noexcept { return assert(!has_value_), std::move(error_); }
     [[nodiscard]] const tollgate::error&& error() const&& noexcept { return assert(!has_value_), std::move(error_); }
 
-    /// The value, or `otherwise` on an error.
+    /// Returns the value, or `otherwise` if the result holds an error.
     template <class U = T>
     [[nodiscard]] T value_or(U&& otherwise) const& {
         return has_value_ ? value_ : static_cast<T>(std::forward<U>(otherwise));
@@ -1382,13 +1393,13 @@ public:
     [[nodiscard]] T value_or(U&& otherwise) && {
         return has_value_ ? std::move(value_) : static_cast<T>(std::forward<U>(otherwise));
     }
-    /// The error, or `otherwise` on success.
+    /// Returns the error, or `otherwise` if the result holds a value.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return has_value_ ? std::move(otherwise) : error_; }
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) && {
         return has_value_ ? std::move(otherwise) : std::move(error_);
     }
 
-    /// Returns `f(value)`, which is a result; on an error, this error.
+    /// Returns `f(value)`, which is a result, or this error.
     template <class F>
     auto and_then(F&& f) & { return base_detail::and_then(*this, std::forward<F>(f)); }
     template <class F>
@@ -1396,7 +1407,7 @@ public:
     template <class F>
     auto and_then(F&& f) && { return base_detail::and_then(std::move(*this), std::forward<F>(f)); }
 
-    /// Returns a result with the value `f(value)`; on an error, this error.
+    /// Returns a result with the value `f(value)`, or with this error.
     template <class F>
     auto transform(F&& f) & { return base_detail::transform(*this, std::forward<F>(f)); }
     template <class F>
@@ -1404,13 +1415,13 @@ public:
     template <class F>
     auto transform(F&& f) && { return base_detail::transform(std::move(*this), std::forward<F>(f)); }
 
-    /// Returns this value; on an error `f(error)`, which is a result of the same type.
+    /// Returns this value, or `f(error)`, which is a result of the same type.
     template <class F>
     result or_else(F&& f) const& { return base_detail::or_else(*this, std::forward<F>(f)); }
     template <class F>
     result or_else(F&& f) && { return base_detail::or_else(std::move(*this), std::forward<F>(f)); }
 
-    /// Returns this value; on an error a result with the error `f(error)`.
+    /// Returns this value, or a result with the error `f(error)`.
     template <class F>
     result transform_error(F&& f) const& { return base_detail::transform_error(*this, std::forward<F>(f)); }
     template <class F>
@@ -1432,45 +1443,45 @@ private:
 template <>
 class [[nodiscard]] result<void> {
 public:
-    /// As in std::expected (C++23, [expected.void]).
+    /// The types that std::expected has (C++23, [expected.void]).
     using value_type = void;
     using error_type = tollgate::error;
 
     result() noexcept;
-    /// Holds an error.
+    /// Constructs a result with an error.
     result(tollgate::error failure) noexcept : error_{std::move(failure)} {}
     explicit result(std::in_place_t) noexcept {}
 
-    /// Sets success.
+    /// Changes the result to success.
     void emplace() noexcept { error_.reset(); }
     void swap(result& other) noexcept { std::swap(*this, other); }
     friend void swap(result& a, result& b) noexcept { a.swap(b); }
 
-    /// Whether it is a success.
+    /// Returns true for a success.
     [[nodiscard]] bool has_value() const noexcept { return !error_.has_value(); }
     explicit operator bool() const noexcept { return has_value(); }
 
-    /// Precondition: has_value().
+    /// Does nothing. Precondition: has_value().
     void operator*() const noexcept { assert(has_value()); }
 
-    /// Throws bad_result_access if there is an error.
+    /// Throws bad_result_access if the result holds an error.
     void value() const {
         if (error_) throw bad_result_access{*error_};
     }
 
-    /// Precondition: !has_value().
+    /// Returns the error. Precondition: !has_value().
     [[nodiscard]] tollgate::error& error() & noexcept { return assert(!has_value()), *error_; }
     [[nodiscard]] const tollgate::error& error() const& noexcept { return assert(!has_value()), *error_; }
     [[nodiscard]] tollgate::error&& error() && noexcept { return assert(!has_value()), *std::move(error_); }
     [[nodiscard]] const tollgate::error&& error() const&& noexcept { return assert(!has_value()), *std::move(error_); }
 
-    /// The error, or `otherwise` on success.
+    /// Returns the error, or `otherwise` for a success.
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) const& { return error_ ? *error_ : std::move(otherwise); }
     [[nodiscard]] tollgate::error error_or(tollgate::error otherwise) && {
         return error_ ? *std::move(error_) : std::move(otherwise);
     }
 
-    /// As for a result with a value; `f` takes no argument.
+    /// These functions do what they do for a result with a value, but `f` takes no argument.
     template <class F>
     auto and_then(F&& f) const& { return base_detail::and_then(*this, std::forward<F>(f)); }
     template <class F>
@@ -1491,10 +1502,10 @@ public:
 private:
     std::optional<tollgate::error> error_;
 };
-// Not in the class: `return {}` would first fill the space of the error with zeros.
+// Defined outside of the class, because `return {}` would otherwise first fill the space of the error with zeros.
 inline result<void>::result() noexcept = default;
 
-/// Equal values or equal errors.
+/// Returns true for equal values and for equal errors.
 template <class T, class U>
     requires(std::is_void_v<T> == std::is_void_v<U>)
 [[nodiscard]] bool operator==(const result<T>& a, const result<U>& b) {
@@ -1504,14 +1515,14 @@ template <class T, class U>
     else return *a == *b;
 }
 
-/// Whether it holds a value equal to `value`.
+/// Returns true if the result holds a value that equals `value`.
 template <class T, class U>
     requires(!std::is_void_v<T> && !base_detail::is_result<U> && !std::is_same_v<U, error>)
 [[nodiscard]] bool operator==(const result<T>& a, const U& value) {
     return a.has_value() && static_cast<bool>(*a == value);
 }
 
-/// Whether it holds an error equal to `failure`.
+/// Returns true if the result holds an error that equals `failure`.
 template <class T>
 [[nodiscard]] bool operator==(const result<T>& a, const error& failure) {
     return !a.has_value() && a.error() == failure;
@@ -1527,7 +1538,7 @@ template <class T>
 
 namespace tollgate::inline v0 {
 
-/// What a secret grants. Its prefix identifies the kind to people and to scanners for leaked secrets.
+/// The kind of a secret, which tells what it grants. The prefix of a secret tells its kind to people and to scanners for leaked secrets.
 enum class secret_kind : std::uint8_t {
     personal_token,      ///< `tgp_`
     access_token,        ///< `tga_`
@@ -1538,44 +1549,47 @@ enum class secret_kind : std::uint8_t {
     device_code,         ///< `tgd_`, with which a device polls (RFC 8628)
 };
 
-/// `prefix digits checksum`: 4 characters for the kind, 43 base-62 digits for 256 random bits, and 6 for their CRC-32.
-/// Only `[A-Za-z0-9_]`, so it needs no escaping in a URL, a form, a shell or a header, and a double click selects it.
+/// A secret is `prefix digits checksum`: 4 characters for the kind, 43 base-62 digits for 256 random bits, and 6 for their CRC-32. It
+/// contains only `[A-Za-z0-9_]`, so it needs no escaping in a URL, a form, a shell or a header, and a double click selects it.
 using secret_text = inline_text<limits::secret_text_bytes_max>;
 inline constexpr std::size_t secret_text_bytes = 53;
 static_assert(secret_text_bytes <= secret_text::bytes_max);
 
-/// The same bytes make the same secret: take them from a random_source and use them once.
+/// Returns the secret that consists of these bytes. Take them from a random_source and use them once, because equal bytes result in equal
+/// secrets. Any thread may call it.
 [[nodiscard]] TOLLGATE_DECL secret_text make_secret(secret_kind kind, std::span<const std::byte, 32> random) noexcept;
 
-/// Whether `text` has the prefix, characters and checksum of this kind. Rejects mistyped and invented secrets without a
+/// Returns true if `text` has the prefix, the characters and the checksum of this kind. Rejects mistyped and invented secrets without a
 /// digest or a store lookup.
 [[nodiscard]] TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexcept;
 
-/// The digest that stores keep of a secret. Throws as `sha256` does.
+/// Returns the digest that stores keep of a secret. Throws as `sha256` does.
 [[nodiscard]] inline digest digest_of(std::string_view secret) { return sha256(secret); }
 
-/// The part that all secrets that replace one another have in common: about 125 random bits. Precondition: well-formed.
+/// Returns the part that all secrets that replace one another have in common: about 125 random bits. It is a view of `secret`.
+/// Precondition: `secret` is well-formed.
 [[nodiscard]] TOLLGATE_DECL std::string_view family_of(std::string_view secret) noexcept;
 
-/// The secret of the same kind and family that replaces this one. About 128 bits of it are derived from both arguments, so
-/// that it cannot be made from only one of them. Precondition: well-formed. Throws as `sha256` does.
+/// Returns the secret of the same kind and family that replaces `secret`. About 128 of its bits are derived from both arguments, so that
+/// nobody can compute it from only one of the arguments. Precondition: `secret` is well-formed. Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL secret_text make_successor(std::string_view secret, const digest& seed);
 
-/// What a public id identifies.
+/// The kind of object that a public id identifies.
 enum class public_id_kind : std::uint8_t {
     username,   ///< `tgu_`, the user name of a personal token
     client_id,  ///< `tgi_`, an OAuth application (RFC 6749 section 2.2)
     message,    ///< `msg_`, a webhook's `webhook-id`
 };
 
-/// A unique, unguessable name that is not secret: prefix and 22 base-62 digits for 128 random bits.
+/// A unique, unguessable name that is not secret: a prefix and 22 base-62 digits for 128 random bits.
 using public_id = inline_text<limits::token_username_bytes_max>;
+/// Returns the public id that consists of these bytes. Take them from a random_source and use them once.
 [[nodiscard]] TOLLGATE_DECL public_id make_public_id(public_id_kind kind,
                                                      std::span<const std::byte, 16> random) noexcept;
 
-/// Overwrites bytes; compilers do not optimize it away.
+/// Overwrites the bytes. Compilers do not remove the call.
 TOLLGATE_DECL void secure_wipe(std::span<std::byte> bytes) noexcept;
-/// Overwrites the text and empties it.
+/// Overwrites the text with zeros and empties it.
 TOLLGATE_DECL void secure_wipe(std::string& text) noexcept;
 
 }  // namespace tollgate
@@ -1590,42 +1604,42 @@ namespace tollgate::inline v0 {
 
 /// Keys that encrypt secrets that must be readable, such as those of webhooks: AES-256-GCM (NIST SP 800-38D).
 ///
-/// The operator keeps the keys outside of the database, so that a copy of the database does not reveal the secrets. The
-/// `context` names what a secret belongs to. It is not stored with the secret, but decrypting requires the same one, so
-/// that an encrypted secret cannot be moved to another row.
+/// The operator keeps the keys outside of the database, so that a copy of the database does not reveal the secrets. The `context` names the
+/// object that a secret belongs to. It is not stored with the secret, but decryption fails with another context, so that an encrypted
+/// secret cannot be moved to another row.
 ///
-/// Thread rule: after construction, any thread.
+/// Thread rule: after construction, any thread may call any function.
 class secret_keys {
 public:
-    /// No key: `encrypt` returns its text unchanged, and encrypted secrets cannot be read.
+    /// Constructs an object without a key: `encrypt` returns its text unchanged, and encrypted secrets cannot be read.
     secret_keys() noexcept = default;
 
-    /// Reads a key file: one key per line, as 64 hexadecimal digits (`openssl rand -hex 32`). The first key encrypts. A second one, the
-    /// previous or the next key, only decrypts. Blank lines and lines that start with `#` are ignored. Error (invalid) with the number of
-    /// the line, but never its text.
+    /// Reads a key file, which has a key per line as 64 hexadecimal digits (`openssl rand -hex 32`). The first key encrypts. A second key,
+    /// the previous or the next one, only decrypts. Blank lines and lines that start with `#` are ignored. The error (invalid) contains the
+    /// number of the line, but never its text.
     [[nodiscard]] static TOLLGATE_DECL result<secret_keys> parse(std::string_view key_file);
 
-    /// The text to store instead of the secret: aes256gcm, the id of the key, and base64url, with dots in between. The same
-    /// secret and context give the same text. Without a key, the secret itself. Error: internal, if OpenSSL fails.
+    /// Returns the text to store instead of the secret: aes256gcm, the id of the key, and base64url, with dots in between. The same secret
+    /// and context result in the same text. Without a key, returns the secret. Error: internal, if OpenSSL fails.
     [[nodiscard]] TOLLGATE_DECL result<std::string> encrypt(std::string_view secret, std::string_view context) const;
 
-    /// The secret. A text that is not encrypted is returned unchanged. Errors: unavailable if the key is missing, internal
-    /// if the text was damaged or belongs to another context; the cause names the id of the key.
+    /// Returns the secret that `encrypt` received. A text that is not encrypted is returned unchanged. Errors: unavailable if the key is
+    /// missing, internal if the text was damaged or belongs to another context. The cause names the id of the key.
     [[nodiscard]] TOLLGATE_DECL result<std::string> decrypt(std::string_view stored, std::string_view context) const;
 
-    /// The beginning of each text that `encrypt` returns; empty without a key.
+    /// Returns the beginning of each text that `encrypt` returns, or an empty text without a key.
     [[nodiscard]] std::string_view prefix() const noexcept {
         return keys_.empty() ? std::string_view{} : std::string_view{keys_.front().prefix};
     }
 
 private:
     struct key {
-        std::string prefix;  // `aes256gcm.<id>.`; the id follows from the key
+        std::string prefix;  // `aes256gcm.<id>.`; the id is derived from the key
         digest encrypting;
         digest making_nonces;
     };
 
-    std::vector<key> keys_;  // the one that encrypts comes first
+    std::vector<key> keys_;  // the key that encrypts comes first
 };
 
 }  // namespace tollgate
@@ -1640,16 +1654,18 @@ namespace tollgate::inline v0 {
 
 /// The system clock.
 struct system_clock {
+    /// Returns the current time in UTC. Any thread may call it.
     [[nodiscard]] instant now() const noexcept {
         return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
     }
-    /// For durations: never goes backwards.
+    /// Returns a time for measuring durations, which never goes backwards. Any thread may call it.
     [[nodiscard]] std::chrono::nanoseconds steady_now() const noexcept { return std::chrono::steady_clock::now().time_since_epoch(); }
 };
 
 /// OpenSSL's random generator for secrets, seeded by the operating system.
 struct system_random {
-    /// False if OpenSSL has no randomness, or for more than INT_MAX bytes; the content is then unspecified. Any thread.
+    /// Fills `bytes` with random bytes. Returns false if OpenSSL has no randomness, or for more than INT_MAX bytes; the content is then
+    /// unspecified. Any thread may call it.
     [[nodiscard]] TOLLGATE_DECL bool fill(std::span<std::byte> bytes) const noexcept;
 };
 
@@ -1692,10 +1708,10 @@ enum class status : std::uint16_t {
     version_not_supported = 505,
 };
 
-/// The three digits of a status (RFC 9110 section 15).
+/// Returns the three digits of a status (RFC 9110 section 15).
 [[nodiscard]] constexpr unsigned to_number(status s) noexcept { return static_cast<unsigned>(s); }
 
-/// The registered reason phrase; "Status" for a number not listed above.
+/// Returns the registered reason phrase, or "Status" for a number without an enumerator.
 [[nodiscard]] constexpr std::string_view to_reason(status s) noexcept {
     switch (s) {
         case status::ok: return "OK";
@@ -1727,38 +1743,39 @@ enum class status : std::uint16_t {
     return "Status";
 }
 
-/// The name of a response field: a literal token, checked at compile time.
+/// The name of a response field: a literal of which the compiler checks that it is a token.
 class field_name {
 public:
-    /// From a literal that is a token (RFC 9110 section 5.6.2); any other does not compile.
+    /// Constructs the name from a literal that is a token (RFC 9110 section 5.6.2). Any other literal does not compile.
     consteval field_name(const char* literal) : text_{literal} {
         if (text_.empty()) throw "a field name is not empty";
         for (char c : text_)
             if (!is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
     }
-    /// The text as sent.
+    /// Returns the text as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
     std::string_view text_;
 };
 
-/// The value of a response field. It cannot contain a control character: literals are checked at compile time, other
-/// text by `from`. This prevents response splitting.
+/// The value of a response field. It cannot contain a control character: the compiler checks literals, and `from` checks other text. This
+/// prevents response splitting.
 class field_value {
 public:
-    /// From a literal without control characters; any other does not compile.
+    /// Constructs the value from a literal without control characters. Any other literal does not compile.
     consteval field_value(const char* literal) : text_{literal} {
         if (!is_safe(text_)) throw "a field value contains visible characters, spaces and tabs only (RFC 9110 section 5.5)";
     }
 
-    /// Empty for text with a byte outside visible ASCII, space and tab. The text must outlive the value.
+    /// Returns the value with this text, or an empty optional for text with a byte outside visible ASCII, space and tab. The text must
+    /// outlive the value.
     static constexpr std::optional<field_value> from(std::string_view text) noexcept {
         if (!is_safe(text)) return std::nullopt;
         return field_value{unchecked{}, text};
     }
 
-    /// The text as sent.
+    /// Returns the text as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
@@ -1774,13 +1791,12 @@ private:
     std::string_view text_;
 };
 
-/// One response. The host owns it and reuses it for the next request, so after the first few requests, none allocates
-/// memory.
+/// A response. The host owns it and reuses it for the next request, so that after the first few requests no response allocates memory.
 ///
 /// Fields are stored in wire format (`Name: value\r\n`). The host adds `Date`, `Content-Length` and `Connection`.
 class response {
 public:
-    /// Resets to an empty 200. Keeps the memory, unless a large response has made it too large to keep.
+    /// Resets to an empty 200. Keeps the memory, unless a large response has taken too much to keep.
     void clear() noexcept {
         status_ = http::status::ok;
         user_.reset();
@@ -1788,21 +1804,21 @@ public:
         keep_reasonable(body_);
     }
 
-    /// The status; 200 unless `set_status` was called.
+    /// Returns the status, which is 200 unless `set_status` was called.
     [[nodiscard]] http::status status() const noexcept { return status_; }
-    /// Sets the status line.
+    /// Sets the status.
     void set_status(http::status s) noexcept { status_ = s; }
 
-    /// The user for whom the response is, if the handler has said so: `server` bounds how much of the responses for one user may be
-    /// unsent (`server_settings::unsent_bytes_max`). Not sent.
+    /// Returns the user for whom the response is, if the handler has set one. `server` bounds the unsent responses of a user
+    /// (`server_settings::unsent_bytes_max`). The user is not sent.
     [[nodiscard]] std::optional<user_id> user() const noexcept { return user_; }
-    /// Sets the user. Tollgate's handlers do this once they know the caller of a request.
+    /// Sets the user. Tollgate's handlers do this when they know the caller of a request.
     void set_user(user_id user) noexcept { user_ = user; }
 
-    /// Appends a field with a text, a number, or a time in ISO 8601; for HTTP's own dates, such as Last-Modified, pass the result
-    /// of `to_http_date`. Existing fields of that name stay.
+    /// Appends a field with a text, a number, or a time in ISO 8601. For HTTP's own dates, such as Last-Modified, pass the result of
+    /// `to_http_date`. Existing fields of that name stay.
     void add(field_name name, field_value value) { add_line(name.view(), value.view()); }
-    /// Appends a text that is known at run time only. Throws std::invalid_argument for one that `field_value::from` refuses.
+    /// Appends a field with a text that is known at run time only. Throws std::invalid_argument for text that `field_value::from` refuses.
     template <std::same_as<std::string> Text>
     void add(field_name name, const Text& value) {
         const auto checked = field_value::from(value);
@@ -1813,21 +1829,20 @@ public:
     void add(field_name name, instant at) { add_line(name.view(), to_iso8601(at).view()); }
     void add(field_name name, const http_date_text& date) { add_line(name.view(), date.view()); }
 
-    /// Appends checked lines ending in CRLF, such as a constant block of security fields.
-    /// Precondition: every line is `token: value\r\n`.
+    /// Appends checked lines, such as a constant block of security fields. Precondition: every line is `token: value\r\n`.
     void add_prepared_lines(std::string_view prepared) { fields_.append(prepared); }
 
-    /// All fields in wire format, each ending in CRLF.
+    /// Returns all fields in wire format, each ending in CRLF. The view is valid until the response changes.
     [[nodiscard]] std::string_view field_block() const noexcept { return fields_; }
 
     /// Calls `visit(name, value)` for each field, for hosts with their own response type.
     template <std::invocable<std::string_view, std::string_view> Visit>
     void for_each_field(Visit&& visit) const;
 
-    /// The first value of a field, case-insensitively; empty if there is none.
+    /// Returns the first value of a field, whose name is compared case-insensitively, or an empty text if there is none.
     [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
 
-    /// The body; writable.
+    /// Returns the body, which the handler may change.
     [[nodiscard]] std::string& body() noexcept { return body_; }
     [[nodiscard]] const std::string& body() const noexcept { return body_; }
 
@@ -1878,14 +1893,14 @@ inline std::string_view response::find(std::string_view name) const noexcept {
     return found;
 }
 
-/// `Retry-After` of a response with this status, if it is 503: long enough for a database to fail over, short enough for a person
-/// not to give up.
+/// Adds `Retry-After` to a response with status 503: long enough for a database to fail over, short enough for a person not to give up.
+/// Adds nothing for any other status.
 inline void add_retry_after(response& response, status sent) {
     constexpr unsigned retry_after_seconds = 2;
     if (sent == status::service_unavailable) response.add("Retry-After", retry_after_seconds);
 }
 
-/// `Retry-After` of a response with any status: whole seconds, rounded up, at least one.
+/// Adds `Retry-After` to a response with any status: whole seconds, rounded up, at least one.
 inline void add_retry_after(response& response, milliseconds wait) {
     response.add("Retry-After", static_cast<std::uint64_t>((std::max)(seconds{1}, std::chrono::ceil<seconds>(wait)).count()));
 }
@@ -1898,7 +1913,7 @@ inline void add_retry_after(response& response, milliseconds wait) {
 #ifndef TOLLGATE_HTTP_DETAIL_GUARDED_RESPONSE_HPP
 #define TOLLGATE_HTTP_DETAIL_GUARDED_RESPONSE_HPP
 
-/// What all handlers do so that they never throw.
+/// Functions with which all handlers catch exceptions.
 namespace tollgate::inline v0::http::detail {
 
 /// The fields of every JSON response. Account data is private to its caller, and must not be taken for another type.
@@ -1985,7 +2000,7 @@ inline constexpr byte_set target_ends = [] {
 
 #if defined(__SSE2__) && defined(__GNUC__)
 
-/// One bit for each of the 16 bytes.
+/// A bit for each of the 16 bytes.
 using block_marks = unsigned;
 inline constexpr std::ptrdiff_t block_bytes = 16;
 
@@ -2149,10 +2164,10 @@ enum class field_id : std::uint8_t {
 
 [[nodiscard]] constexpr field_id to_field_id(std::string_view name) noexcept;
 
-/// One field of a message. A view: valid as long as the message's bytes.
+/// A field of a message, as views that are valid as long as the message's bytes.
 struct field {
     std::string_view name;   ///< a token, as sent
-    std::string_view value;  ///< without surrounding whitespace, otherwise as sent
+    std::string_view value;  ///< value without surrounding whitespace, otherwise as sent
 };
 
 /// Field lines in the order of the message: a bounded number of views, without heap memory.
@@ -2171,7 +2186,7 @@ public:
     bool add(std::string_view name, std::string_view value) noexcept { return add(to_field_id(name), name, value); }
     bool add(field_id id, std::string_view name, std::string_view value) noexcept;
 
-    /// How many lines have this name.
+    /// Returns the number of lines with this name.
     [[nodiscard]] std::size_t count(field_id id) const noexcept { return lookup_[index(id)].line_count; }
 
     /// The first line's value; empty if there is none (`count` distinguishes that from an empty value).
@@ -2179,7 +2194,7 @@ public:
         const auto& known = lookup_[index(id)];
         return known.line_count == 0 ? std::string_view{} : lines_[known.first].value;
     }
-    /// The same by name, case-insensitively; a linear search.
+    /// Returns the first line's value by name, which is compared case-insensitively. A linear search.
     [[nodiscard]] std::string_view find(std::string_view name) const noexcept;
 
     /// Updates the views after their bytes moved from address `from` to `to`.
@@ -2199,7 +2214,7 @@ private:
 
     std::array<field, size_max> lines_;  // only the first size_ are ever read
     std::size_t size_ = 0;
-    // Of a size that is cleared by whole words.
+    // Has a size that is cleared by whole words.
     std::array<known_line, std::bit_ceil(static_cast<std::size_t>(field_id::count_))> lookup_{};
     static_assert(size_max <= UINT8_MAX);
 };
@@ -2232,7 +2247,7 @@ struct known_name {
 template <std::size_t Bytes>
 known_name(const char (&)[Bytes]) -> known_name<Bytes - 1>;
 
-/// Whether `name`, which has the same length, is equal ignoring case. Case is folded only at the letters of the known name, so
+/// Returns true if `name`, which has the same length, is equal ignoring case. Case is folded only at the letters of the known name, so
 /// that no other byte can match one of them.
 template <known_name Known>
 [[nodiscard]] constexpr bool is(std::string_view name) noexcept {
@@ -2309,7 +2324,7 @@ enum class line_result : std::uint8_t {
     section_end,         ///< the empty line was read
     folded,              ///< starts with a blank: a folded line, or a blank before the first field
     blank_before_colon,
-    no_name,             ///< empty, or contains a byte that is not a tchar
+    no_name,             ///< the name is empty, or contains a byte that is not a tchar
     bad_value,           ///< contains a control character
     bare_cr,
     bare_lf,
@@ -2345,7 +2360,7 @@ public:
     /// Reads from `bytes` (the whole message from its first byte), at most up to `bytes_end`.
     [[nodiscard]] line_result read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept;
 
-    /// Whether the next byte starts a line.
+    /// Returns true if the next byte starts a line.
     [[nodiscard]] bool at_line_begin() const noexcept { return examined_ == begin_; }
 
     /// The end of the last line that was read.
@@ -2358,7 +2373,7 @@ private:
         return line_result::unfinished;
     }
 
-    std::size_t begin_ = 0;     // of the line
+    std::size_t begin_ = 0;     // begin of the line
     std::size_t examined_ = 0;  // everything before it was examined
     std::size_t colon_ = 0;     // end of the name, once found
 };
@@ -2406,7 +2421,7 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     return line_result::section_end;
 }
 
-/// Whether a comma-separated field value contains this member, case-insensitively (RFC 9110 section 5.6.1).
+/// Returns true if a comma-separated field value contains this member, case-insensitively (RFC 9110 section 5.6.1).
 [[nodiscard]] constexpr bool list_holds(std::string_view list, std::string_view member) noexcept {
     for (;;) {
         const auto comma = list.find(',');
@@ -2416,7 +2431,7 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
     }
 }
 
-/// Whether a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is not a coding.
+/// Returns true if a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is not a coding.
 [[nodiscard]] inline bool has_content_coding(const field_lines& fields) noexcept {
     for (const field& line : fields)
         if (ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() && !ascii_iequals(line.value, "identity"))
@@ -2459,7 +2474,7 @@ public:
         lines_.append(name.view()).append(": ").append(value.view()).append("\r\n");
     }
 
-    /// All lines in wire format; valid until the block changes.
+    /// Returns all lines in wire format; valid until the block changes.
     [[nodiscard]] std::string_view view() const noexcept { return lines_; }
 
 private:
@@ -2479,7 +2494,7 @@ namespace tollgate::inline v0::http {
 /// Methods of RFC 9110 section 9 and RFC 5789 (PATCH); any other token is `other`. Names are case-sensitive.
 enum class method : std::uint8_t { get, head, post, put, delete_, patch, options, connect, trace, other };
 
-/// The method with this name, case-sensitively (RFC 9110 section 9.1); `method::other` for any other token.
+/// Returns the method with this name, case-sensitively (RFC 9110 section 9.1), or `method::other` for any other token.
 [[nodiscard]] constexpr method to_method(std::string_view name) noexcept {
     switch (name.size()) {
         case 3: return name == "GET" ? method::get : name == "PUT" ? method::put : method::other;
@@ -2491,7 +2506,7 @@ enum class method : std::uint8_t { get, head, post, put, delete_, patch, options
     }
 }
 
-/// The name on the wire; empty for `other`.
+/// Returns the name on the wire; empty for `other`.
 [[nodiscard]] constexpr std::string_view to_text(method m) noexcept {
     switch (m) {
         case method::get: return "GET";
@@ -2508,13 +2523,13 @@ enum class method : std::uint8_t { get, head, post, put, delete_, patch, options
     return {};
 }
 
-/// A request target (RFC 9112 section 3.2) as sent: nothing is decoded and no dot segment is removed, so routers
-/// compare what the client wrote.
+/// A request target (RFC 9112 section 3.2) as sent: nothing is decoded and no dot segment is removed, so routers compare the text that the
+/// client wrote.
 struct target {
-    std::string_view path;       ///< begins with `/`, or is `*` (OPTIONS); of an absolute-form target the path only
-    std::string_view query;      ///< after the `?`
-    bool has_query = false;      ///< distinguishes `/a?` from `/a`
-    std::string_view authority;  ///< of an absolute-form target, replacing `Host`; otherwise empty
+    std::string_view path;       ///< begins with `/`, or is `*` (OPTIONS); the path alone of an absolute-form target
+    std::string_view query;      ///< the text after the `?`
+    bool has_query = false;      ///< true for `/a?`, false for `/a`
+    std::string_view authority;  ///< the authority of an absolute-form target, which replaces `Host`; otherwise empty
 
     /// Splits text in origin-form, absolute-form or asterisk-form, and checks nothing.
     static constexpr target from(std::string_view text) noexcept {
@@ -2544,36 +2559,36 @@ private:
 /// The version in the request line (RFC 9112 section 2.3). HTTP/1.2 to HTTP/1.9 are `http_1_1` (RFC 9110 section 2.5).
 enum class version : std::uint8_t { http_1_0, http_1_1 };
 
-/// How much of a request's body has arrived when a handler sees the request.
+/// The part of a request's body that has arrived when a handler receives the request.
 enum class body_state : std::uint8_t {
     complete,   ///< `body` is complete (it may be empty)
     pending,    ///< only the head has arrived completely: `body` is empty
-    too_large,  ///< over the host's bound: `body` is empty, and the connection is closed after the response
+    too_large,  ///< the body exceeds the host's bound: `body` is empty, and the connection is closed after the response
 };
 
-/// One request, as views of the host's memory: valid during `handle`, never kept.
+/// A request, as views of the host's memory. The views are valid during `handle` and must not be kept.
 ///
 /// A host other than `tollgate::server` sets `method`, `target`, `fields`, `body`, `peer` and `secure`, and may set `local`.
 struct request {
     http::method method = http::method::get;
-    std::string_view method_name;  ///< as sent; set for every method, needed only for `method::other`
+    std::string_view method_name;  ///< the name as sent; set for every method, needed only for `method::other`
     http::target target;
     http::version version = http::version::http_1_1;
-    bool secure = false;           ///< received over TLS
+    bool secure = false;           ///< true if the request was received over TLS
     http::body_state body_state = http::body_state::complete;
     field_lines fields;
     std::string_view body;
     ip_address peer;               ///< the peer of the connection; header fields do not change it
     ip_address local;              ///< the server's own end of the connection; `ip_address{}` if it has no IP address
 
-    /// The host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if the client named none
+    /// Returns the host that the client addresses: `host` or `host:port` (RFC 9112 section 3.3). Empty if the client named no host
     /// (HTTP/1.0).
     [[nodiscard]] std::string_view authority() const noexcept {
         return target.authority.empty() ? fields.find(field_id::host) : target.authority;
     }
 
-    /// Whether the client is known to send a body. False for a chunked body that has not arrived, because it may turn out to be empty,
-    /// unless there is an `Expect` field.
+    /// Returns true if the client is known to send a body. Returns false for a chunked body that has not arrived, because it may turn out
+    /// to be empty, unless there is an `Expect` field.
     [[nodiscard]] bool has_body() const noexcept {
         if (body_state == http::body_state::pending)
             return fields.count(field_id::content_length) != 0 || fields.count(field_id::expect) != 0;
@@ -2599,9 +2614,9 @@ struct request {
     }
 };
 
-/// The value of a cookie (RFC 6265 section 5.4), a view of the request. Empty if there is no cookie of this name, or if
-/// there are several with different values: one of them was set by another site (on another subdomain or path), and it
-/// is impossible to tell which. Names are case-sensitive.
+/// Returns the value of a cookie (RFC 6265 section 5.4), as a view of the request. Returns an empty optional if there is no cookie of this
+/// name, or if there are several with different values: another site (on another subdomain or path) has set one of them, and the server
+/// cannot find out which. Names are case-sensitive.
 [[nodiscard]] inline std::optional<std::string_view> find_cookie(const field_lines& fields, std::string_view name) noexcept {
     std::optional<std::string_view> found;
     if (fields.count(field_id::cookie) == 0) return found;
@@ -2631,26 +2646,27 @@ struct request {
 
 namespace tollgate::inline v0::http {
 
-/// A request that the server itself refuses, not a handler: malformed bytes (400), timeout (408), target too long (414), a host that it
-/// does not serve (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
+/// A request that the server refuses before a handler receives it: malformed bytes (400), timeout (408), target too long (414), a host that
+/// it does not serve (421), too many fields (431), overload (503). A handler only writes the response; the server closes the connection.
 struct refusal {
     http::status status = http::status::bad_request;
-    std::string_view reason;  ///< one sentence for the client, with static storage: the rule that was broken
+    std::string_view reason;  ///< a sentence for the client, with static storage, that names the broken rule
     ip_address peer;
     bool secure = false;
     const http::request* request = nullptr;  ///< null if its head was malformed or incomplete; valid during the call
-    /// Then, what was read of it: a path that may be cut off, and some of the fields. Null if nothing was; valid during the call.
+    /// If `request` is null, the part of the request that was read: a path that may be cut off, and some of the fields. Null if nothing was
+    /// read; valid during the call.
     const http::request* partial = nullptr;
 
-    /// The path of the request, as far as it is known; otherwise empty.
+    /// Returns the path of the request, as far as it is known; otherwise an empty text.
     [[nodiscard]] std::string_view path() const noexcept {
         const http::request* known = request != nullptr ? request : partial;
         return known == nullptr ? std::string_view{} : known->target.path;
     }
 };
 
-/// For a request whose method the path does not support: adds `Allow`. Responds to OPTIONS with 204. Otherwise sets and returns the status
-/// of the refusal, 501 for an unknown method and 405 for any other (RFC 9110 section 9.1); the calling code writes the body.
+/// Answers a request whose method the path does not support. Adds `Allow`, and responds to OPTIONS with 204. Otherwise sets and returns the
+/// status of the refusal, 501 for an unknown method and 405 for any other (RFC 9110 section 9.1); the calling code writes the body.
 inline std::optional<status> refuse_method(const request& sent, response& response, field_value allowed) {
     response.add("Allow", allowed);
     if (sent.method == method::options) {
@@ -2662,11 +2678,11 @@ inline std::optional<status> refuse_method(const request& sent, response& respon
     return refused;
 }
 
-/// Whether a request only reads: GET or HEAD.
+/// Returns true for a method that only reads: GET or HEAD.
 [[nodiscard]] constexpr bool is_read(method sent) noexcept { return sent == method::get || sent == method::head; }
 
-/// A function from request to response. `account_api`, `authorization_server`, `account_pages` and `site` are handlers;
-/// they are called by `server`, by another framework such as Boost.Beast, or by a unit test.
+/// A function from request to response. `account_api`, `authorization_server`, `account_pages` and `site` are handlers. Handlers are called
+/// by `server`, by another framework such as Boost.Beast, or by a unit test.
 ///
 /// Exemplar:
 ///
@@ -2677,23 +2693,23 @@ inline std::optional<status> refuse_method(const request& sent, response& respon
 ///     };
 template <class H>
 concept handler = requires(H& h, const request& whole, const refusal& refused, response& response) {
-    // Answers one request, whose body is complete. `response` is empty at first. Called from many threads at once.
-    // Never throws. May block, unless `H::blocking` is false (see `may_block`): a server calls a handler that may block on worker threads,
-    // never on a thread that serves sockets. Keeps no view of the request.
+    // Answers one request, whose body is complete. `response` is empty at first. Called from many threads at once. Never throws. May block,
+    // unless `H::blocking` is false (see `may_block`): a server calls a handler that may block on worker threads, never on a thread that
+    // serves sockets. Keeps no view of the request.
     { h.handle(whole, response) } noexcept -> std::same_as<void>;
     // Writes the response to a request that the server refused; sets its status to `refused.status`. Never blocks.
     { h.handle(refused, response) } noexcept -> std::same_as<void>;
 };
 
-/// Whether `handle(request)` reads the body: `static constexpr bool reads_body`, true if missing. A handler that does
-/// not read it is called as soon as the head has arrived.
+/// Returns true if `handle(request)` reads the body: `static constexpr bool reads_body`, or true if that is missing. A handler that does
+/// not read the body is called as soon as the head has arrived.
 template <class H>
 [[nodiscard]] constexpr bool handler_reads_body() noexcept {
     if constexpr (requires { { H::reads_body } -> std::convertible_to<bool>; }) return H::reads_body;
     else return true;
 }
 
-/// How far a handler got with a request.
+/// The progress of a handler with a request.
 enum class handle_step : std::uint8_t {
     done,          ///< the response is complete
     needs_body,    ///< call again when the body is complete or too large
@@ -2706,8 +2722,8 @@ enum class thread_kind : std::uint8_t {
     worker,  ///< may wait for a disk or another machine
 };
 
-/// What a request waits for on a worker thread. The server bounds how many workers each kind may occupy, so that a
-/// part of the application that hangs, or has a long queue, delays no request that waits for another part.
+/// The kind of work that a request waits for on a worker thread. The server bounds the number of workers of each kind, so that a part of
+/// the application that hangs, or has a long queue, delays no request that waits for another part.
 enum class work_kind : std::uint8_t {
     other,           ///< anything else
     credentials,     ///< looking up a token
@@ -2716,19 +2732,19 @@ enum class work_kind : std::uint8_t {
     limits,          ///< the rate limiter
     store_reads,     ///< other reads of the store
     store_writes,    ///< writes: SQLite has one writer at a time
-    pages,           ///< showing pages
+    pages,           ///< rendering pages
     forms,           ///< processing forms
     sign_in,         ///< checking passwords
     token_endpoint,  ///< issuing, revoking and describing OAuth tokens
 };
-/// How many kinds of work there are.
+/// The number of kinds of work.
 inline constexpr std::size_t work_kinds = static_cast<std::size_t>(work_kind::token_endpoint) + 1;
 
-/// The state that a handler keeps for one request between two calls of `advance`, in the server's memory: an object of
-/// a type that the handler chooses, created by the first call of `get`. Used by one thread at a time.
+/// The state that a handler keeps for a request between two calls of `advance`, in the server's memory: an object of a type that the
+/// handler chooses, created by the first call of `get`. One thread at a time uses it.
 class handler_state {
 public:
-    // Holds a caller with the largest scope set, and a route with all parameters.
+    // Enough for a caller with the largest scope set, and a route with all parameters.
     static constexpr std::size_t bytes_max = 2048;
 
     handler_state() noexcept = default;
@@ -2736,7 +2752,7 @@ public:
     handler_state& operator=(const handler_state&) = delete;
     ~handler_state() { clear(); }
 
-    /// The object, created from `arguments` if there is none. One request uses one type.
+    /// Returns the object, created from `arguments` if there is none. All calls for a request use the same type.
     template <class T, class... Arguments>
     [[nodiscard]] T& get(Arguments&&... arguments) {
         static_assert(sizeof(T) <= bytes_max && alignof(T) <= alignof(std::max_align_t), "the state of a handler is too large");
@@ -2748,22 +2764,23 @@ public:
         return *std::launder(reinterpret_cast<T*>(bytes_));
     }
 
-    /// What the request waits for. The handler sets it before it returns `handle_step::needs_worker`.
+    /// Reads or sets the kind of work that the request waits for. The handler sets it before it returns `handle_step::needs_worker`.
     [[nodiscard]] work_kind waits_for() const noexcept { return waits_for_; }
     void set_waits_for(work_kind kind) noexcept { waits_for_ = kind; }
 
-    /// The bound of a body that the handler awaits, if it is less than the server's: the handler sets it before it returns
-    /// `handle_step::needs_body`. A chunked body beyond it arrives as `body_state::too_large`, without being buffered.
+    /// Reads or sets the bound in bytes of a body that the handler awaits, if it is less than the server's bound. The handler sets it
+    /// before it returns `handle_step::needs_body`. A larger chunked body arrives as `body_state::too_large`, without being buffered.
     [[nodiscard]] std::size_t body_bytes_max() const noexcept { return body_bytes_max_; }
     void set_body_bytes_max(std::size_t bytes) noexcept { body_bytes_max_ = bytes; }
 
-    /// Which handler answers the request. For a handler that passes requests on to others and could choose differently the next time. 0
-    /// until it is set.
+    /// Reads or sets a number for the handler that answers the request, for a handler that passes requests on to others and could choose
+    /// differently the next time. 0 until it is set.
     [[nodiscard]] std::uint8_t choice() const noexcept { return choice_; }
     void set_choice(std::uint8_t chosen) noexcept { choice_ = chosen; }
 
-    /// The time of the handler's clock. The clock is read once for all requests that arrived together and that the server answers in one
-    /// pass without waiting. `clock.now()` returns an `instant`, and `clock.target()` identifies the clock, as those of `time_source_ref`.
+    /// Returns the time of the handler's clock. The clock is read once for all requests that arrived together and that the server answers
+    /// in one pass without waiting. `clock.now()` returns an `instant`, and `clock.target()` identifies the clock, like the functions of
+    /// `time_source_ref`.
     template <class Clock>
     [[nodiscard]] instant time_by(const Clock& clock) noexcept {
         if (clock_ != clock.target()) {
@@ -2772,10 +2789,10 @@ public:
         }
         return time_;
     }
-    /// Makes the next `time_by` read the clock. For servers: before each pass, and after each request on a worker.
+    /// Makes the next `time_by` read the clock. A server calls it before each pass, and after each request on a worker.
     void forget_time() noexcept { clock_ = nullptr; }
 
-    /// Destroys the object: before the next request, or when the connection is gone. Keeps the time.
+    /// Destroys the object. A server calls it before the next request, and when the connection is closed. Keeps the time.
     void clear() noexcept {
         waits_for_ = work_kind::other;
         choice_ = 0;
@@ -2789,33 +2806,33 @@ private:
         static_cast<T*>(object)->~T();
     }
 
-    const void* clock_ = nullptr;  // that was read for time_; null if none was
+    const void* clock_ = nullptr;  // the clock that was read for time_; null if none was
     instant time_{};
-    void (*destroy_)(void*) noexcept = nullptr;  // of the object in bytes_; null if there is none
+    void (*destroy_)(void*) noexcept = nullptr;  // destroys the object in bytes_; null if there is none
     std::size_t body_bytes_max_ = static_cast<std::size_t>(-1);
     work_kind waits_for_ = work_kind::other;
     std::uint8_t choice_ = 0;
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
 
-/// A handler that answers in steps: it can refuse a request based on the head, before the body is read, and moves to a
-/// worker only when it has to wait.
+/// A handler that answers in steps. It can refuse a request based on the head, before the body is read, and moves to a worker only when it
+/// has to wait.
 ///
-/// The server calls `advance` when the head has arrived (`body_state::pending` if part of the body is missing), and
-/// again each time it has what the last step needs, until `done`. The request and the response stay the same
-/// objects, but the bytes that the request refers to may move between calls. Never throws.
+/// The server calls `advance` when the head has arrived (`body_state::pending` if part of the body is missing), and again each time that
+/// the need of the last step is met, until `done`. The request and the response stay the same objects, but the bytes that the request
+/// refers to may move between calls. Nothing is thrown.
 ///
-/// On a worker (`thread_kind::worker`) it may wait for what it named with `state.set_waits_for`, and for nothing else. If
-/// it then has to wait for something else, it names that and returns `needs_worker` again; usually the same worker
-/// continues at once. Asking for the same kind again is an error in the handler: the response is 500.
+/// On a worker (`thread_kind::worker`) the handler may wait for the kind of work that it set with `state.set_waits_for`, and for nothing
+/// else. If it then has to wait for another kind, it sets that kind and returns `needs_worker` again; usually the same worker continues at
+/// once. Setting the same kind again is a defect of the handler: the response is 500.
 template <class H>
 concept resumable_handler = handler<H> && requires(H& h, const request& request, response& response, handler_state& state,
                                                    thread_kind thread) {
     { h.advance(request, response, state, thread) } noexcept -> std::same_as<handle_step>;
 };
 
-/// `advance` for any handler. A handler that is not resumable is called once, on the right thread, when all that it
-/// needs is available.
+/// Calls `advance` of any handler. A handler that is not resumable is called once, on a thread on which it may run, when the request is as
+/// complete as it needs.
 template <handler H>
 [[nodiscard]] handle_step advance(H& target, const request& request, response& response, handler_state& state,
                                   thread_kind thread) noexcept {
@@ -2829,16 +2846,16 @@ template <handler H>
     }
 }
 
-/// A handler that knows the paths it serves: prefixes as in `http::mount` (site.hpp).
+/// A handler that returns the paths that it serves: prefixes as in `http::mount` (site.hpp).
 template <class H>
 concept knows_its_mounts = requires(const H& h) {
     { h.mounts() } -> std::same_as<std::vector<std::string>>;
 };
 
-/// A type-erased reference to a handler, so that `server` is not a template. The handler must outlive it.
+/// A type-erased reference to a handler, so that `server` is not a template. The handler must outlive the reference.
 class handler_ref {
 public:
-    /// Refers to `target`, which must outlive it.
+    /// Constructs a reference to `target`, which must outlive it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
     handler_ref(H& target) noexcept : target_{std::addressof(target)} {
@@ -2857,14 +2874,14 @@ public:
         }
     }
 
-    /// Forward to the handler: a request, a refusal, or a step of a request.
+    /// Each passes its arguments on to the handler.
     void handle(const request& request, response& response) const noexcept { handle_request_(target_, request, response); }
     void handle(const refusal& refused, response& response) const noexcept { handle_refusal_(target_, refused, response); }
     [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state,
                                       thread_kind thread) const noexcept {
         return advance_(target_, request, response, state, thread);
     }
-    /// Whether any request may need a worker.
+    /// Returns true if any request may need a worker.
     [[nodiscard]] bool may_block() const noexcept { return may_block_; }
 
 private:
@@ -2887,29 +2904,29 @@ static_assert(resumable_handler<handler_ref>);
 
 namespace tollgate::inline v0::http {
 
-/// The name of a member: a literal, checked at compile time to need no escaping.
+/// The name of a member: a literal of which the compiler checks that it needs no escaping.
 class json_name {
 public:
-    // The library's names have under 30. Bounded so that a name is assembled on the stack.
+    // The library's names have fewer than 30 bytes. The bound lets a name be assembled on the stack.
     static constexpr std::size_t bytes_max = 60;
 
-    /// From a literal that needs no escaping; any other does not compile.
+    /// Constructs the name from a literal that needs no escaping. Any other literal does not compile.
     consteval json_name(const char* literal) : text_{literal} {
         if (text_.size() > bytes_max) throw "a member's name is at most 60 bytes";
         for (char c : text_)
             if (c < ' ' || c > '~' || c == '"' || c == '\\')
                 throw "a member's name is printable ASCII without quote and backslash";
     }
-    /// The name without quotes.
+    /// Returns the name without quotes.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
     std::string_view text_;
 };
 
-/// Appends JSON (RFC 8259) to `out`, which must outlive the writer. A document is in `out` when it is complete; until then `out` must not
-/// be used. Commas are inserted automatically. Invalid structure (a value without a name in an object, an end without a begin) is
-/// asserted. Text may be any bytes: invalid UTF-8 becomes U+FFFD, so the output is always valid.
+/// Appends JSON (RFC 8259) to a string. The string has the document when the document is complete; until then it must not be used. Commas
+/// are inserted automatically. Invalid structure (a value without a name in an object, an end without a begin) is asserted. Text may be any
+/// bytes: invalid UTF-8 becomes U+FFFD, so the output is always valid.
 ///
 /// Exemplar:
 ///
@@ -2920,10 +2937,10 @@ private:
 ///     json.end_object();
 class json_writer {
 public:
-    // One bit per level, for the assertions. The library's deepest document has 8.
+    // A bit per level, for the assertions. The library's deepest document has 8 levels.
     static constexpr unsigned depth_max = 64;
 
-    /// Appends to `out`, which must outlive the writer.
+    /// Constructs a writer that appends to `out`, which must outlive the writer.
     explicit json_writer(std::string& out) noexcept : out_{&out} {}
     json_writer(const json_writer&) = delete;
     json_writer& operator=(const json_writer&) = delete;
@@ -2934,24 +2951,24 @@ public:
     json_writer& begin_array() { return open('[', false); }
     json_writer& end_array() { return close(']', false); }
 
-    /// The name of the next value, in an object.
+    /// Writes the name of the next value, in an object.
     json_writer& member(json_name name);
-    /// The same for a name that is not a literal, such as a path; escaped like text.
+    /// Writes a name that is not a literal, such as a path, with escapes where it needs them.
     TOLLGATE_DECL json_writer& member_named(std::string_view name);
 
-    /// A text value; escaped.
+    /// Writes a text value, with escapes where it needs them.
     TOLLGATE_DECL json_writer& string(std::string_view value);
-    /// An integer value.
+    /// Writes an integer value.
     json_writer& integer(std::integral auto value)
         requires(!std::same_as<decltype(value), bool> && !std::same_as<decltype(value), char>);
-    /// A boolean value, or null.
+    /// Each writes a boolean value, or null.
     json_writer& boolean(bool value) { return raw(value ? "true" : "false"); }
     json_writer& null() { return raw("null"); }
 
-    /// A number in these characters, which must be valid: a decimal keeps its digits. There is no function for floats.
+    /// Writes a number in these characters, which must be valid, so that a decimal keeps its digits. There is no function for floats.
     json_writer& number(std::string_view digits) { return raw(digits); }
 
-    /// A complete JSON value, already checked by `check_json`.
+    /// Writes a complete JSON value, which `check_json` has accepted.
     json_writer& value(std::string_view json) { return raw(json); }
 
 private:
@@ -2960,10 +2977,10 @@ private:
     TOLLGATE_DECL json_writer& raw(std::string_view token);
     void escape(std::string_view value);
 
-    // Most documents are short: they are assembled in `buffer_` and appended once, because each append is a call.
+    // Most documents are short. They are assembled in `buffer_` and appended once, because each append is a call.
     static constexpr std::size_t buffer_bytes = 256;
 
-    /// Where the next `bytes`, at most `buffer_bytes`, may be written.
+    /// Returns the address to which the next `bytes`, at most `buffer_bytes`, may be written.
     [[nodiscard]] char* space(std::size_t bytes) {
         if (buffer_bytes - used_ < bytes) flush();
         return buffer_ + used_;
@@ -2974,24 +2991,24 @@ private:
         ++used_;
     }
     TOLLGATE_DECL void put(std::string_view text);
-    // Out of line where a writer is flattened, like `escape`: they are long, and seldom called.
+    // Not inlined, like `escape`: these functions are long, and seldom called.
     [[gnu::noinline]] void flush() { out_->append(buffer_, std::exchange(used_, 0)); }
     [[gnu::noinline]] void put_long(std::string_view text) {
         flush();
         out_->append(text);
     }
-    /// Before a value or a name.
+    /// Writes a comma before a value or a name that needs it.
     void separate() {
         if (follows_value_) put(',');
     }
-    /// After a value. The last one of a document completes it.
+    /// Records the end of a value. The last value of a document completes it.
     json_writer& end_value() {
         follows_value_ = true;
         named_ = false;
         if (depth_ == 0) flush();
         return *this;
     }
-    /// After a name.
+    /// Records the end of a name.
     json_writer& end_name() noexcept {
         follows_value_ = false;
         named_ = true;
@@ -3000,9 +3017,9 @@ private:
     [[nodiscard]] bool in_object() const noexcept { return depth_ != 0 && (objects_ >> (depth_ - 1) & 1) != 0; }
 
     std::string* out_;
-    std::uint64_t objects_ = 0;    // one bit per level: object or array
+    std::uint64_t objects_ = 0;    // a bit per level: object or array
     unsigned depth_ = 0;
-    bool follows_value_ = false;   // what comes next needs a comma
+    bool follows_value_ = false;   // the next value or name needs a comma
     bool named_ = false;           // a name was written and its value is due
     std::size_t used_ = 0;         // bytes in buffer_
     char buffer_[buffer_bytes];    // only the first used_ are read
@@ -3010,7 +3027,7 @@ private:
 
 namespace detail {
 
-/// Whether a byte represents itself in a JSON string; bytes of 0x80 and above are checked as UTF-8 first.
+/// Returns true if a byte represents itself in a JSON string. Bytes of 0x80 and above are checked as UTF-8 first.
 [[nodiscard]] constexpr bool is_plain_json(char c) noexcept {
     const auto byte = static_cast<unsigned char>(c);
     return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
@@ -3038,7 +3055,7 @@ inline json_writer& json_writer::integer(std::integral auto value)
 {
     assert(in_object() == named_ && "a member needs a name, and only a member has one");
     separate();
-    constexpr std::size_t digits_max = 20;  // of 2^64 - 1, and of -2^63 with its sign
+    constexpr std::size_t digits_max = 20;  // digits of 2^64 - 1, and of -2^63 with its sign
     char* const to = space(digits_max);
     wrote(std::to_chars(to, to + digits_max, value).ptr);
     return end_value();
@@ -3054,19 +3071,19 @@ inline json_writer& json_writer::integer(std::integral auto value)
 
 namespace tollgate::inline v0::http {
 
-/// Whether a function may wait for a disk or another machine.
+/// Tells if a function may wait for a disk or another machine.
 enum class waits : bool { never, maybe };
 
-/// A handler made of a function from request to response, such as a lambda:
+/// Makes a handler of a function from request to response, such as a lambda:
 ///
 ///     http::function_handler robots{[](const http::request&, http::response& response) {
 ///         response.body() = "User-agent: *\nDisallow: /v1/\n";
 ///         response.add("Content-Type", "text/plain");
 ///     }, http::waits::never};
 ///
-/// The function is called on a worker, unless it is constructed with `waits::never`, and from many threads at once. If it throws, the
-/// response is a 500. Requests that the server refuses get a response with the reason. Both have a JSON body with a `message`, as errors
-/// of the API have.
+/// The function is called on a worker, unless the handler is constructed with `waits::never`, and from many threads at once. If the
+/// function throws, the response is a 500. Requests that the server refuses get a response with the reason. Both have a JSON body with a
+/// `message`, like errors of the API.
 template <class Function>
     requires std::invocable<const Function&, const request&, response&>
 class function_handler {
@@ -3074,7 +3091,7 @@ public:
     explicit function_handler(Function function, waits for_what = waits::maybe)
         : function_{std::move(function)}, may_block_{for_what == waits::maybe} {}
 
-    /// Whether the function may wait.
+    /// Returns true if the function may wait.
     [[nodiscard]] bool may_block() const noexcept { return may_block_; }
 
     /// Implements `http::handler`.
@@ -3115,33 +3132,33 @@ private:
 
 namespace tollgate::inline v0::http {
 
-/// The kind of a JSON value (RFC 8259 section 3); `integer` is a number without fraction and exponent.
+/// The kind of a JSON value (RFC 8259 section 3). `integer` is a number without fraction and exponent.
 enum class json_kind : std::uint8_t { null, boolean, integer, number, text, object, array };
 
 /// A member of an object: its name and its value.
 struct json_member {
     std::string name;   ///< unescaped
     json_kind kind = json_kind::null;
-    /// Text: unescaped, valid UTF-8, may contain NUL (from `\u0000`). An integer (no fraction or exponent; fits 64
-    /// bits, signed or unsigned): its digits. Any other number: as sent. A boolean: `true` or `false`. Null, objects
-    /// and arrays: empty.
+    /// The value. Text is unescaped, valid UTF-8, and may contain NUL (from `\u0000`). An integer (no fraction or exponent; fits 64 bits,
+    /// signed or unsigned) is its digits; any other number is as sent. A boolean is `true` or `false`. The value of null, objects and
+    /// arrays is empty.
     std::string value;
 };
 
 /// The members of a JSON object, in document order, with unique names.
 class json_object {
 public:
-    /// From members in the order of the document.
+    /// Constructs an object from members in the order of the document.
     explicit json_object(std::vector<json_member> members) noexcept : members_{std::move(members)} {}
 
-    /// Null if there is no member with this name.
+    /// Returns the member with this name, or null if there is none.
     [[nodiscard]] const json_member* find(std::string_view name) const noexcept {
         for (const json_member& member : members_)
             if (member.name == name) return &member;
         return nullptr;
     }
 
-    /// The members in the order of the document.
+    /// Returns the members, in the order of the document, or their number.
     [[nodiscard]] const json_member* begin() const noexcept { return members_.data(); }
     [[nodiscard]] const json_member* end() const noexcept { return members_.data() + members_.size(); }
     [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
@@ -3150,13 +3167,13 @@ private:
     std::vector<json_member> members_;
 };
 
-/// Parses one JSON object (RFC 8259) strictly, so that all readers interpret it in the same way. Error (malformed) for anything but JSON,
-/// trailing bytes, a top level that is not an object, a repeated name in one object at any depth, nesting deeper than
+/// Parses one JSON object (RFC 8259) strictly, so that all readers interpret it in the same way. Error (malformed) for text that is not
+/// JSON, trailing bytes, a top level that is not an object, a repeated name in an object at any depth, nesting deeper than
 /// `limits::json_depth_max`, and invalid UTF-8. JSON whitespace around the object is allowed; a byte order mark and NUL are not. Nested
 /// values are checked and discarded.
 [[nodiscard]] TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes);
 
-/// Checks that `bytes` are one JSON value of any kind, by the same rules.
+/// Checks that `bytes` are one JSON value of any kind, by the rules of `parse_json_object`. Error: malformed.
 [[nodiscard]] TOLLGATE_DECL result<void> check_json(std::string_view bytes);
 
 }  // namespace tollgate::http
@@ -3171,29 +3188,30 @@ namespace tollgate::inline v0::http {
 
 /// A handler and the part of a site that it serves. The handler must outlive the site.
 struct mount {
-    /// `/v1` matches `/v1` and everything below it, not `/v10`; `/v1/` matches that one path; empty matches everything.
+    /// The paths: `/v1` matches `/v1` and everything below it, not `/v10`; `/v1/` matches only that path; an empty prefix matches
+    /// everything.
     std::vector<std::string> prefixes;
-    std::string host;  ///< the host that the client names, without a port; empty matches any
+    std::string host;  ///< the host that the client names, without a port; empty matches any host
     handler_ref target;
 };
 
-/// `mounted("/v1", api)`: at this path, on any host.
+/// Mounts a handler at this path, on any host: `mounted("/v1", api)`.
 [[nodiscard]] inline mount mounted(std::string prefix, handler_ref target) { return {{std::move(prefix)}, {}, target}; }
 
-/// `mounted(pages)`: at the handler's own paths, on any host.
+/// Mounts a handler at its own paths, on any host: `mounted(pages)`.
 template <handler H>
     requires knows_its_mounts<H>
 [[nodiscard]] mount mounted(H& target) {
     return {target.mounts(), {}, target};
 }
 
-/// A path on one host.
+/// A path on a host.
 struct mount_point {
-    std::string host;    ///< without a port; empty: any host
-    std::string prefix;  ///< as in `mount`
+    std::string host;    ///< the host without a port; empty: any host
+    std::string prefix;  ///< a prefix as in `mount`
 };
 
-/// `mounted(mount_point{.host = "api.example.com", .prefix = "/v1"}, api)`: at this path, on this host.
+/// Mounts a handler at this path, on this host: `mounted(mount_point{.host = "api.example.com", .prefix = "/v1"}, api)`.
 [[nodiscard]] inline mount mounted(mount_point point, handler_ref target) {
     return {{std::move(point.prefix)}, std::move(point.host), target};
 }
@@ -3205,7 +3223,7 @@ namespace detail {
     return prefix.empty() || path.size() == prefix.size() || (path[prefix.size()] == '/' && prefix.back() != '/');
 }
 
-/// The host that the client names, without the port.
+/// Returns the host that the client names, without the port.
 [[nodiscard]] inline std::string_view named_host(const request& request) noexcept {
     const auto named = request.authority();
     const auto port = named.rfind(':');
@@ -3217,7 +3235,7 @@ namespace detail {
     return host.empty() || ascii_iequals(named_host(request), host);
 }
 
-/// Whether the client names the address at which it has connected. No name resolves to that text, so no other site is meant.
+/// Returns true if the client names the address to which it has connected. No name resolves to that text, so no other site is meant.
 [[nodiscard]] inline bool is_for_own_address(const request& request) noexcept {
     auto named = named_host(request);
     if (named.starts_with('[') && named.ends_with(']')) named = named.substr(1, named.size() - 2);
@@ -3226,15 +3244,16 @@ namespace detail {
 
 }  // namespace detail
 
-/// The hosts that a server serves. A request for another host was not meant for this server: either an attacker's name
-/// resolves to it (DNS rebinding), or a proxy is misconfigured. Respond with 421 (RFC 9110 section 15.5.20). A GET or HEAD may also
-/// name the address at which the connection was accepted, as the health checks of load balancers do.
+/// The hosts that a server serves. A request for another host was not meant for this server: either an attacker's name resolves to it (DNS
+/// rebinding), or a proxy is misconfigured. Respond to it with 421 (RFC 9110 section 15.5.20). A GET or HEAD may also name the address at
+/// which the connection was accepted, as the health checks of load balancers do.
 class allowed_hosts {
 public:
     allowed_hosts() = default;
-    /// Host names and IP addresses (IPv6 in brackets), without ports; empty: any.
+    /// Constructs the list from host names and IP addresses (IPv6 in brackets), without ports. An empty list allows any host.
     explicit allowed_hosts(std::vector<std::string> hosts) : hosts_{std::move(hosts)} {}
 
+    /// Returns true if the server serves the host of the request.
     [[nodiscard]] bool allows(const request& request) const noexcept {
         // Browsers always name a host; health checks over HTTP/1.0 may not.
         return hosts_.empty() || request.authority().empty() || (is_read(request.method) && detail::is_for_own_address(request)) ||
@@ -3247,21 +3266,21 @@ private:
     std::vector<std::string> hosts_;
 };
 
-/// Several handlers on one listener. The first matching mount serves a request, and writes the response to a refusal whose path is known.
-/// The last one also serves requests that match no mount, and all other refusals, so put the handler that answers 404 for unknown paths
-/// last.
+/// Serves several handlers on one listener. The first matching mount serves a request, and writes the response to a refusal whose path is
+/// known. The last mount also serves requests that match no mount, and all other refusals, so mount the handler that responds with 404 to
+/// unknown paths last.
 ///
 ///     http::site site{http::mounted("/v1", api), http::mounted("/docs", documentation), http::mounted(pages)};
 class site {
 public:
-    /// From mounts; the first matching one serves a request. Throws std::invalid_argument if there is none.
+    /// Constructs a site. The first matching mount serves a request. Throws std::invalid_argument if there is no mount.
     explicit site(std::vector<mount> mounts) : mounts_{std::move(mounts)} {
         if (mounts_.empty()) throw std::invalid_argument{"tollgate: a site has at least one mount"};
     }
     template <std::same_as<mount>... More>
     explicit site(mount first, More... more) : site{std::vector<mount>{std::move(first), std::move(more)...}} {}
 
-    /// Whether a handler of the site may block.
+    /// Returns true if a handler of the site may block.
     [[nodiscard]] bool may_block() const noexcept {
         return std::any_of(mounts_.begin(), mounts_.end(), [](const mount& each) { return each.target.may_block(); });
     }
@@ -3276,7 +3295,7 @@ public:
         find(known).handle(refused, response);
     }
 
-    /// Advances the handler at the request's mount: one that waits for a database does not delay one that does not.
+    /// Advances the handler at the request's mount, so that a handler that waits for a database does not delay a handler that does not.
     [[nodiscard]] handle_step advance(const request& request, response& response, handler_state& state, thread_kind thread) const noexcept {
         return find(request).advance(request, response, state, thread);
     }
@@ -3357,10 +3376,9 @@ enum class plus_sign : std::uint8_t { literal, space };
 
 namespace tollgate::inline v0::http {
 
-/// Whether `text` is `uri-host [":" port]` with a non-empty host (RFC 9110 section 7.2, RFC 3986 section 3.2.2): a
-/// name, an IPv4 address, or an IPv6 address in brackets; a port of 0 to 65535, or none after the colon. No user
-/// information, path or blank. A comma is not allowed either, although a name may contain one, because proxies join two
-/// `Host` lines with a comma.
+/// Returns true if `text` is `uri-host [":" port]` with a non-empty host (RFC 9110 section 7.2, RFC 3986 section 3.2.2): a name, an IPv4
+/// address, or an IPv6 address in brackets; a port of 0 to 65535, or none after the colon. Returns false for user information, a path or a
+/// blank. A comma is not allowed either, although a name may contain it, because proxies join two `Host` lines with a comma.
 [[nodiscard]] bool is_authority(std::string_view text) noexcept;
 
 /// `http::percent_encode` encodes text for any part of a URL: all but unreserved characters become `%XX` (RFC 3986 section 2.3).
@@ -3371,47 +3389,45 @@ enum class url_scheme : std::uint8_t { http, https };
 
 /// An absolute `http` or `https` URL in parts: the target of a webhook, or a redirect URI.
 ///
-/// Any host that a client could read as an IPv4 address is parsed as one, by the rules of the WHATWG URL Standard
-/// ("host parsing"), which browsers, curl and most libraries follow for `127.1`, `0x7f000001`, `2130706433` or
-/// `%31%32%37.1`.
+/// A host that a client could read as an IPv4 address is parsed as an IPv4 address, by the rules of the WHATWG URL Standard ("host
+/// parsing"), which browsers, curl and most libraries follow for `127.1`, `0x7f000001`, `2130706433` or `%31%32%37.1`.
 struct url {
     url_scheme scheme = url_scheme::https;
-    /// Decoded, in lower case, without brackets or a final dot; an address in canonical form.
+    /// The host, decoded, in lower case, without brackets or a final dot; an address is in canonical form.
     std::string host;
-    std::optional<ip_address> address;  ///< set exactly if the host is an address
-    std::uint16_t port = 0;             ///< as given, or the default port of the scheme
-    std::string path;                   ///< as sent, dot segments kept; `/` if there was none
-    std::string query;                  ///< after the `?`, as sent
-    bool has_query = false;             ///< distinguishes `/a?` from `/a`
-    bool has_user_info = false;         ///< `user:password@`, or just `@`
-    bool has_fragment = false;          ///< `#`, perhaps with nothing after it
-    /// Whether a final dot was removed from `host`. In DNS, both spellings are one name; in browsers, they are two
-    /// origins.
+    std::optional<ip_address> address;  ///< set only if the host is an address
+    std::uint16_t port = 0;             ///< the port in the URL, or the default port of the scheme
+    std::string path;                   ///< the path as sent, with dot segments; `/` if there was none
+    std::string query;                  ///< the text after the `?`, as sent
+    bool has_query = false;             ///< true for `/a?`, false for `/a`
+    bool has_user_info = false;         ///< true for `user:password@`, and for `@` alone
+    bool has_fragment = false;          ///< true for `#`, also with nothing after it
+    /// True if a final dot was removed from `host`. In DNS, both spellings are the same name; in browsers, they are two origins.
     bool has_final_dot = false;
 
-    /// Empty for everything else. Text that browsers would repair is refused, because the next reader may repair it
-    /// differently: backslashes, blanks, control characters, bytes over 0x7e (names are sent in punycode), fewer or
-    /// more than two slashes, a stray `%`. Also refused: more than limits::target_url_bytes_max bytes,
-    /// IPv6 zones, names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
+    /// Parses an absolute `http` or `https` URL. Returns an empty optional for all other text. Text that browsers would repair is refused,
+    /// because the next reader may repair it differently: backslashes, blanks, control characters, bytes over 0x7e (names are sent in
+    /// punycode), fewer or more than two slashes, a stray `%`. Also refused: more than limits::target_url_bytes_max bytes, IPv6 zones,
+    /// names that DNS cannot represent, and hosts that end in a number without being an IPv4 address.
     static TOLLGATE_COLD std::optional<url> parse(std::string_view text);
 
-    /// The root of an API or of pages, as settings name it: `https://api.example.com/v1`. Here `path` has no slash at its end and is
-    /// empty for a whole host. Throws std::invalid_argument, whose text names the setting, for text that `parse` refuses, user
+    /// Parses the root of an API or of pages, as settings name it: `https://api.example.com/v1`. The result's `path` has no slash at its
+    /// end and is empty for a whole host. Throws std::invalid_argument, whose text names `setting`, for text that `parse` refuses, user
     /// information, a query or a fragment.
     static TOLLGATE_COLD url root(std::string_view text, std::string_view setting = "the URL");
 
-    /// The default port of the scheme: 80 or 443 (RFC 9110 section 4.2).
+    /// Returns the default port of the scheme: 80 or 443 (RFC 9110 section 4.2).
     [[nodiscard]] constexpr std::uint16_t default_port() const noexcept {
         return scheme == url_scheme::http ? 80 : 443;
     }
 
-    /// `host[:port]` as in the `Host` field: an IPv6 address in brackets, the default port omitted.
+    /// Returns `host[:port]` as in the `Host` field: an IPv6 address in brackets, the default port omitted.
     [[nodiscard]] TOLLGATE_DECL std::string authority() const;
 
-    /// Scheme, host and port, such as `https://example.com` (RFC 6454 section 6.2).
+    /// Returns scheme, host and port, such as `https://example.com` (RFC 6454 section 6.2).
     [[nodiscard]] TOLLGATE_DECL std::string origin() const;
 
-    /// `path[?query]`, as in a request line (RFC 9112 section 3.2.1).
+    /// Returns `path[?query]`, as in a request line (RFC 9112 section 3.2.1).
     [[nodiscard]] TOLLGATE_DECL std::string request_target() const;
 };
 
@@ -3425,46 +3441,45 @@ struct url {
 
 namespace tollgate::inline v0 {
 
-/// At most `requests` within a window of this length.
+/// A limit of `requests` within a window.
 struct quota {
-    std::uint32_t requests = 0;  ///< 0: every request is refused, also without a window
+    std::uint32_t requests = 0;  ///< 0 refuses every request, also without a window
     seconds window{0};  ///< 0 or less: requests are not limited. A setting that has `requests` but no window is refused.
 
-    /// A longer window counts as this one, so that its end does not overflow.
+    /// The longest window. A longer window counts as this, so that its end does not overflow.
     static constexpr seconds window_max = std::chrono::days{36'525};
-    /// The window within its bounds.
+    /// Returns the window within its bounds.
     [[nodiscard]] constexpr seconds bounded_window() const noexcept { return std::clamp(window, seconds{0}, window_max); }
 
     friend constexpr bool operator==(const quota&, const quota&) noexcept = default;
 };
 
-/// The defaults: of one client address without credentials, and of one user.
+/// The default quotas of a client address without credentials, and of a user.
 inline constexpr quota default_anonymous_quota{60, std::chrono::hours{1}};
 inline constexpr quota default_user_quota{1000, std::chrono::hours{24}};
 
-/// Whether requests are counted by user or by address.
+/// The kind of a limit key: requests are counted by user or by address.
 enum class limit_kind : std::uint8_t { user, address };
 
-/// What a request is counted against: a user, regardless of the token, or a client's address.
+/// The key under which a request is counted: a user, regardless of the token, or a client's address.
 ///
 /// An IPv6 address counts by its /64, the usual assignment to one household or machine. An IPv4 address is packed into
 /// a prefix in 0000::/8 (RFC 4291 section 2.4), which no client uses.
 class limit_key {
 public:
-    /// The key of a user, or of a client's address (an IPv6 address counts by its /64).
+    /// Returns the key of a user, or of a client's address (an IPv6 address counts by its /64).
     static constexpr limit_key of(user_id user) noexcept {
         return {limit_kind::user, static_cast<std::uint64_t>(user.value())};
     }
     static constexpr limit_key of(const ip_address& client) noexcept;
 
-    /// The key of a separate window for the same user or address, apart from the window of all requests and from those
-    /// of other names: `limit_key::of(user).in("exports")`. The name is hashed (64 bits), so that any length costs the
-    /// same to store.
+    /// Returns the key of a separate window for the same user or address, apart from the window of all requests and from the windows of
+    /// other names: `limit_key::of(user).in("exports")`. The name is hashed to 64 bits, so that any length costs the same to store.
     [[nodiscard]] constexpr limit_key in(std::string_view window) const noexcept;
 
-    /// What kind of key it is.
+    /// Returns the kind of the key.
     [[nodiscard]] constexpr limit_kind kind() const noexcept { return kind_; }
-    /// Unique among keys of one kind.
+    /// Returns a number that is unique among keys of one kind.
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
 
     friend constexpr bool operator==(const limit_key&, const limit_key&) noexcept = default;
@@ -3480,10 +3495,10 @@ private:
 struct limit_decision {
     bool admitted = false;
     std::uint32_t limit = 0;  ///< requests per window
-    std::uint32_t remaining = 0;  ///< left in the window after this request
-    instant resets_at{};  ///< end of the window; for a key without one, the end of a window that starts now
+    std::uint32_t remaining = 0;  ///< requests left in the window after this request
+    instant resets_at{};  ///< end of the window; for a key without a window, the end of a window that starts now
 
-    /// Of a window that starts now, in which nothing is counted.
+    /// Returns the decision for a window that starts now and in which nothing is counted.
     [[nodiscard]] static constexpr limit_decision unused(const quota& allowed, instant now) noexcept {
         return {true, allowed.requests, allowed.requests, now + allowed.bounded_window()};
     }
@@ -3507,7 +3522,7 @@ constexpr limit_key limit_key::in(std::string_view window) const noexcept {
     hash = (hash ^ hash >> 33) * 0xff51'afd7'ed55'8ccdU;
     hash = (hash ^ hash >> 33) * 0xc4ce'b9fe'1a85'ec53U;
     hash ^= hash >> 33;
-    // Never a user's id, which is positive, nor a client's prefix: 0100::/8 is reserved (RFC 4291, RFC 6666).
+    // The result is never a user's id, which is positive, nor a client's prefix: 0100::/8 is reserved (RFC 4291, RFC 6666).
     if (kind_ == limit_kind::user) return {kind_, hash | std::uint64_t{1} << 63};
     return {kind_, std::uint64_t{1} << 56 | hash >> 8};
 }
@@ -3536,10 +3551,10 @@ using service_name = inline_text<limits::service_name_bytes_max>;
 struct account {
     account_id id;
     std::string name;
-    bool admin = false;  ///< whether the user administers it: shown to clients and on pages, decides nothing
+    bool admin = false;  ///< true if the user administers the account; clients and pages display it, but no decision depends on it
 };
 
-/// Account ids are unique only within a service.
+/// Names an account. Account ids are unique only within a service.
 struct account_ref {
     service_name service;
     account_id account;
@@ -3548,7 +3563,7 @@ struct account_ref {
     friend auto operator<=>(const account_ref&, const account_ref&) noexcept = default;
 };
 
-/// Three capital letters of ISO 4217.
+/// A currency code of ISO 4217: three capital letters.
 using currency_code = inline_text<3>;
 
 /// A user's balance, in the currency of their settings.
@@ -3560,10 +3575,10 @@ struct balance {
     friend bool operator==(const balance&, const balance&) noexcept = default;
 };
 
-/// What a store in the directory's database read about a user, together with their credential.
+/// The data about a user that a store in the directory's database read together with their credential.
 struct known_user {
-    std::optional<quota> own_quota;            ///< what `quota_of` would return: empty means the default
-    std::optional<tollgate::balance> balance;  ///< what `balance_of` would return; empty: call the directory
+    std::optional<quota> own_quota;            ///< the result of `quota_of`; empty means the default
+    std::optional<tollgate::balance> balance;  ///< the result of `balance_of`; if empty, the library calls the directory
 
     friend bool operator==(const known_user&, const known_user&) noexcept = default;
 };
@@ -3578,32 +3593,32 @@ struct known_user {
 
 namespace tollgate::inline v0 {
 
-/// What was done to an account. The comments say what `activity::subject` is.
+/// A kind of action on an account. Each comment says what `activity::subject` contains.
 enum class activity_kind : std::uint8_t {
     signed_in,               ///< empty
     token_created,           ///< the personal token's description
-    token_renewed,           ///< the same; it got a new secret
-    token_revoked,           ///< the same
+    token_renewed,           ///< the personal token's description; the token got a new secret
+    token_revoked,           ///< the personal token's description
     application_registered,  ///< the application's name
-    client_secret_replaced,  ///< the same
-    client_secret_removed,   ///< the same; the older one of two
-    application_deleted,     ///< the same
+    client_secret_replaced,  ///< the application's name
+    client_secret_removed,   ///< the application's name; the older of two secrets was removed
+    application_deleted,     ///< the application's name
     access_granted,          ///< the name of the application that the user authorized
-    access_revoked,          ///< the same
+    access_revoked,          ///< the application's name
     hook_created,            ///< the webhook's id
-    hook_deleted,            ///< the same
-    hook_secret_replaced,    ///< the same
-    hook_enabled,            ///< the same
+    hook_deleted,            ///< the webhook's id
+    hook_secret_replaced,    ///< the webhook's id
+    hook_enabled,            ///< the webhook's id
     delivery_resent,         ///< the delivery's id
     application_changed,     ///< the application's name
     hook_changed,            ///< the webhook's id
-    hook_tested,             ///< the same
-    deliveries_resent,       ///< the same
+    hook_tested,             ///< the webhook's id
+    deliveries_resent,       ///< the webhook's id
     session_ended,           ///< empty; the user signed out a session that is not the current one
     other_sessions_ended,    ///< empty; the user signed out everywhere else
     password_set,            ///< empty
     access_revoked_after_reuse,  ///< the application's name: it sent a code or refresh token again, perhaps a stolen one
-    // What only an operator does.
+    // Actions of an operator.
     user_added,         ///< the login
     user_disabled,      ///< empty
     user_enabled,       ///< empty
@@ -3613,13 +3628,13 @@ enum class activity_kind : std::uint8_t {
     account_added,      ///< the service and the account's id
     event_reported,     ///< the event's name
     application_suspended,  ///< the application's name
-    application_resumed,    ///< the same
-    count_,             ///< how many there are; none of them
+    application_resumed,    ///< the application's name
+    count_,             ///< the number of kinds, not a kind
 };
 
-/// The name under which it is stored: `token_created`.
+/// Returns the name under which stores keep the kind, such as `token_created`.
 [[nodiscard]] constexpr std::string_view to_text(activity_kind kind) noexcept {
-    switch (kind) {  // without a default, so that the compiler warns of a kind without a name
+    switch (kind) {  // no default, so that the compiler warns of a kind without a name
         case activity_kind::signed_in: return "signed_in";
         case activity_kind::token_created: return "token_created";
         case activity_kind::token_renewed: return "token_renewed";
@@ -3658,19 +3673,19 @@ enum class activity_kind : std::uint8_t {
     return {};
 }
 
-/// Empty for another text.
+/// Returns the kind with this name, or an empty optional for any other text.
 [[nodiscard]] constexpr std::optional<activity_kind> activity_kind_of(std::string_view name) noexcept {
     for (std::uint8_t i = 0; i < static_cast<std::uint8_t>(activity_kind::count_); ++i)
         if (to_text(static_cast<activity_kind>(i)) == name) return static_cast<activity_kind>(i);
     return std::nullopt;
 }
 
-/// Who did what to an account, and when: an entry of an audit log. It holds no secret.
+/// An entry of an audit log: who did what to an account, and when. It holds no secret.
 struct activity {
     activity_kind kind = activity_kind::signed_in;
     user_id user;
-    std::string subject;               ///< as `activity_kind` says; UTF-8
-    /// The user's, behind trusted proxies; of `access_revoked_after_reuse`, the application's. None: an operator did it.
+    std::string subject;               ///< text in UTF-8, as `activity_kind` describes it
+    /// The user's address, behind trusted proxies; for `access_revoked_after_reuse`, the application's address. Empty for an operator.
     std::optional<ip_address> client;
     instant at;
 };
@@ -3688,14 +3703,14 @@ namespace tollgate::inline v0 {
 /// The public identifier of an OAuth client (RFC 6749 section 2.2).
 using client_id_text = inline_text<limits::client_id_bytes_max>;
 
-/// RFC 6749 section 2.1, and the operator's own services.
+/// The type of an OAuth client (RFC 6749 section 2.1), or of a service of the operator.
 enum class client_type : std::uint8_t {
     confidential,     ///< has a secret
-    public_client,    ///< runs on the devices of its users, so it cannot keep a secret: PKCE instead
-    resource_server,  ///< a service of the operator: introspects every access token, and requests none
+    public_client,    ///< runs on the devices of its users, so it cannot keep a secret and uses PKCE
+    resource_server,  ///< a service of the operator, which introspects every access token and requests none
 };
 
-/// As stores keep it.
+/// Returns the name under which stores keep the type.
 [[nodiscard]] constexpr std::string_view to_text(client_type type) noexcept {
     switch (type) {
         case client_type::confidential: return "confidential";
@@ -3705,13 +3720,13 @@ enum class client_type : std::uint8_t {
     return "confidential";
 }
 
-/// Why an application is suspended: it has no access tokens and gets none.
+/// The reason why an application is suspended. A suspended application has no access tokens and gets none.
 enum class suspension : std::uint8_t {
     by_operator,
     owner_disabled,  ///< until its owner is enabled again
 };
 
-/// As stores keep it.
+/// Returns the name under which stores keep the reason.
 [[nodiscard]] constexpr std::string_view to_text(suspension reason) noexcept {
     return reason == suspension::by_operator ? "operator" : "owner_disabled";
 }
@@ -3725,21 +3740,21 @@ struct application {
     std::string name;
     std::string website;
     std::string description;                 ///< may be empty
-    std::vector<std::string> redirect_urls;  ///< as registered; a redirect_uri may also be their normalized form
+    std::vector<std::string> redirect_urls;  ///< the URLs as registered; a redirect_uri may also equal their normalized form
     instant created_at;
     client_type type = client_type::confidential;
-    std::optional<digest> older_secret_digest = {};  ///< of the previous secret, which stays valid until it is removed
+    std::optional<digest> older_secret_digest = {};  ///< digest of the previous secret, which stays valid until it is removed
     bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
-    std::int64_t users = 0;       ///< how many have authorized it; only in the list of an owner
-    std::optional<suspension> suspended = {};  ///< empty: it is not
+    std::int64_t users = 0;       ///< the number of users who have authorized it; only in the list of an owner
+    std::optional<suspension> suspended = {};  ///< empty unless it is suspended
 };
 
-/// What the owner of an application may change.
+/// The properties that the owner of an application may change.
 struct application_change {
     std::string name;
     std::string website;
     std::string description;
-    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
+    std::vector<std::string> redirect_urls;  ///< no URL is empty or contains control characters; the order is kept
     bool acts_for_owner = false;
 };
 
@@ -3751,7 +3766,7 @@ struct new_application {
     std::string name;
     std::string website;
     std::string description;
-    std::vector<std::string> redirect_urls;  ///< none empty or with control characters; the order is kept
+    std::vector<std::string> redirect_urls;  ///< no URL is empty or contains control characters; the order is kept
     instant created_at;
     client_type type = client_type::confidential;
 };
@@ -3788,9 +3803,9 @@ namespace tollgate::inline v0 {
 /// that of wyhash: multiply 64 by 64 bits and fold the halves.
 class keyed_hash {
 public:
-    /// With a new key; throws as `random_key` does.
+    /// Constructs a hash with a new key. Throws as `random_key` does.
     keyed_hash() : keyed_hash{detail::random_key<std::array<std::uint64_t, 3>>()} {}
-    /// With a key that is random, or fixed in tests.
+    /// Constructs a hash with a key that is random, or fixed in tests.
     explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
 
     [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
@@ -3846,7 +3861,8 @@ private:
     std::array<std::uint64_t, 3> keys_{};
 };
 
-/// One for all tables of the process that exist only during a call. If OpenSSL returns no random bytes, its key is fixed: then no secret
+/// The hash of all tables of the process that exist only during a call. If OpenSSL returns no random bytes, its key is fixed: then no
+/// secret
 /// can be made either.
 [[nodiscard]] inline const keyed_hash& shared_keyed_hash() noexcept {
     static const keyed_hash shared = []() noexcept {
@@ -3867,8 +3883,8 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// scope-token of RFC 6749 section 3.3: visible ASCII without `"` and `\`. Commas separate scopes here, so a scope
-/// contains none.
+/// Returns true for a scope-token of RFC 6749 section 3.3, which is visible ASCII without `"` and `\`, that contains no comma: commas
+/// separate scopes in this API.
 [[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
     if (text.empty()) return false;
     for (char c : text)
@@ -3876,41 +3892,41 @@ namespace tollgate::inline v0 {
     return true;
 }
 
-/// The scopes of a credential, in the order of the request, without duplicates, kept as one text with single spaces,
-/// which is how it is stored and shown. Does not allocate.
+/// The scopes of a credential, in the order of the request, without duplicates. They are kept as one text with single spaces, which is also
+/// their stored and displayed form. The class does not allocate.
 class scope_set {
 public:
     constexpr scope_set() noexcept = default;
 
-    /// From a list separated by commas, spaces or both; duplicates are folded. Empty for a byte that scopes cannot contain,
-    /// for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes
-    /// of scopes. An empty list is an empty set. Takes linear time.
+    /// Parses a list separated by commas, spaces or both, and drops duplicates. Returns an empty optional for a byte that scopes cannot
+    /// contain, for a list of more than `limits::scope_list_bytes_max` bytes, and for more than `limits::scope_text_bytes_max` bytes of
+    /// scopes. The result for an empty list is an empty set. Takes linear time.
     static constexpr std::optional<scope_set> parse(std::string_view list) noexcept;
 
-    /// The set whose `text()` this is, for stores that keep it. Any other text is an error that is not detected.
+    /// Returns the set with this `text()`, for stores. Precondition: `text` is the `text()` of a set; other text is not detected.
     static constexpr scope_set from_text(std::string_view text) noexcept {
         scope_set set;
         static_cast<void>(set.text_.append(text));
         return set;
     }
 
-    /// Returns false and changes nothing for a text that is not a scope (`is_scope_token`), and if it does not fit. Adding an
-    /// existing scope returns true.
+    /// Adds a scope. Returns false and changes nothing for a text that is not a scope (`is_scope_token`), and if the scope does not fit.
+    /// Adding an existing scope returns true.
     constexpr bool add(std::string_view scope) noexcept;
 
-    /// Whether the scope is in the set, by its exact name.
+    /// Returns true if the set contains the scope, by its exact name.
     [[nodiscard]] constexpr bool contains(std::string_view scope) const noexcept;
-    /// Compares names only, not whether one scope covers another.
+    /// Returns true if the set contains all scopes of `others`, by their exact names. Does not consider that a scope may cover another.
     [[nodiscard]] constexpr bool contains_all(const scope_set& others) const noexcept;
     [[nodiscard]] constexpr bool empty() const noexcept { return text_.empty(); }
-    /// Separated by single spaces (RFC 6749 section 5.1).
+    /// Returns the scopes separated by single spaces (RFC 6749 section 5.1).
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_.view(); }
 
-    /// Calls `visit(scope)` for each until it returns false; returns false in that case.
+    /// Calls `visit(scope)` for each scope until it returns false. Returns false in that case, otherwise true.
     template <class Visit>
     constexpr bool for_each(Visit&& visit) const;
 
-    /// Whether both have the same scopes in the same order.
+    /// Returns true if both have the same scopes in the same order.
     friend constexpr bool operator==(const scope_set&, const scope_set&) noexcept = default;
 
 private:
@@ -3948,7 +3964,7 @@ constexpr bool scope_set::add(std::string_view scope) noexcept {
 
 namespace detail {
 
-/// Uses a random key, because clients choose scopes. At compile time there is no key, and the program chooses the scopes.
+/// Returns a hash with a random key, because clients choose scopes. At compile time there is no key, and the program chooses the scopes.
 [[nodiscard]] constexpr std::size_t hash_of_scope(std::string_view scope) noexcept {
     if (!std::is_constant_evaluated()) return shared_keyed_hash()(scope);
     std::uint32_t hash = 2166136261U;  // FNV-1a
@@ -3956,10 +3972,10 @@ namespace detail {
     return hash;
 }
 
-/// The start positions of the scopes of a set, by hash: linear probing in a table that is at most half full.
+/// A hash table of the start positions of a set's scopes: linear probing in a table that is at most half full.
 class scope_positions {
 public:
-    /// True if `scope` is in `text`; otherwise records it as the next one.
+    /// Returns true if `scope` is in `text`; otherwise records the position at which it will be appended.
     constexpr bool find_or_add(std::string_view text, std::string_view scope, std::size_t begins_at) noexcept {
         for (std::size_t i = hash_of_scope(scope) % slot_count;; i = (i + 1) % slot_count) {
             if (begins_[i] == 0) {
@@ -4005,11 +4021,11 @@ constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexc
 
 namespace tollgate::inline v0 {
 
-/// How a caller was authenticated.
+/// The kind of credential by which a caller was authenticated.
 enum class credential_kind : std::uint8_t {
-    personal_token,  ///< of a user, over Basic
-    access_token,  ///< of an application, over Bearer
-    other,  ///< by an integrator's authenticator
+    personal_token,  ///< a user's personal token, over Basic
+    access_token,  ///< an application's access token, over Bearer
+    other,  ///< a credential of an integrator's authenticator
 };
 
 /// An authenticated caller.
@@ -4018,11 +4034,11 @@ struct caller {
     scope_set scopes;
     credential_kind credential = credential_kind::other;
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
-    std::optional<known_user> known{};  ///< what was read of the user with the credential
+    std::optional<known_user> known{};  ///< the user's data that the store read with the credential
     std::optional<token_id> token{};  ///< the personal token, if the store returned its id
 };
 
-/// A user who is signed in on a page: without scopes and token.
+/// Returns the caller for a user who is signed in on a page: without scopes and token.
 [[nodiscard]] inline caller caller_on_page(user_id user) { return {user, {}, credential_kind::other, {}}; }
 
 }  // namespace tollgate
@@ -4035,26 +4051,26 @@ struct caller {
 
 namespace tollgate::inline v0 {
 
-/// How a hook was created.
+/// The way in which a hook was created.
 enum class hook_source { api, manual };
 
-/// The name in the API and in stores.
+/// Returns the name in the API and in stores.
 [[nodiscard]] constexpr std::string_view to_text(hook_source source) noexcept {
     return source == hook_source::api ? "api" : "manual";
 }
 
-/// Why a hook receives nothing until its owner enables it again.
+/// The reason why a hook receives nothing until its owner enables it again.
 enum class disable_reason {
     gone,     ///< its target responded with 410
     failing,  ///< no delivery succeeded for too long
 };
 
-/// As stores keep it.
+/// Returns the name under which stores keep the reason.
 [[nodiscard]] constexpr std::string_view to_text(disable_reason reason) noexcept {
     return reason == disable_reason::gone ? "gone" : "failing";
 }
 
-/// When and why a webhook was disabled.
+/// The time and the reason of a webhook's disablement.
 struct hook_disablement {
     instant at;
     disable_reason reason = disable_reason::failing;
@@ -4062,11 +4078,11 @@ struct hook_disablement {
     friend bool operator==(const hook_disablement&, const hook_disablement&) noexcept = default;
 };
 
-/// Whether a hook works. Stored with the hook.
+/// The state of a hook's target, which is stored with the hook.
 struct hook_status {
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};    ///< time of the first failed attempt since the last success
-    std::optional<instant> last_failure_at{};  ///< time of the last failed attempt; only used while it is failing
+    std::optional<instant> last_failure_at{};  ///< time of the last failed attempt; only used while the hook is failing
 
     friend bool operator==(const hook_status&, const hook_status&) noexcept = default;
 };
@@ -4077,19 +4093,19 @@ struct hook {
     account_ref account;
     std::string event;
     hook_source source = hook_source::api;
-    std::string type;        ///< the payload format's name
-    std::string target_url;  ///< byte for byte as given
+    std::string type;        ///< the name of the payload format
+    std::string target_url;  ///< the URL, byte for byte as given
     instant created_at;
     std::optional<hook_disablement> disabled{};
     std::optional<instant> failing_since{};  ///< time of the first failed attempt since the last success
-    digest secret_digest{};                  ///< SHA-256 of the secret; zero if only an earlier release has set it
+    digest secret_digest{};                  ///< SHA-256 of the secret; zero if only an earlier release has set the secret
 };
 
 /// The default payload format of hooks.
 inline constexpr std::string_view default_hook_type = "webhook";
 
-/// A hook to be stored. `secret` signs deliveries, so a store keeps it in a form that it can read (see `secret_keys`); it is
-/// shown once and never listed. After a replacement the store keeps the previous one as long as both sign.
+/// A hook to be stored. `secret` signs deliveries, so a store keeps it in a form that it can read (see `secret_keys`). Users see it once,
+/// and no list contains it. After a replacement the store keeps the previous secret as long as both sign.
 struct new_hook {
     account_ref account;
     std::string event;
@@ -4098,32 +4114,32 @@ struct new_hook {
     std::string target_url;
     std::string secret;
     instant created_at;
-    std::optional<digest> idempotency_key = {};  ///< unique among hooks: a request that is repeated with it creates nothing
+    std::optional<digest> idempotency_key = {};  ///< unique among hooks: a repeated request with the same key creates nothing
 };
 
-/// What the owner of a hook may change.
+/// The properties that the owner of a hook may change.
 struct hook_change {
     std::string event;
     std::string target_url;
 };
 
-/// The host that a hook's deliveries are counted for: scheme, host and port of its target, normalized, or the target
-/// itself if it is not a URL.
+/// Returns the host that a hook's deliveries are counted for: the normalized scheme, host and port of its target, or the target itself if
+/// it is not a URL.
 [[nodiscard]] inline std::string delivery_host(const std::string& target_url) {
     const auto url = http::url::parse(target_url);
     return url ? url->origin() : target_url;
 }
 
-/// The context in which `secret_keys` encrypt a hook's secret: its account. The hook's id is not known before it is stored.
+/// Returns the context in which `secret_keys` encrypt a hook's secret: the hook's account, because the hook has no id before it is stored.
 [[nodiscard]] inline std::string hook_secret_context(const account_ref& account) {
     return "webhook " + std::string{account.service.view()} + ' ' + std::to_string(account.account.value());
 }
 
-/// The form of a secret (Standard Webhooks): the prefix, then this many random bytes in Base64.
+/// A webhook secret (Standard Webhooks) is this prefix and the Base64 form of this number of random bytes.
 inline constexpr std::string_view hook_secret_prefix = "whsec_";
-inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Webhooks specification: 24 to 64
+inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Webhooks specification requires 24 to 64
 
-/// What signs a hook's deliveries, in the text form of the Standard Webhooks specification: `whsec_` and base64.
+/// Returns a secret that signs a hook's deliveries, in the text form of the Standard Webhooks specification: `whsec_` and Base64.
 [[nodiscard]] inline std::string make_hook_secret(std::span<const std::byte, hook_secret_random_bytes> random) {
     return std::string{hook_secret_prefix} + base64_encode({reinterpret_cast<const char*>(random.data()), random.size()});
 }
@@ -4138,46 +4154,46 @@ inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Web
 
 namespace tollgate::inline v0 {
 
-// Defaults of a dispatcher that receivers learn from the documentation.
+// Defaults of a dispatcher that the documentation tells receivers.
 inline constexpr milliseconds default_attempt_timeout = seconds{15};  ///< Standard Webhooks recommends 15 to 30 s
 inline constexpr milliseconds default_disable_after = std::chrono::hours{120};
 
 /// Something that happened to an account, as an integrator reports it.
 struct event {
     account_ref account;
-    std::string name;  ///< one of its service's events
-    std::string data;  ///< one JSON value of any kind, at most limits::event_data_bytes_max
+    std::string name;  ///< the name of an event of the account's service
+    std::string data;  ///< a JSON value of any kind, at most limits::event_data_bytes_max
     instant at;        ///< when it happened
 };
 
 /// 16 random bytes per reported event. The `webhook-id` of each of its deliveries is derived from them.
 using message_seed = std::array<std::byte, 16>;
 
-/// The `webhook-id` of an event's delivery to a hook: the same for every attempt, different for every other delivery.
+/// Returns the `webhook-id` of an event's delivery to a hook. It is the same for every attempt, and different for every other delivery.
 /// Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL public_id message_id_of(const message_seed& seed, hook_id to);
 
 /// The state of a delivery.
 enum class delivery_state : std::uint8_t {
-    waiting,    ///< for its next attempt, or for the end of the current one
-    delivered,  ///< a response with a 2xx status
-    given_up,   ///< after its last attempt, or a 410
+    waiting,    ///< waits for its next attempt, or for the end of the current attempt
+    delivered,  ///< got a response with a 2xx status
+    given_up,   ///< failed at its last attempt, or got a 410
     held,       ///< its hook was disabled before it was delivered; waits until the hook is enabled
 };
 
-/// How an attempt ended.
+/// The end of an attempt.
 enum class attempt_end : std::uint8_t {
     answered,         ///< a response with any status
     no_address,       ///< the host name does not resolve
     refused_address,  ///< the host resolves to an address that the target rule refuses
-    no_connection,    ///< no connection could be made: refused, or no route to the address
+    no_connection,    ///< the connection was refused, or there is no route to the address
     no_tls,           ///< the TLS handshake failed, usually because of a bad certificate
     timed_out,
-    broken_off,       ///< the connection ended before the response did
-    bad_response,     ///< not HTTP, or over a bound
+    broken_off,       ///< the connection ended before the response was complete
+    bad_response,     ///< the response is not HTTP, or exceeds a bound
 };
 
-/// As exports name it.
+/// Returns the name of the result in exports.
 [[nodiscard]] constexpr std::string_view to_text(attempt_end end) noexcept {
     switch (end) {
         case attempt_end::answered: return "answered";
@@ -4192,24 +4208,24 @@ enum class attempt_end : std::uint8_t {
     return "bad_response";
 }
 
-/// Why an attempt failed, in more detail than `attempt_end`.
+/// The cause of a failed attempt, in more detail than `attempt_end`.
 enum class attempt_cause : std::uint8_t {
-    none,                       ///< `attempt_end` and the status say all, or the attempt was made before 0.2.0
+    none,                       ///< `attempt_end` and the status say everything, or the attempt is older than 0.2.0
     name_not_found,             ///< `no_address`: the name does not exist, or has no address
-    no_name_server,             ///< `timed_out`: no name server responded, in its time or in that for looking up the name
-    connection_refused,         ///< `no_connection`: nothing listens on the port, or a firewall says so
+    no_name_server,             ///< `timed_out`: no name server responded in its time, or in the time for looking up the name
+    connection_refused,         ///< `no_connection`: nothing listens on the port, or a firewall refused the connection
     unreachable,                ///< `no_connection`: no route to the address
     connect_timeout,            ///< `timed_out`: no response to the connection attempt
     handshake_timeout,          ///< `timed_out`: no response to the TLS handshake
     response_timeout,           ///< `timed_out`: no status in time, although the request was sent
-    certificate_expired,        ///< `no_tls`, as are the following
+    certificate_expired,        ///< `no_tls`, like the causes below
     certificate_not_yet_valid,
     certificate_for_other_host,
     certificate_not_trusted,    ///< self-signed, of an unknown authority, or sent without an intermediate certificate
-    certificate_invalid,        ///< anything else that is wrong with the certificate
+    certificate_invalid,        ///< any other fault of the certificate
 };
 
-/// As stores and exports name it.
+/// Returns the name of the cause in stores and exports.
 [[nodiscard]] constexpr std::string_view to_text(attempt_cause cause) noexcept {
     switch (cause) {
         case attempt_cause::none: break;
@@ -4234,10 +4250,10 @@ struct attempt {
     instant at;  ///< when it began
     milliseconds duration{};
     attempt_end end = attempt_end::answered;
-    unsigned status = 0;   ///< of the response; 0 without one
+    unsigned status = 0;   ///< the status of the response; 0 without a response
     std::string response{};  ///< the beginning of the response body, unchanged, at most limits::attempt_response_bytes_max
-    /// The beginning of the request as it was sent, head and body, at most limits::attempt_request_bytes_max; empty if nothing
-    /// was sent, or if it was made before 0.2.0.
+    /// The beginning of the request that was sent, head and body, at most limits::attempt_request_bytes_max. Empty if nothing was sent, or
+    /// if the attempt is older than 0.2.0.
     std::string request{};
     attempt_cause cause = attempt_cause::none;
 
@@ -4252,11 +4268,11 @@ struct delivery {
     public_id message_id;
     instant created_at;  ///< when the event was reported
     delivery_state state = delivery_state::waiting;
-    unsigned attempts_made = 0;                ///< since it was created, or last resent
-    std::optional<instant> next_attempt_at{};  ///< while it waits; during an attempt, the end of its lease
+    unsigned attempts_made = 0;                ///< attempts since the delivery was created or last resent
+    std::optional<instant> next_attempt_at{};  ///< set while the delivery waits; during an attempt, the end of its lease
 };
 
-/// One attempt of a hook's history.
+/// An attempt in a hook's history.
 struct recorded_attempt {
     delivery_id delivery;
     std::string event;
@@ -4271,38 +4287,38 @@ struct due_hook {
     std::string target_url;
 };
 
-/// The latest time at which a delivery that waits at `now` can be due, or its lease can end. One that is later was set by a clock that
-/// was wrong: the delivery is due now, and its lease has ended (`has_come`).
+/// Returns the latest time at which a delivery that waits at `now` can be due, or at which its lease can end. A later time was set by a
+/// wrong clock: the delivery is due now, and its lease has ended (`has_come`).
 [[nodiscard]] constexpr instant latest_due(instant now) noexcept { return now + std::chrono::days{limits::delivery_wait_days_max}; }
 
 /// A page of due hooks.
 struct due_hook_page {
     std::vector<due_hook> hooks{};
-    /// When `due_hooks` may list a hook that is not in this page, if nothing is written before: not later than `now` if
-    /// more hooks are due now, empty if nothing waits.
+    /// The time at which `due_hooks` may list a hook that is not in this page, if nothing is written before. It is not later than `now` if
+    /// more hooks are due now, and empty if nothing waits.
     std::optional<instant> next_at{};
     /// A failure of housekeeping during the listing; the listing itself succeeded. The dispatcher reports it to the observer.
     std::optional<error> problem{};
 };
 
-/// How much is due to be sent.
+/// The deliveries that are due to be sent.
 struct delivery_backlog {
     std::size_t due = 0;  ///< deliveries whose time has come, or whose lease has ended; counted up to a bound
-    std::optional<instant> due_since{};  ///< the time of the one that has been due for longest
+    std::optional<instant> due_since{};  ///< when the delivery that has been due for longest became due
 };
 
 /// A request to lease the next deliveries of one hook.
 struct lease_request {
     hook_id hook;
     std::size_t deliveries_max = 0;
-    /// The bound of leases in force for the hook's host, held by any worker, including those of this request.
+    /// The bound of leases in force for the hook's host. It counts the leases of all workers, including those of this request.
     std::size_t host_leases_max = 0;
-    /// If this bound delays a delivery that is due, the hook is not listed again before this time: at most
+    /// The time before which the hook is not listed again if this bound delays a due delivery. It is at most
     /// `limits::full_host_retry_seconds_max` from now.
     instant full_host_retry_at;
 };
 
-/// The time of a lease.
+/// The time at which a lease begins, and the time at which it ends.
 struct lease_time {
     instant now;
     instant until;  ///< later than the attempt can end; a result after this time may be too late
@@ -4317,7 +4333,7 @@ struct delivery_lease {
     friend bool operator==(const delivery_lease&, const delivery_lease&) noexcept = default;
 };
 
-/// Everything needed to send a delivery.
+/// The data that a worker needs to send a delivery.
 struct due_delivery {
     delivery_lease lease;
     hook_id hook;
@@ -4326,71 +4342,70 @@ struct due_delivery {
     std::string type;  ///< the payload format's name
     std::string target_url;
     std::string secret;
-    std::vector<std::string> previous_secrets{};  ///< still valid, so they sign too; most recently replaced first
-    unsigned attempts_made = 0;  ///< before this one, since it was created or last resent
-    /// If the secret cannot be read, the reason for the operator, such as a missing key. Such a delivery is not sent
-    /// until the secret can be read.
+    std::vector<std::string> previous_secrets{};  ///< valid secrets that also sign, the most recently replaced first
+    unsigned attempts_made = 0;  ///< attempts before this lease, since the delivery was created or last resent
+    /// The reason, for the operator, why the secret cannot be read, such as a missing key. Empty if it can. The delivery is not sent until
+    /// the secret can be read.
     std::string unreadable_secret{};
-    bool owner_is_active = true;  ///< set by the dispatcher, not by stores; if false, it is not sent
+    bool owner_is_active = true;  ///< set by the dispatcher, not by stores; if false, the delivery is not sent
 };
 
-/// What a delivery becomes after an attempt.
+/// The effect of an attempt on its delivery.
 enum class delivery_outcome : std::uint8_t {
     delivered,
     retry,          ///< due at `retry_at`
     given_up,
     gone,           ///< given up, and the hook is disabled
-    not_attempted,  ///< no request was sent: due at `retry_at`; nothing is counted or recorded
+    not_attempted,  ///< no request was sent: the delivery is due at `retry_at`, and nothing is counted or recorded
 };
 
 /// The result of one leased delivery.
 struct attempt_result {
     delivery_lease lease;
-    std::string target_url{};  ///< where it was sent. Empty: not compared with the hook's target
+    std::string target_url{};  ///< the URL of the request; if empty, the store does not compare it with the hook's target
     tollgate::attempt attempt;
     delivery_outcome outcome = delivery_outcome::given_up;
     instant retry_at{};  ///< only for `retry` and `not_attempted`
-    /// If this attempt failed and the hook has been failing since this time or longer, the hook is disabled. A failure
-    /// whose predecessor was made before this time starts a new series: the pause in between does not mean that the
-    /// hook was failing.
+    /// If this attempt failed and the hook has been failing since this time or longer, the hook is disabled. A failure whose predecessor is
+    /// earlier than this time starts a new series: the pause in between does not mean that the hook was failing.
     std::optional<instant> disable_if_failing_since{};
-    bool counts_for_hook = true;  ///< false: the receiver did not cause the failure, so the hook's status stays as it is
+    bool counts_for_hook = true;  ///< false if the receiver did not cause the failure, so that the hook's status does not change
 };
 
 /// The effect of `complete` on one result.
 enum class completion : std::uint8_t {
     done,
     hook_disabled,  ///< done, and the hook is now disabled
-    too_late,       ///< another worker has leased it, or it does not exist any more: only the history changed
+    too_late,       ///< another worker has leased the delivery, or it does not exist any more: only the history changed
 };
 
-/// What a store has of a delivery, and of its hook, when an attempt is completed.
+/// The state of a delivery and of its hook in the store when an attempt is completed.
 struct leased_delivery {
-    unsigned attempts_made = 0;     ///< before this attempt
-    bool resend_requested = false;  ///< `resend` was called since the delivery was leased
+    unsigned attempts_made = 0;     ///< attempts before the one that is completed
+    bool resend_requested = false;  ///< true if `resend` was called since the delivery was leased
     hook_status hook{};
-    std::string_view target_url{};  ///< the hook's target now. Empty: not compared
+    std::string_view target_url{};  ///< the hook's present target; if empty, the targets are not compared
 };
 
-/// What it stores afterwards. The lease has ended, and no resend is pending any more.
+/// The state that the store writes when an attempt is completed. The lease has ended, and no resend is pending any more.
 struct completed_delivery {
     delivery_state state = delivery_state::waiting;
-    instant at;  ///< when it is due, if it waits; otherwise since when it is in this state
+    instant at;  ///< when the delivery is due, if it waits; otherwise, since when it is in this state
     unsigned attempts_made = 0;
     hook_status hook{};
-    /// If it is hook_disabled, the store also holds the hook's other deliveries that wait and are not leased.
+    /// The result of `complete`. After `hook_disabled`, the store also holds the hook's other deliveries that wait and are not leased.
     completion result = completion::done;
 };
 
-/// Decides what becomes of a delivery and its hook when an attempt is completed in time, for the verb `complete` of an
-/// outbox. The store itself records the attempt, and decides whether the lease is still open.
+/// Decides the state of a delivery and its hook after an attempt that is completed in time, for the verb `complete` of an outbox. The store
+/// itself records the attempt, and decides whether the lease is still open.
 ///
-/// A success ends a hook's `failing_since`, and the first failure afterwards begins it, at the attempt's time; so does a
-/// failure whose predecessor is earlier than `disable_if_failing_since`. A time of a failure that is later than `now` was set by a clock
-/// that was ahead; it is replaced by the attempt's time. A failure that does not count for the hook changes neither.
-/// Nor does an attempt to another target than the hook has now; a delivery that was `gone` there is due at once. `not_attempted`
-/// only ends the lease. A delivery that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is
-/// disabled. Thread rule: any thread.
+/// A success ends a hook's `failing_since`. The first failure afterwards begins it, at the attempt's time, and so does a failure whose
+/// predecessor is earlier than `disable_if_failing_since`. If the time of a stored failure is later than `now`, the clock that set it was
+/// ahead, and the attempt's time replaces it. A failure that does not count for the hook changes neither time, nor does an attempt to
+/// another target than the hook's present target; a delivery that was `gone` at that target is due at once. `not_attempted` only ends the
+/// lease. A delivery that is to be sent again, because of `retry`, `not_attempted` or a resend, is held if its hook is disabled. Thread
+/// rule: any thread.
 [[nodiscard]] inline completed_delivery complete_delivery(const leased_delivery& before, const attempt_result& ended,
                                                           instant now) noexcept {
     using enum delivery_outcome;
@@ -4426,7 +4441,7 @@ struct completed_delivery {
 }
 
 inline public_id message_id_of(const message_seed& seed, hook_id to) {
-    // Keyed by the seed: one id reveals nothing about the ids of the same event's other deliveries.
+    // Keyed by the seed, so that an id reveals nothing about the ids of the event's other deliveries.
     const std::string message = "webhook-id " + std::to_string(to.value());
     const digest mixed = hmac_sha256({{reinterpret_cast<const char*>(seed.data()), seed.size()}, message});
     std::array<std::byte, 16> chosen;
@@ -4444,7 +4459,7 @@ inline public_id message_id_of(const message_seed& seed, hook_id to) {
 
 namespace tollgate::inline v0 {
 
-/// What a user has authorized an application to do.
+/// The scopes that a user has authorized an application to use.
 struct grant {
     grant_id id;
     user_id user;
@@ -4454,51 +4469,51 @@ struct grant {
     scope_set scopes;
     instant created_at;
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
-    bool application_is_suspended = false;  ///< whether the application is at the moment
+    bool application_is_suspended = false;  ///< true while the application is suspended
 };
 
-/// An authorization code to store (RFC 6749 section 4.1.2). The code itself is only in the redirect.
+/// An authorization code to store (RFC 6749 section 4.1.2). Only the redirect contains the code.
 struct new_authorization_code {
     digest code_digest;
     user_id user;
     application_id application;
     scope_set scopes;
-    std::string redirect;  ///< where the browser is sent; a redirect_uri in the exchange must equal it
+    std::string redirect;  ///< the URL to which the browser is sent; a redirect_uri in the exchange must equal it
     std::optional<std::string> code_challenge;  ///< S256, base64url (RFC 7636 section 4.2)
     instant created_at;
     instant expires_at;
-    /// Consent was skipped because all scopes were granted before: the code is created only if that still holds.
+    /// True if consent was skipped because all scopes were granted before. The code is then created only if they are still granted.
     bool only_if_granted = false;
 
-    /// The same code is replaced if it expires by then and was not redeemed: too little time is left, or none, to send it again. The
-    /// same applies if it expires after `latest_end`.
+    /// Returns the end of the replaceable codes: an existing equal code that expires by then and was not redeemed is replaced, because not
+    /// enough time is left to send it again. A code that expires after `latest_end` is replaced as well.
     [[nodiscard]] constexpr instant replaceable_until() const noexcept {
         return created_at + (std::min)((expires_at - created_at) / 2, milliseconds{seconds{limits::code_seconds_left_min}});
     }
-    /// No code that exists now can end later; if it does, its end was set by a clock that was wrong (`has_come`).
+    /// Returns the latest time at which an existing code can expire. A later time was set by a wrong clock (`has_come`).
     [[nodiscard]] constexpr instant latest_end() const noexcept { return created_at + std::chrono::hours{limits::code_hours_max}; }
-    /// Whether it replaces the same code with this end, if that was not redeemed.
+    /// Returns true if this code replaces an equal code that expires at `end` and was not redeemed.
     [[nodiscard]] constexpr bool replaces(instant end) const noexcept { return end <= replaceable_until() || end > latest_end(); }
 };
 
 /// The result of storing a code. Submitting a form twice requests the same code twice.
 enum class code_result : std::uint8_t {
     created,
-    waiting,  ///< it exists, has not expired, and was not redeemed yet
-    spent,  ///< it exists and was redeemed
-    not_granted,  ///< not created: not all of its scopes are granted
-    suspended,  ///< not created: its application is suspended
+    waiting,  ///< the code exists, has not expired and was not redeemed yet
+    spent,  ///< the code exists and was redeemed
+    not_granted,  ///< no code was created: not all of its scopes are granted
+    suspended,  ///< no code was created: its application is suspended
 };
 
-/// A new pair of tokens, as the store keeps it.
+/// A new pair of tokens, in the form in which the store keeps it.
 struct issued_tokens {
     digest access_digest;
     instant access_expires_at;
     digest refresh_digest;
-    instant refresh_expires_at;  ///< moves with each use ...
-    instant refresh_ends_at;  ///< ... up to this
+    instant refresh_expires_at;  ///< moves with each use, at most to `refresh_ends_at`
+    instant refresh_ends_at;  ///< the absolute end, which does not move
 
-    /// When the refresh token expires if it is never used.
+    /// Returns when the refresh token expires if it is never used.
     [[nodiscard]] constexpr instant refresh_token_end() const noexcept { return (std::min)(refresh_expires_at, refresh_ends_at); }
 };
 
@@ -4506,26 +4521,26 @@ struct issued_tokens {
 struct code_redemption {
     digest code_digest;
     application_id application;
-    std::optional<std::string> redirect_uri{};  ///< as sent in the exchange; if sent, compared byte for byte
-    /// S256 of the verifier that was sent; required exactly if the code has a challenge.
+    std::optional<std::string> redirect_uri{};  ///< the value in the exchange; if sent, the store compares it byte for byte
+    /// The S256 challenge of the verifier in the exchange. Required if the code has a challenge, and refused otherwise.
     std::optional<std::string> code_challenge{};
     instant now;
-    issued_tokens tokens;  ///< stored exactly if the code is redeemed
-    seconds grace{};  ///< during this time after it was redeemed, the code may be sent again without harm: a response may be lost
+    issued_tokens tokens;  ///< stored only if the code is redeemed
+    seconds grace{};  ///< time after redemption during which the code may be sent again, because a response may be lost
 };
 
-/// The result. Everything but `redeemed` is `invalid_grant` to the client.
+/// The result of redeeming a code. The client gets `invalid_grant` for every result but `redeemed`.
 enum class redemption_result : std::uint8_t {
     redeemed,
-    unknown,            ///< no such code, or another application's: nothing changed
-    expired,            ///< nothing changed
-    redirect_mismatch,  ///< another redirect_uri: the code stays valid
-    verifier_mismatch,  ///< another verifier, or one that is missing or unexpected: the code stays valid
-    reused,             ///< redeemed before: the tokens made from it are revoked
-    repeated,           ///< redeemed just now: nothing changed
+    unknown,            ///< no such code, or a code of another application: nothing changed
+    expired,            ///< the code has expired: nothing changed
+    redirect_mismatch,  ///< the redirect_uri differs: the code stays valid
+    verifier_mismatch,  ///< the verifier differs, is missing or is unexpected: the code stays valid
+    reused,             ///< the code was redeemed before: the tokens that were created from it are revoked
+    repeated,           ///< the code was redeemed within the grace: nothing changed
 };
 
-/// A code as the store keeps it, as far as its redemption depends on it.
+/// The stored properties of a code on which its redemption depends.
 struct stored_code {
     std::optional<instant> redeemed_at{};
     instant expires_at;
@@ -4533,9 +4548,8 @@ struct stored_code {
     std::optional<std::string_view> code_challenge{};
 };
 
-/// Decides what an attempt to redeem a known code of the application results in, for the verb `redeem_code` of a store. After
-/// `redeemed` the store creates the tokens, after `reused` it revokes those that the first redemption created. Thread rule: any
-/// thread.
+/// Decides the result of redeeming a known code of the application, for the verb `redeem_code` of a store. After `redeemed` the store
+/// creates the tokens; after `reused` it revokes the tokens that the first redemption created. Thread rule: any thread.
 [[nodiscard]] inline redemption_result judge_redemption(const stored_code& code, const code_redemption& shown) noexcept {
     if (code.redeemed_at)
         return is_recent(*code.redeemed_at, shown.now, shown.grace) ? redemption_result::repeated : redemption_result::reused;
@@ -4549,35 +4563,36 @@ struct stored_code {
 struct redeemed_code {
     redemption_result result = redemption_result::unknown;
     std::optional<user_id> user;  ///< set if redeemed; if reused, the user whose tokens this call revoked, if there were any
-    scope_set scopes;  ///< what was granted, if redeemed
+    scope_set scopes;  ///< the granted scopes, if redeemed
 };
 
-/// The replacement of a refresh token by its use (RFC 9700 section 4.14.2). The tokens that replace one another are a
-/// family. A replaced token is recognized by its family, after any number of replacements.
+/// The replacement of a refresh token by its use (RFC 9700 section 4.14.2). Tokens that replace one another are a family. A replaced token
+/// is recognized by its family, after any number of replacements.
 struct token_rotation {
-    digest family_digest;     ///< of the text that all tokens of the family share
-    digest successor_digest;  ///< of the token that replaces the presented one
-    digest successor_seed;    ///< with the presented token, what the successor is derived from
-    seconds grace;  ///< during this time, the token that was replaced last returns its successor again: a response may be lost
+    digest family_digest;     ///< digest of the text that all tokens of the family share
+    digest successor_digest;  ///< digest of the token that replaces the presented token
+    digest successor_seed;    ///< the seed from which the successor is derived, together with the presented token
+    seconds grace;  ///< time during which the last replaced token returns its successor again, because a response may be lost
 };
 
 /// A request for a new access token (RFC 6749 section 6).
 struct token_refresh {
     digest refresh_digest;
     application_id application;
-    std::optional<scope_set> narrowed{};  ///< the scopes of this access token; empty: all that were granted
+    std::optional<scope_set> narrowed{};  ///< the scopes of this access token; empty means all granted scopes
     scope_set covering{};  ///< scopes that cover `narrowed`; the refresh token must have all of them
     instant now;
     digest access_digest;
     instant access_expires_at;
-    seconds refresh_lifetime;  ///< from `now`, at most until the token's absolute end
-    std::optional<token_rotation> rotation{};  ///< empty: the refresh token stays valid
+    seconds refresh_lifetime;  ///< lifetime from `now`, at most until the token's absolute end
+    std::optional<token_rotation> rotation{};  ///< empty if the refresh token stays valid
 
-    /// When the refresh token expires if it is not used again; `absolute_end` is the `refresh_ends_at` of its first one.
+    /// Returns when the refresh token expires if it is not used again. `absolute_end` is the `refresh_ends_at` of the first token of its
+    /// family.
     [[nodiscard]] constexpr instant refresh_token_end(instant absolute_end) const noexcept {
         return (std::min)(instant{now + refresh_lifetime}, absolute_end);
     }
-    /// By which a replaced token is found; empty without rotation.
+    /// Returns the digest by which a replaced token is found; empty without rotation.
     [[nodiscard]] constexpr std::optional<digest> family_digest() const noexcept {
         return rotation ? std::optional{rotation->family_digest} : std::nullopt;
     }
@@ -4586,21 +4601,21 @@ struct token_refresh {
 /// The result of a refresh.
 enum class refresh_result : std::uint8_t {
     refreshed,
-    unknown,  ///< unknown, expired, revoked, or another application's
-    too_wide,  ///< the refresh token does not have all of `covering`
-    reused,    ///< replaced before, and not just now: the grant of the user and the application was revoked
+    unknown,  ///< the token is unknown, has expired, was revoked or belongs to another application
+    too_wide,  ///< the refresh token does not have all scopes of `covering`
+    reused,    ///< the token was replaced before, and not within the grace: the grant of the user and the application was revoked
 };
 
-/// A refresh token as the store keeps it, as far as a refresh depends on it.
+/// The stored properties of a refresh token on which a refresh depends.
 struct stored_refresh_token {
-    bool is_current = true;  ///< whether the presented token is this one; false if it is another one of its family
-    const digest* replaced = nullptr;  ///< the token that this one replaced; null if there was none
+    bool is_current = true;  ///< true if the presented token is the stored token; false if it is another token of the family
+    const digest* replaced = nullptr;  ///< digest of the token that the stored token replaced; null if there was none
     instant replaced_at{};
     const scope_set& scopes;
 };
 
-/// Decides what the use of a known, unexpired refresh token of the application results in, for the verb `refresh_access_token` of a
-/// store. After `reused` the store revokes the grant. Thread rule: any thread.
+/// Decides the result of using a known, unexpired refresh token of the application, for the verb `refresh_access_token` of a store. After
+/// `reused` the store revokes the grant. Thread rule: any thread.
 [[nodiscard]] inline refresh_result judge_refresh(const stored_refresh_token& token, const token_refresh& shown) noexcept {
     if (!token.is_current) {
         const bool was_just_replaced = token.replaced != nullptr && *token.replaced == shown.refresh_digest && shown.rotation &&
@@ -4611,30 +4626,30 @@ struct stored_refresh_token {
     return refresh_result::refreshed;
 }
 
-/// A refresh result with the grant of the token.
+/// The result of a refresh, with the grant of the token.
 struct refreshed_token {
     refresh_result result = refresh_result::unknown;
-    scope_set scopes;  ///< the new access token's, if refreshed
-    /// What the successor is derived from, if refreshed with a rotation: the request's, or that of the first replacement.
+    scope_set scopes;  ///< the scopes of the new access token, if refreshed
+    /// The seed from which the successor is derived, if refreshed with a rotation: that of the request or of the first replacement.
     std::optional<digest> successor_seed{};
-    std::optional<user_id> revoked_user{};  ///< set exactly if reused: the user whose grant was revoked
+    std::optional<user_id> revoked_user{};  ///< set only if reused: the user whose grant was revoked
 };
 
-/// What an access or refresh token stands for (RFC 7662).
+/// An access or refresh token as introspection returns it (RFC 7662).
 struct oauth_token {
     bool is_refresh_token = false;
     user_id user;
     application_id application;
     std::optional<client_id_text> client_id;  ///< empty if the application is not one of the store's
     scope_set scopes;
-    std::optional<instant> created_at;  ///< of an access token
+    std::optional<instant> created_at;  ///< set for an access token
     instant expires_at;
 };
 
-/// What the user has answered to a device.
+/// The state of a user's answer to a device.
 enum class device_code_state : std::uint8_t { pending, approved, denied };
 
-/// As stores keep it.
+/// Returns the name under which stores keep the state.
 [[nodiscard]] constexpr std::string_view to_text(device_code_state state) noexcept {
     switch (state) {
         case device_code_state::pending: return "pending";
@@ -4646,24 +4661,24 @@ enum class device_code_state : std::uint8_t { pending, approved, denied };
 
 /// A user's answer to the request of a device.
 struct device_decision {
-    digest user_digest;  ///< of the code that the user typed
+    digest user_digest;  ///< digest of the code that the user entered
     user_id user;
     device_code_state answer;  ///< approved or denied
-    std::string redirect;      ///< of the code that the device redeems, if approved
+    std::string redirect;      ///< the `redirect` of the code that the device redeems, if approved
     instant now;
 };
 
-/// The answer that the request of a device has got.
+/// The answer to the request of a device.
 struct device_answer {
-    bool is_new = false;  ///< it was given by this call
+    bool is_new = false;  ///< true if this call gave the answer
     device_code_state state = device_code_state::pending;
-    std::optional<user_id> user;  ///< who gave it; empty if an earlier release stored it
+    std::optional<user_id> user;  ///< the user who gave the answer; empty if an earlier release stored it
 };
 
 /// A device authorization request to store (RFC 8628).
 struct new_device_code {
-    digest device_digest;  ///< of the code that the device polls with; unique
-    digest user_digest;    ///< of the code that the user types; unique
+    digest device_digest;  ///< digest of the code with which the device polls; unique
+    digest user_digest;    ///< digest of the code that the user enters; unique
     application_id application;
     scope_set scopes;
     std::string requested_from;  ///< the address of the device
@@ -4681,24 +4696,24 @@ struct device_code {
     instant created_at;
     instant expires_at;
     device_code_state state = device_code_state::pending;
-    std::optional<user_id> answered_by = {};  ///< empty while it is pending, and if an earlier release stored the answer
+    std::optional<user_id> answered_by = {};  ///< empty while the state is pending, and if an earlier release stored the answer
 };
 
-/// Whether the request has expired.
+/// Returns true if the request has expired.
 [[nodiscard]] inline bool has_expired(const device_code& request, instant now) noexcept {
     return has_come(request.expires_at, now, std::chrono::hours{limits::code_hours_max});
 }
 
-/// Decides what an answer to a known request results in, for the verb `answer_device_code` of a store; empty if the request has
-/// expired. If the result is new, the store keeps the answer, and creates `code_of` if it is an approval. Thread rule: any thread.
+/// Decides the result of an answer to a known request, for the verb `answer_device_code` of a store. Empty if the request has expired. If
+/// the result is new, the store keeps the answer, and creates `code_of` for an approval. Thread rule: any thread.
 [[nodiscard]] inline std::optional<device_answer> judge_answer(const device_code& request, const device_decision& decision) noexcept {
     if (has_expired(request, decision.now)) return std::nullopt;
     if (request.state == device_code_state::pending) return device_answer{true, decision.answer, decision.user};
     return device_answer{false, request.state, request.answered_by};
 }
 
-/// The code that a device redeems after an approval. It has the digest of the device's code, and does not expire before the device can
-/// have polled again, however late the approval is.
+/// Returns the code that a device redeems after an approval. The code has the digest of the device's code, and does not expire before the
+/// device can poll again, however late the approval is.
 [[nodiscard]] inline new_authorization_code code_of(const device_code& request, const device_decision& decision) {
     return {.code_digest = request.device_digest,
             .user = decision.user,
@@ -4720,10 +4735,10 @@ struct device_code {
 
 namespace tollgate::inline v0 {
 
-/// The public part of a personal token, which Basic credentials name as the user.
+/// The public part of a personal token, which is the user name of Basic credentials.
 using token_username = inline_text<limits::token_username_bytes_max>;
 
-/// A personal token as its owner's settings list it. The store keeps only the digest of its secret.
+/// A personal token as its owner's settings list it. The store keeps only the digest of the token's secret.
 struct personal_token {
     token_id id;
     user_id user;
@@ -4732,7 +4747,7 @@ struct personal_token {
     scope_set scopes;
     instant created_at;
     std::optional<instant> last_used_at;  ///< recorded at a bounded rate, so it may lag
-    std::optional<instant> expires_at = {};  ///< invalid from this time on; empty: valid until revoked
+    std::optional<instant> expires_at = {};  ///< the time from which the token is invalid; empty: valid until revoked
     std::string last_used_from = {};         ///< the network of the last use; empty if unknown
     digest secret_digest = {};               ///< SHA-256 of the secret
 };
@@ -4745,7 +4760,7 @@ struct new_personal_token {
     std::string description;  ///< at most limits::token_description_bytes_max
     scope_set scopes;
     instant created_at;
-    std::optional<instant> expires_at = {};  ///< invalid from this time on; empty: valid until revoked
+    std::optional<instant> expires_at = {};  ///< the time from which the token is invalid; empty: valid until revoked
 };
 
 /// The next secret of a personal token.
@@ -4753,7 +4768,7 @@ struct personal_token_renewal {
     digest secret_digest;  ///< SHA-256 of the secret
     instant created_at;
     std::optional<instant> expires_at = {};
-    std::optional<digest> replaced = {};  ///< the digest of the secret to be replaced; empty: whatever it is
+    std::optional<digest> replaced = {};  ///< the digest of the secret to be replaced; empty: any secret is replaced
 };
 
 /// An access token to store (RFC 6749 section 1.4).
@@ -4766,16 +4781,16 @@ struct new_access_token {
     instant expires_at;
 };
 
-/// What authentication needs. Read on every request, so it does not allocate.
+/// A credential with the data that authentication needs. It is read on every request, so it does not allocate.
 struct token_credential {
     user_id user;
-    digest secret_digest;  ///< of a personal token, of its secret; of an access token, of the whole token: what it was found by
+    digest secret_digest;  ///< digest of a personal token's secret, or of a whole access token, by which the credential was found
     scope_set scopes;
-    std::optional<instant> expires_at;  ///< invalid from this time on; empty: valid until revoked
-    std::optional<application_id> application;  ///< of an access token
-    std::optional<instant> last_used_at{};  ///< as recorded; always empty if the store does not record uses
-    std::optional<known_user> owner{};  ///< if the store read it with the credential
-    std::optional<token_id> token{};  ///< of a personal token, for logs; may be left empty
+    std::optional<instant> expires_at;  ///< the time from which the credential is invalid; empty: valid until revoked
+    std::optional<application_id> application;  ///< the application of an access token
+    std::optional<instant> last_used_at{};  ///< the recorded time; always empty if the store does not record uses
+    std::optional<known_user> owner{};  ///< the user's data, if the store read it with the credential
+    std::optional<token_id> token{};  ///< the id of a personal token, for logs; may be left empty
 };
 
 }  // namespace tollgate
@@ -4788,24 +4803,24 @@ struct token_credential {
 
 namespace tollgate::inline v0 {
 
-/// A scope beside the two that each service has, as a program defines it: `{"refund", "Refund parcels"}`.
+/// A scope beside the two scopes of each service, as a program defines it: `{"refund", "Refund parcels"}`.
 struct scope_definition {
     std::string name;  ///< the part after `{service}:`: `[a-z0-9-]{1,32}`, not `read`
-    std::string text;  ///< what it permits, for people: a visible line of 1 to 200 bytes, plain text
+    std::string text;  ///< a description of what the scope permits: a visible line of 1 to 200 bytes of plain text
 };
 
 /// A service as a program defines it: `{"shop", {"order.paid", "order.shipped"}}`, or with scopes of its own
 /// `{.name = "parcel", .events = {"parcel.sent"}, .scopes = {{"refund", "Refund parcels"}}}`.
 struct service_definition {
     std::string_view name;
-    std::vector<std::string> events = {};       ///< that hooks can subscribe to
-    std::vector<scope_definition> scopes = {};  ///< of its own
+    std::vector<std::string> events = {};       ///< events that hooks can subscribe to
+    std::vector<scope_definition> scopes = {};  ///< scopes beside the two of each service
 };
 
-/// A service's own scope in a catalog.
+/// A scope in a catalog that belongs to one service.
 struct service_scope {
     std::string name;  ///< `{service}:refund`
-    std::string text;  ///< as in its definition
+    std::string text;  ///< the text of its `scope_definition`
 };
 
 /// A product whose accounts the API serves.
@@ -4813,43 +4828,43 @@ struct service {
     service_name name;
     std::string read_scope;                 ///< `{name}:read`
     std::string write_scope;                ///< `{name}`, which covers reading and the service's own scopes
-    std::vector<std::string> events;        ///< that hooks can subscribe to
-    std::vector<service_scope> own_scopes;  ///< beside the two above
+    std::vector<std::string> events;        ///< events that hooks can subscribe to
+    std::vector<service_scope> own_scopes;  ///< scopes beside `read_scope` and `write_scope`
 
-    /// Whether the service has an event of this name.
+    /// Returns true if the service has an event with this name.
     [[nodiscard]] TOLLGATE_DECL bool has_event(std::string_view event) const noexcept;
 };
 
-/// All services and their scopes. Built once, then read from any thread.
+/// All services and their scopes. Build the catalog before you share it; then any thread may read it.
 ///
 ///     service_catalog services{{"sitesmaker", {"site.created", "site.published"}}, {"itemplatform", {"item.created"}}};
 class service_catalog {
 public:
     service_catalog() = default;
-    /// Throws std::invalid_argument with the message of the first service that `add` refuses.
+    /// Adds the services. Throws std::invalid_argument with the message of the first service that `add` refuses.
     TOLLGATE_COLD service_catalog(std::initializer_list<service_definition> services);
 
-    /// Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved one (`user`, `testservice`), a
-    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition`
-    /// says, and an event or a scope that is given twice.
+    /// Adds a service. Refuses (error_kind::invalid) a name that is not `[a-z0-9-]{1,32}`, a reserved name (`user`, `testservice`), a
+    /// duplicate, an event that is not `[A-Za-z0-9._-]{1,128}`, a scope whose name or text is not as `scope_definition` describes it, and
+    /// an event or a scope that is given twice.
     ///
     ///     services.add("parcel", {"parcel.sent"}, {{"refund", "Refund parcels"}});
     TOLLGATE_COLD result<void> add(std::string_view name, std::vector<std::string> events, std::vector<scope_definition> scopes = {});
 
-    /// Null if there is none. The pointer is valid until the next `add`.
+    /// Returns the service with this name, or null if there is none. The pointer is valid until the next `add`.
     [[nodiscard]] const service* find(std::string_view name) const noexcept {
         for (const service& each : services_)
             if (each.name == name) return &each;
         return nullptr;
     }
 
-    /// Whether the scope exists: two per service, those of its own, and `user:balance`.
+    /// Returns true if the scope exists: two per service, its further scopes, and `user:balance`.
     [[nodiscard]] TOLLGATE_DECL bool has_scope(std::string_view scope) const noexcept;
 
-    /// Every scope, in the order in which pages list them.
+    /// Returns every scope, in the order in which pages list the scopes.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> scopes() const;
 
-    /// All services in the order in which they were added.
+    /// Returns all services in the order in which they were added.
     [[nodiscard]] const std::vector<service>& services() const noexcept { return services_; }
 
 private:
@@ -4869,14 +4884,14 @@ inline constexpr std::string_view balance_scope = "user:balance";
 
 namespace tollgate::inline v0 {
 
-/// A signed-in user, as pages see them.
+/// A signed-in user, in the form that pages receive.
 struct session {
     user_id user;
-    std::string login;  ///< shown on pages
-    std::string secret;  ///< unique to this session; form tokens are made from it, and it is never shown
+    std::string login;  ///< the login that pages display
+    std::string secret;  ///< unique to this session; form tokens are derived from it, and no page contains it
 };
 
-/// A session as a store keeps it: found by the SHA-256 of its cookie.
+/// A session as a store keeps it. The store finds it by the SHA-256 of its cookie.
 struct stored_session {
     digest cookie_digest;
     user_id user;
@@ -4884,17 +4899,17 @@ struct stored_session {
     instant created_at;
     instant last_seen_at;
     std::string signed_in_from = {};  ///< the network of the sign-in, such as 203.0.113.0/24; empty if unknown
-    std::string user_agent = {};      ///< of the sign-in: visible ASCII, at most `limits::session_user_agent_bytes_max`; may be empty
+    std::string user_agent = {};      ///< visible ASCII, at most `limits::session_user_agent_bytes_max`; may be empty
 };
 
-/// A session as its user sees it.
+/// A session in the list of its user.
 struct listed_session {
-    std::string id;  ///< names the session among those of its user; reveals nothing of its cookie
+    std::string id;  ///< an id that names the session among the sessions of its user, and reveals nothing of its cookie
     instant created_at;
     instant last_seen_at;  ///< recorded at a bounded rate, so it may lag
     std::string signed_in_from = {};
     std::string user_agent = {};
-    bool is_current = false;  ///< the session of the request
+    bool is_current = false;  ///< true for the session of the request
 };
 
 }  // namespace tollgate
@@ -4907,62 +4922,63 @@ struct listed_session {
 
 namespace tollgate::inline v0 {
 
-/// The license of an API and its description, as OpenAPI states it.
+/// The license of an API and of its description, for OpenAPI.
 struct api_license {
-    std::string name = "MIT License";  ///< that of this library: the description contains its texts
+    std::string name = "MIT License";  ///< the license of this library, because the description contains its texts
     std::string url = "https://opensource.org/license/mit";
 };
 
-/// Settings of OAuth alone.
+/// Settings that only OAuth uses.
 struct oauth_settings {
-    /// Services with a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
+    /// Services that have a page of their own for sign-in and consent, `{auth_url}/en/{service}/oauth/`.
     std::vector<std::string> one_page_services = {};
-    /// What the name of the cookie of those pages begins with, as `session_settings::cookie_name`.
+    /// The beginning of the name of those pages' cookie, like `session_settings::cookie_name`.
     std::string cookie_name = {};
 
-    // Each time is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
-    /// RFC 6749 recommends at most ten minutes; a redirect takes seconds. At most `limits::code_hours_max`.
+    // Each duration is at most 36,500 days, and above zero except for `rotation_grace` and `device_poll_interval`.
+    /// The lifetime of a code, at most `limits::code_hours_max`. RFC 6749 recommends at most ten minutes; a redirect takes seconds.
     seconds code_lifetime{60};
     seconds access_token_lifetime{3600};
-    seconds refresh_token_lifetime{std::chrono::days{30}};  ///< since its last use
-    seconds refresh_token_end{std::chrono::days{365}};      ///< since it was issued, however often it is used
-    /// During this time, a refresh token that was replaced by its use returns its successor again: a response may be lost.
+    seconds refresh_token_lifetime{std::chrono::days{30}};  ///< lifetime since the last use
+    seconds refresh_token_end{std::chrono::days{365}};      ///< lifetime since the first token of its family
+    /// The time during which a refresh token that was replaced by its use returns its successor again, because a response may have been
+    /// lost.
     seconds rotation_grace{30};
-    /// Whether the refresh tokens of confidential clients are replaced, too. Those of public clients always are.
+    /// If true, the refresh tokens of confidential clients are replaced, too. Refresh tokens of public clients always are.
     bool rotates_all_refresh_tokens = false;
 
-    /// RFC 8628: time to type the code into a browser. At most `limits::code_hours_max`.
+    /// The time to enter the code into a browser (RFC 8628), at most `limits::code_hours_max`.
     seconds device_code_lifetime{600};
-    seconds device_poll_interval{5};    ///< between the polls of a device; below 2, polls count as for 2
-    /// Requests for device codes of one address, an IPv6 /56 and an IPv6 /48, whose owners can use all addresses: few of the
-    /// codes that may wait for one application (`limits::device_codes_per_application_max`).
+    seconds device_poll_interval{5};    ///< Requests for device codes of an address, an IPv6 /56 and an IPv6 /48, because the owner of such
+                                        ///< a network can use all of its addresses. The quotas are a small part of the codes that may wait
+                                        ///< for one application (`limits::device_codes_per_application_max`).
     quota device_requests{60, std::chrono::minutes{10}};
     quota device_requests_of_site{120, std::chrono::minutes{10}};
     quota device_requests_of_network{300, std::chrono::minutes{10}};
-    /// Wrong user codes that one user types. A guess is right with a probability of at most 1 in 2.5 million while as many codes
-    /// wait as one application may have.
+    /// Wrong user codes that one user may enter. A guess is right with a probability of at most 1 in 2.5 million while as many codes wait
+    /// as one application may have.
     quota user_code_attempts{10, std::chrono::hours{1}};
 
-    /// Requests of one address to the authorization pages: far more than people make.
+    /// Requests of one address to the authorization pages. People make far fewer.
     quota page_requests{3000, std::chrono::minutes{10}};
     /// Refreshes of one user's grant to one application, with all of its refresh tokens together, or tokens of an application for its
-    /// owner: as many access tokens may be valid (`limits::access_tokens_per_grant_max`).
+    /// owner. It equals the number of access tokens that may be valid (`limits::access_tokens_per_grant_max`).
     quota refreshes{1000, std::chrono::hours{1}};
-    /// The same of one application, for all of its users: enough for a million users who refresh every hour.
+    /// Refreshes of one application for all of its users: enough for a million users who refresh every hour.
     quota refreshes_of_client{60'000, std::chrono::minutes{3}};
 };
 
-/// Settings of the account pages alone.
+/// Settings that only the account pages use.
 struct page_settings {
-    /// Requests of one user, and of one address without a session: far more than a person makes.
+    /// Requests of one user, and of one address without a session. A person makes far fewer.
     quota requests{3000, std::chrono::minutes{10}};
-    quota test_events{60, std::chrono::hours{1}};  ///< that one user sends to webhooks
+    quota test_events{60, std::chrono::hours{1}};  ///< test events that one user sends to webhooks
     std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max;
     std::size_t applications_per_user_max = limits::applications_per_user_max;
 };
 
 namespace detail {
-// Not a braced list as the initializer of a member, for which GCC 12 fails in templates with an internal error.
+// A function, because GCC 12 fails with an internal error in templates if the member's initializer is a braced list.
 [[nodiscard]] inline std::vector<std::string> any_origin() { return {"*"}; }
 }  // namespace detail
 
@@ -4971,45 +4987,46 @@ namespace detail {
 struct account_service_settings {
     /// The root of the API, with the version at the end of its path: `https://api.example.com/v1`; see `http::url::root`.
     std::string base_url = {};
-    /// The root of the pages, OAuth and the documentation: `https://example.com`. Empty: the origin of `base_url`.
+    /// The root of the pages, of OAuth and of the documentation: `https://example.com`. Empty: the origin of `base_url`.
     std::string auth_url = {};
-    /// The products with their events; the scopes follow from them: `{{"shop", {"order.paid", "order.shipped"}}}`.
+    /// The products with their events, from which the scopes follow: `{{"shop", {"order.paid", "order.shipped"}}}`.
     service_catalog services = {};
 
-    quota anonymous_quota = default_anonymous_quota;  ///< of one client address without credentials
-    quota user_quota = default_user_quota;            ///< of one user, unless the directory has another one
+    quota anonymous_quota = default_anonymous_quota;  ///< quota of a client address without credentials
+    quota user_quota = default_user_quota;            ///< quota of a user, unless the directory returns another quota
 
-    /// Proxies that name their clients; the field is ignored if another peer sends it.
+    /// Proxies that name their clients. The field is ignored if another peer sends it.
     std::vector<ip_network> trusted_proxies = {};
     forwarding_field client_named_by = forwarding_field::x_forwarded_for;  ///< the field that those proxies set
-    /// The hosts that requests may name; others get 421. Default: any.
+    /// The hosts that requests may name. Others get 421. Default: any host.
     http::allowed_hosts allowed_hosts = {};
 
-    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`; `*` alone: any; empty: no
-    /// other origin. Pages are never open to other origins.
+    /// The origins whose pages may call from a browser (CORS), such as `https://app.example`. `*` alone allows any origin; an empty list
+    /// allows no other origin. Pages are never open to other origins.
     std::vector<std::string> cors_origins = detail::any_origin();
 
     std::size_t hooks_per_event_max = limits::hooks_per_event_max;  ///< webhooks of one account for one event
 
-    /// The page that Error objects and OpenAPI link to. If it ends in a slash, the topic of the error is appended:
-    /// `errors/`. Empty: the built-in documentation, `{auth_url}/docs/`, of an `account_service`; otherwise `{base_url}/openapi.json` of an
-    /// `account_api`, the metadata of an `authorization_server`, and none of `account_pages`.
+    /// The page that Error objects and OpenAPI link to. If the URL ends in a slash, the topic of the error is appended: `errors/`. If it is
+    /// empty, an `account_service` links to the built-in documentation, `{auth_url}/docs/`; alone, an `account_api` links to
+    /// `{base_url}/openapi.json`, an `authorization_server` to its metadata, and `account_pages` to nothing.
     std::string documentation_url = {};
-    api_license license = {};  ///< of your API, for OpenAPI
-    /// For an `account_api` alone: whether an `authorization_server` is mounted beside it, so that OpenAPI names its URLs.
+    api_license license = {};  ///< the license of your API, for OpenAPI
+    /// For an `account_api` alone: true if an `authorization_server` is mounted beside it, so that OpenAPI names its URLs.
     bool has_authorization_server = false;
 
     oauth_settings oauth = {};
     page_settings pages = {};
 };
 
-/// What Error objects of an API link to; see `account_service_settings::documentation_url`.
+/// Returns the URL that Error objects of an API link to; see `account_service_settings::documentation_url`.
 [[nodiscard]] inline std::string documentation_url_of(const account_service_settings& settings) {
     if (!settings.documentation_url.empty()) return settings.documentation_url;
     return settings.base_url + "/openapi.json";
 }
 
-/// The settings with the `auth_url` in use, without a trailing slash: an empty one becomes the origin of `base_url`, as written.
+/// Returns the settings with the `auth_url` in use, without a trailing slash. An empty `auth_url` becomes the origin of `base_url`, as
+/// written.
 [[nodiscard]] inline account_service_settings with_auth_url(account_service_settings settings) {
     if (settings.auth_url.empty()) {
         const auto authority = settings.base_url.find("://");
@@ -5030,14 +5047,14 @@ struct account_service_settings {
 
 namespace tollgate::inline v0::detail {
 
-/// What the references of all contracts have in common: a pointer to an object of any class that satisfies the contract, and a table of
+/// The common part of the references of all contracts: a pointer to an object of any class that satisfies the contract, and a table of
 /// functions that call its members, one table for each class. A copy refers to the same object, which must outlive it.
 template <class Calls>
 class reference {
 public:
-    /// Whether it refers to an object. Without one, no function of the contract may be called.
+    /// Returns true if the reference refers to an object. Without an object, no function of the contract may be called.
     explicit operator bool() const noexcept { return calls_ != nullptr; }
-    /// Whether calls may wait for a disk or another machine; see `tollgate::may_block`.
+    /// Returns true if calls may wait for a disk or another machine; see `tollgate::may_block`.
     [[nodiscard]] bool may_block() const noexcept { return may_block_; }
     /// Identifies the object.
     [[nodiscard]] const void* target() const noexcept { return object_; }
@@ -5059,7 +5076,7 @@ private:
     bool may_block_ = false;
 };
 
-/// Whether a reference class is constructed from a T by erasing its class, not by copying a reference.
+/// True for a T from which a reference class is constructed by erasing its class, not by copying a reference.
 template <class T, class Reference>
 concept is_erasable = !std::derived_from<std::remove_cv_t<T>, Reference>;
 
@@ -5079,9 +5096,9 @@ template <class T>
 
 namespace tollgate::inline v0 {
 
-/// Stores webhooks. Every verb is atomic; its effect is as durable as the store when it returns.
+/// Stores webhooks. Every verb is atomic. When it returns, its effect is as durable as the store.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed, unless the store declares
+/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares
 /// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
@@ -5089,24 +5106,25 @@ template <class S>
 concept hook_store = requires(S& s, const new_hook& created, const hook_change& changed, const account_ref& account,
                               const service_name& service, hook_id id, std::size_t hooks_per_event_max,
                               const std::string& secret, instant old_valid_until, const std::optional<digest>& replaced) {
-    // Creates a hook with a new id; ids are never reused. error_kind::invalid if the account already has
-    // `hooks_per_event_max` hooks for this event: counting and creating is one step, so that parallel calls cannot
-    // exceed the bound. error_kind::conflict if a hook that was not deleted has the same `idempotency_key`.
+    // Creates a hook with a new id. Ids are never reused. error_kind::invalid if the account already has `hooks_per_event_max` hooks for
+    // this event: counting and creating is one step, so that parallel calls cannot exceed the bound. error_kind::conflict if a hook that
+    // was not deleted has the same `idempotency_key`.
     { s.create_hook(created, hooks_per_event_max) } -> std::same_as<result<hook_id>>;
-    // The account's hooks, oldest first.
+    // Returns the account's hooks, oldest first.
     { s.hooks_of(account) } -> std::same_as<result<std::vector<hook>>>;
-    // The account of this service that a hook belongs to, which never changes; empty if the hook does not exist.
+    // Returns the account of this service that a hook belongs to, which never changes, or an empty optional if the hook does not exist.
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
-    // Replaces a hook's secret; returns whether the account has such a hook, and its secret has the digest `replaced`, if that is not
-    // empty. From now on, deliveries are signed with `secret`; until `old_valid_until`, also with the replaced secret; and until their own
-    // expiry, with secrets replaced earlier. At most the last `limits::previous_secrets_max` replaced secrets are used. Only an outbox
-    // returns secrets, with due deliveries. A store without an outbox may pass the secret to the component that signs, or ignore it.
+    // Replaces a hook's secret. Returns true if the account has such a hook and, unless `replaced` is empty, its secret has the digest
+    // `replaced`. From now on, deliveries are signed with `secret`; until `old_valid_until`, also with the replaced secret; and with
+    // secrets that were replaced earlier until they expire. At most the last `limits::previous_secrets_max` replaced secrets are used. Only
+    // an outbox returns secrets, with due deliveries. A store without an outbox may pass the secret to the component that signs, or ignore
+    // it.
     { s.replace_hook_secret(account, id, secret, old_valid_until, replaced) } -> std::same_as<result<bool>>;
-    // Sets a hook's event and target; returns whether the account has such a hook. Waiting deliveries are sent to the new target. A target
-    // that differs from the previous one has not failed yet, so `failing_since` becomes empty. error_kind::invalid if the event changes and
-    // the new one already has `hooks_per_event_max` hooks; counting and changing is one step, as in `create_hook`.
+    // Sets a hook's event and target. Returns true if the account has such a hook. Waiting deliveries are sent to the new target. A target
+    // that differs from the previous target has not failed yet, so `failing_since` becomes empty. error_kind::invalid if the event changes
+    // and the account already has `hooks_per_event_max` hooks for the new event: counting and changing is one step, as in `create_hook`.
     { s.update_hook(account, id, changed, hooks_per_event_max) } -> std::same_as<result<bool>>;
-    // Deletes a hook; returns whether the account had it.
+    // Deletes a hook. Returns true if the account had the hook.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;
 };
 
@@ -5147,11 +5165,12 @@ struct calls_of_hook_store {
 
 }  // namespace detail
 
-/// Refers to a `hook_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `hook_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class hook_store_ref : public detail::reference<detail::hook_store_calls> {
 public:
     hook_store_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, hook_store_ref>
     hook_store_ref(T& object) noexcept {
@@ -5159,7 +5178,7 @@ public:
         if constexpr (hook_store<T>) refer_to(object, detail::calls_of_hook_store<T>::table);
     }
 
-    /// The functions of `hook_store`.
+    /// Each calls the object's function of this name; see `hook_store`.
     [[nodiscard]] result<hook_id> create_hook(const new_hook& created, std::size_t hooks_per_event_max) const {
         return calls_->create_hook(object_, created, hooks_per_event_max);
     }
@@ -5192,103 +5211,102 @@ namespace tollgate::inline v0 {
 
 /// Stores OAuth applications.
 ///
-/// Thread rule, here and below: callable from many threads at once. Blocking: allowed, unless the store declares
-/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
-/// durable as the store when it returns.
+/// Thread rule, for both contracts of this file: callable from many threads at once. Blocking: allowed. A store that does not block
+/// declares `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown. Every verb is atomic. When it
+/// returns, its effect is as durable as the store.
 template <class S>
 concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
                                      application_id id, const digest& secret, const std::optional<digest>& replaced,
                                      const application_change& changed, const std::optional<suspension>& suspended,
                                      std::size_t applications_per_user_max) {
-    // error_kind::conflict if the client_id is taken, invalid if the owner already has `applications_per_user_max`.
+    // Creates an application with a new id. error_kind::conflict if the client_id is taken, invalid if the owner already has
+    // `applications_per_user_max` applications.
     { s.create_application(created, applications_per_user_max) } -> std::same_as<result<application_id>>;
-    // Empty if there is no application with this client_id.
+    // Returns the application with this client_id, or an empty optional if there is none.
     { s.find_application(client_id) } -> std::same_as<result<std::optional<application>>>;
-    // The owner's applications, oldest first, each with the number of its users.
+    // Returns the owner's applications, oldest first, each with the number of its users.
     { s.applications_of(owner) } -> std::same_as<result<std::vector<application>>>;
-    // Changes an application; returns whether the owner has such an application. If it may no longer act for its owner,
-    // its tokens from `create_owner_token` are revoked.
+    // Changes an application. Returns true if the owner has such an application. If the application may no longer act for its owner, its
+    // tokens from `create_owner_token` are revoked.
     { s.update_application(owner, id, changed) } -> std::same_as<result<bool>>;
-    // Adds a secret; returns whether the owner has such an application, and its newest secret has the digest `replaced`, if that is not
-    // empty. The previous secret stays valid beside the new one; an older one is invalid as soon as this returns.
+    // Adds a secret. Returns true if the owner has such an application and, unless `replaced` is empty, its newest secret has the digest
+    // `replaced`. The previous secret stays valid beside the new secret. A secret before the previous one is invalid as soon as the call
+    // returns.
     { s.add_client_secret(owner, id, secret, replaced) } -> std::same_as<result<bool>>;
-    // Removes the older secret, which is invalid as soon as this returns. Returns whether the owner has such an
-    // application with an older secret.
+    // Removes the older of two secrets, which is invalid as soon as the call returns. Returns true if the owner has such an application
+    // with an older secret.
     { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
-    // Suspends an application, changes the reason, or resumes it (empty); returns whether there is such an application. Suspending revokes
-    // all its access tokens. While it is suspended it gets none, and no codes: `create_code` is `suspended`, `answer_device_code`
-    // approves nothing, `redeem_code` and `refresh_access_token` are `unknown`, and `create_owner_token` creates nothing, also in calls
-    // that overlap. Its grants and refresh tokens stay.
+    // Suspends an application, changes the reason, or resumes the application (empty). Returns true if there is such an application.
+    // Suspending revokes all its access tokens. While it is suspended it gets neither access tokens nor codes: `create_code` returns
+    // `suspended`, `answer_device_code` approves nothing, `redeem_code` and `refresh_access_token` return `unknown`, and
+    // `create_owner_token` creates nothing, also in calls that overlap. Its grants and refresh tokens stay.
     { s.set_suspension(id, suspended) } -> std::same_as<result<bool>>;
-    // Deletes an application; returns whether the owner had it. Its codes, grants, access and refresh tokens are
-    // deleted with it.
+    // Deletes an application, with its codes, grants, access and refresh tokens. Returns true if the owner had the application.
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
 
-/// Stores grants, and the codes and tokens issued for them. Codes and tokens are already invalid at the time at which they expire.
+/// Stores grants, and the codes and tokens issued for them. A code or token is already invalid at the time at which it expires.
 ///
-/// One user and one application cannot fill a store: beyond `limits::codes_per_grant_max` and the corresponding bound for
-/// refresh tokens, a store may delete the oldest (of refresh tokens, the least recently used). It deletes no valid access
-/// token: beyond `limits::access_tokens_per_grant_max`, a verb that would create one may return
-/// error_kind::too_many_requests, with the time at which there is room as `retry_at`, and changes nothing. The stores of
-/// this library do both.
+/// A user and an application cannot fill a store. Beyond `limits::codes_per_grant_max` and `limits::refresh_tokens_per_grant_max`, a store
+/// may delete the oldest codes and the least recently used refresh tokens. It deletes no valid access token. Instead, a verb that would
+/// exceed `limits::access_tokens_per_grant_max` may change nothing and return error_kind::too_many_requests, with the time at which there
+/// is room as `retry_at`. The stores of this library do both.
 template <class S>
 concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
                                const token_refresh& refresh, const digest& token, user_id user, application_id application,
                                const new_access_token& access, const new_device_code& device, const device_decision& decision,
                                instant now, std::size_t rows_max) {
-    // The scopes that this user has granted this application; empty if none, or if revoked.
+    // Returns the scopes that this user has granted this application, or an empty optional if there is no grant, or it was revoked.
     { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
     // Stores the code and adds its scopes to the grant, in one step. If the same code already exists and was not redeemed, it is replaced
-    // if the new one `replaces` its end. Changes nothing if the digest exists in any other case, if the application is suspended, or if
-    // the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone. error_kind::not_found if the
-    // application does not exist, invalid if the user's scopes would exceed a scope_set.
+    // if the new code `replaces` the end of the existing code. Changes nothing if the digest exists in any other case, if the application
+    // is suspended, or if the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone.
+    // error_kind::not_found if the application does not exist, invalid if the user's scopes would exceed a scope_set.
     { s.create_code(code) } -> std::same_as<result<code_result>>;
-    // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one is
-    // `redeemed`, and its tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept
-    // for `limits::spent_code_seconds` after its expiry, so that reuse is detected. If its application uses the code
-    // again, the refresh token made from it is revoked, and so are the access tokens made from either, but not within `grace`; the result
-    // names the user if there were any.
-    // error_kind::conflict if one of the new digests exists.
+    // Redeems a code once: of N simultaneous calls, from any number of threads and processes, exactly one returns `redeemed`, and its
+    // tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept for `limits::spent_code_seconds` after its
+    // expiry, so that reuse is detected. If its application uses the code again, later than `grace` after the redemption, the refresh token
+    // that was created from the code and the access tokens of the code and of that refresh token are revoked; the result names the user if
+    // there were any. error_kind::conflict if one of the new digests exists.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
-    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The token must have the `covering`
-    // scopes; the access token gets the `narrowed` ones, whether the token has them by name or not. With a `rotation`,
-    // a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the
-    // replaced token returns the same successor, even in parallel calls. After that, it is `reused`, as are all tokens
-    // of the family that were replaced earlier; reuse revokes the grant, and the result names its user. error_kind::conflict if a new
-    // digest exists.
+    // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The refresh token must have the
+    // `covering` scopes. The access token gets the `narrowed` scopes, also if the refresh token does not have them by name. With a
+    // `rotation`, a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the replaced
+    // token returns the same successor, even in parallel calls. After that, its use is `reused`, like the use of all tokens of the family
+    // that were replaced earlier. Reuse revokes the grant, and the result names its user. error_kind::conflict if a new digest exists.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
-    // Revokes an access or refresh token of this application (RFC 7009). A refresh token is found by its own digest or its family's; the
-    // access tokens made with it are revoked, too. The result does not say whether the token existed.
+    // Revokes an access or refresh token of this application (RFC 7009). A refresh token is found by its own digest or its family's digest.
+    // The access tokens that were created with it are revoked, too. The result does not reveal if the token existed.
     { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
-    // The access or refresh token with this digest, expired or not. A refresh token is also found by its family's
-    // digest.
+    // Returns the access or refresh token with this digest, expired or not, or an empty optional if there is none. A refresh token is also
+    // found by its family's digest.
     { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
     // Creates an access token for the accounts of an application's owner, but only if the application is confidential and may act for its
-    // owner, and the owner is the user. Returns whether it was created. error_kind::conflict if the digest exists.
+    // owner, and the owner is the user. Returns true if the token was created. error_kind::conflict if the digest exists.
     { s.create_owner_token(access) } -> std::same_as<result<bool>>;
     // Stores a device's request. error_kind::not_found if the application does not exist, conflict if another request has the same
-    // `device_digest` or the same `user_digest`. If one of these digests equals the other digest of another request, a store may report a
-    // conflict, or not. Beyond `limits::device_codes_per_application_max`, the oldest may be deleted.
+    // `device_digest` or the same `user_digest`. If either digest equals the other digest of another request, a store may report a
+    // conflict, or not. Beyond `limits::device_codes_per_application_max`, a store may delete the oldest requests.
     { s.create_device_code(device) } -> std::same_as<result<void>>;
-    // The request with this digest of the device's code or of the user's code, expired or not.
+    // Returns the request with this digest of the device's code or of the user's code, expired or not.
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
     // Answers the request with this digest of the user's code, in one step: of N simultaneous calls, exactly one result `is_new`, and all
-    // others are the same answer. A new approval also creates the code that the device redeems (`code_of`), as `create_code` does. Empty,
-    // and nothing is changed, if there is no such request, if it has expired, or if that code was not created, as for a suspended
-    // application. Errors: as for `create_code`; then nothing is changed. `judge_answer` decides.
+    // others are the same answer. A new approval also creates the code that the device redeems (`code_of`), as `create_code` does. Returns
+    // an empty optional and changes nothing if there is no such request, if it has expired, or if the code was not created, as for a
+    // suspended application. An error of `create_code` also leaves everything unchanged. `judge_answer` decides.
     { s.answer_device_code(decision) } -> std::same_as<result<std::optional<device_answer>>>;
-    // The user's grants, oldest first.
+    // Returns the user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
-    // Revokes a grant; returns whether there was one. Its codes, access and refresh tokens are deleted with it.
+    // Revokes a grant, and deletes its codes, access and refresh tokens. Returns true if there was a grant.
     { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
-    // Deletes codes, device codes and tokens that are no longer of use at `now`, at most `rows_max`; returns how many. A device code is of
-    // use for `limits::expired_device_code_seconds` after its expiry. Nothing is deleted before its end has passed, however far ahead it
-    // is.
+    // Deletes at most `rows_max` codes, device codes and tokens that are no longer of use at `now`, and returns the number of deleted rows.
+    // A device code is of use for `limits::expired_device_code_seconds` after its expiry. Nothing is deleted before its end has passed,
+    // however far ahead the end is.
     { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
-/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
+/// Stores applications, grants, codes and tokens. Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it
+/// passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept oauth_store = application_store<S> && grant_store<S>;
 
@@ -5392,11 +5410,12 @@ struct calls_of_oauth_store {
 
 }  // namespace detail
 
-/// Refers to an `oauth_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to an `oauth_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class oauth_store_ref : public detail::reference<detail::oauth_store_calls> {
 public:
     oauth_store_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, oauth_store_ref>
     oauth_store_ref(T& object) noexcept {
@@ -5404,7 +5423,7 @@ public:
         if constexpr (oauth_store<T>) refer_to(object, detail::calls_of_oauth_store<T>::table);
     }
 
-    /// The functions of `oauth_store`.
+    /// Each calls the object's function of this name; see `oauth_store`.
     [[nodiscard]] result<application_id> create_application(const new_application& created, std::size_t applications_per_user_max) const {
         return calls_->create_application(object_, created, applications_per_user_max);
     }
@@ -5512,102 +5531,100 @@ TOLLGATE_DEFINE_NAMES(steady_now);
 
 namespace tollgate::inline v0 {
 
-/// Accepts events. Every outbox is an event sink; integrators publish to it.
+/// Accepts events. Every outbox is an event sink, to which integrators publish events.
 ///
-/// Thread rule, here and below: callable from many threads at once. Blocking: allowed, unless the store declares
-/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; never throws. Every verb is atomic; its effect is as
-/// durable as the store when it returns.
+/// Thread rule, for all contracts of this file: callable from many threads at once. Blocking: allowed. A store that does not block declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown. Every verb is atomic. When it returns,
+/// its effect is as durable as the store.
 template <class S>
 concept event_sink = requires(S& s, const event& reported, const message_seed& seed, instant now) {
-    // Adds one delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none. Returns how
-    // many. Their `webhook-id` is `message_id_of(seed, hook)`. `publish` has checked the event.
+    // Adds a delivery, due now, for each enabled hook of the event's account and name: all of them or, with an error, none. Returns the
+    // number of deliveries. Their `webhook-id` is `message_id_of(seed, hook)`. The caller, `publish`, has checked the event.
     { s.append_event(reported, seed, now) } -> std::same_as<result<std::size_t>>;
 };
 
 /// Keeps deliveries until they arrive, and their history afterwards.
 ///
-/// The verbs only read and write rows. `webhooks::delivery_scheduler` decides which hook is served when, and how many deliveries a host
-/// gets. A store guarantees only what all workers of all processes must agree on: one lease per delivery, and the bound of leases per host
-/// that a request names. A delivery's host is scheme, host and port of its hook's target (`delivery_host`).
+/// The verbs only read and write rows. `webhooks::delivery_scheduler` decides when a hook is served, and how many deliveries a host gets. A
+/// store guarantees only what all workers of all processes must agree on: one lease per delivery, and the bound of leases per host that a
+/// request names. A delivery's host is scheme, host and port of its hook's target (`delivery_host`).
 ///
-/// A due time or an end of a lease that is later than `latest_due(now)` was set by a clock that was wrong. Such a delivery is due now; its
-/// hook is listed, and its lease does not count.
+/// A due time or an end of a lease that is later than `latest_due(now)` was set by a wrong clock. Such a delivery is due now: its hook is
+/// listed, and its lease does not count.
 ///
-/// A deleted hook's deliveries are invisible to these verbs from then on; a store may remove the rows later, in sweeps.
-/// A store keeps at least the newest `limits::ended_deliveries_per_hook_max` delivered and given up deliveries of a
-/// hook. A store that is full may refuse an event (unavailable), preferably of the account that fills it. If one host
-/// fills it, it may give up an event's deliveries to that host at once, with a record in the history, while the others
-/// become due.
+/// These verbs ignore a deleted hook's deliveries; a store may remove the rows later, in sweeps. A store keeps at least the newest
+/// `limits::ended_deliveries_per_hook_max` delivered and given up deliveries of a hook. A full store may refuse an event (unavailable),
+/// preferably of the account that has the most deliveries. If the deliveries to one host fill it, it may give up an event's deliveries to
+/// that host at once, with a record in the history, while the other deliveries become due.
 ///
-/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `examples/own_store`, the shortest one. An adapter is correct if it
-/// passes `tollgate/testing/store_suite.hpp`.
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `examples/own_store`, which is the shortest. An adapter is correct if
+/// it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,
                                            std::span<const attempt_result> ended, const account_ref& account,
                                            hook_id hook, delivery_id delivery, instant now, instant ended_before, instant since,
                                            std::size_t rows_max, std::optional<delivery_id> which, const event& reported,
                                            const message_seed& seed, std::optional<delivery_state> state) {
-    // Adds one delivery of this event, due now, for this hook alone, whatever event the hook is for; used for tests, for example. Returns
-    // whether the event's account has such a hook. error_kind::conflict if it is disabled.
+    // Adds a delivery of this event, due now, for this hook alone, also if the hook is for another event. Test events use it. Returns true
+    // if the event's account has such a hook. error_kind::conflict if the hook is disabled.
     { s.append_event_to(hook, reported, seed, now) } -> std::same_as<result<bool>>;
-    // Hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due. A delivery can be leased if its
-    // time has come or its lease has ended. A hook may be listed too early, but only until a `lease` call finds nothing due.
+    // Returns hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due. A delivery can be leased
+    // if its time has come or its lease has ended. A hook may be listed too early, but only until a `lease` call finds no due delivery.
     { s.due_hooks(now, rows_max) } -> std::same_as<result<due_hook_page>>;
-    // Leases the next due deliveries of each requested hook, in the order of the requests and within their bounds: those that became due
-    // first, and of these the oldest first. No other call gets a leased delivery before it is completed or `lease.until` has passed; from
-    // then on it is due again, as if it had not been leased. Requests for deleted hooks are ignored; a disabled hook's deliveries are held.
-    // A hook that still has a due delivery is due again now, behind all others, or, if the bound of its host kept that delivery back, at
-    // `full_host_retry_at`.
+    // Leases the next due deliveries of each requested hook, in the order of the requests and within their bounds: the deliveries that
+    // became due first, and of these the oldest. No other call gets a leased delivery before it is completed or `lease.until` has passed;
+    // from then on it is due again, as if it had not been leased. Requests for deleted hooks are ignored; a disabled hook's deliveries are
+    // held. A hook that still has a due delivery is due again now, behind all others, or at `full_host_retry_at` if the bound of its host
+    // delayed that delivery.
     { s.lease(requests, lease) } -> std::same_as<result<std::vector<due_delivery>>>;
-    // Ends leases, all of them in one step (a commit costs more than a row). Returns one status for each, in their
-    // order. Each attempt is recorded, even if it is too late, unless the delivery is gone. `not_attempted` only ends
-    // the lease.
+    // Ends leases, all of them in one step, because a commit costs more than a row. Returns a status for each, in their order. Each attempt
+    // is recorded, even if it is too late, unless the delivery no longer exists. `not_attempted` only ends the lease.
     //
-    // `complete_delivery` decides what becomes of a delivery and its hook; the store reads and writes their rows. The deliveries of a
-    // disabled hook are held: waiting ones now, leased ones when they are completed and still have to be sent, or when their lease has
-    // ended.
+    // `complete_delivery` decides the new state of a delivery and its hook; the store reads and writes their rows. The deliveries of a
+    // disabled hook are held: waiting deliveries at once, leased deliveries when they are completed and still have to be sent, or when
+    // their lease has ended.
     { s.complete(ended, now) } -> std::same_as<result<std::vector<completion>>>;
-    // The hook's deliveries, newest first, at most `rows_max`; none if the hook is not the account's. With `which`, only
-    // those older than that one, whether it still exists or not; with `state`, only those in that state.
+    // Returns the hook's deliveries, newest first, at most `rows_max`; none if the hook belongs to another account. With `which`, returns
+    // only older deliveries than that delivery, which need not exist any more; with `state`, only deliveries in that state.
     { s.deliveries_of(account, hook, rows_max, which, state) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
-    // The hook's attempts, the most recently completed first, at most `rows_max`; with `which`, only those of that
-    // delivery. At least the last `limits::attempts_per_delivery_max` of one delivery are kept.
+    // Returns the hook's attempts, the most recently completed first, at most `rows_max`; with `which`, only attempts of that delivery. At
+    // least the last `limits::attempts_per_delivery_max` attempts of a delivery are kept.
     { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
-    // Makes a delivery in any state due now and restarts its retry plan; returns whether the account has such a delivery. If it is being
-    // sent, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by then).
+    // Makes a delivery in any state due now and restarts its retry plan. Returns true if the account has such a delivery. If the delivery
+    // is leased, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by then).
     // error_kind::conflict while its hook is disabled.
     { s.resend(account, delivery, now) } -> std::same_as<result<bool>>;
-    // Makes the hook's deliveries due now that were created at `since` or later and given up, and restarts their retry plans: the oldest
-    // first, at most `rows_max`. Returns how many; none if the hook is not the account's. error_kind::conflict if it is disabled.
+    // Makes the hook's given up deliveries due now that were created at `since` or later, and restarts their retry plans: the oldest first,
+    // at most `rows_max`. Returns the number of deliveries; none if the hook belongs to another account. error_kind::conflict if the hook
+    // is disabled.
     { s.resend_given_up(account, hook, since, rows_max, now) } -> std::same_as<result<std::size_t>>;
-    // Enables a hook; returns whether the account has such a hook. It is no longer disabled or failing; its held deliveries are due now,
-    // and their retry plans start over. error_kind::unavailable if there are so many that it takes too long: the hook stays disabled, and
-    // another call continues.
+    // Enables a hook. Returns true if the account has such a hook. The hook is no longer disabled or failing; its held deliveries are due
+    // now, and their retry plans start over. error_kind::unavailable if there are so many deliveries that the call takes too long: the hook
+    // stays disabled, and another call continues.
     { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;
-    // Removes deliveries that have been delivered, given up or held since before `ended_before`, at most `rows_max`,
-    // with their attempts, events without deliveries, and remains of deleted hooks; returns how many deliveries were
-    // removed.
+    // Removes deliveries that have been delivered, given up or held since before `ended_before`, at most `rows_max`, with their attempts,
+    // events without deliveries, and remains of deleted hooks. Returns the number of removed deliveries.
     { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
-/// An outbox that other processes may append to. Several times a second, a worker compares the number that
-/// `changes_seen` returns, and looks for due hooks if the number has changed or is unknown.
+/// An outbox to which other processes may append events. Several times a second, a worker compares the number that `changes_seen` returns,
+/// and looks for due hooks if the number has changed or is unknown.
 ///
 /// Optional: without it, a worker looks less often.
 template <class S>
 concept shared_outbox = outbox<S> && requires(const S& s) {
-    // A different number after anything was appended; it may also change for other reasons. Empty if it cannot be
-    // determined now. Never blocks, and costs almost nothing.
+    // Returns a different number after anything was appended; the number may also change for other reasons. Returns an empty optional if
+    // the number cannot be determined now. Never blocks, and costs almost nothing.
     { s.changes_seen() } noexcept -> std::same_as<std::optional<std::uint64_t>>;
 };
 
-/// An outbox that reports how much is due, for monitoring.
+/// An outbox that reports the number of due deliveries, for monitoring.
 ///
 /// Optional. Exemplars: `memory_store`, `sqlite_store`, `postgres_store`.
 template <class S>
 concept backlog_source = outbox<S> && requires(S& s, instant now, std::size_t rows_max) {
-    // What is due at `now`; `due` is counted up to `rows_max`. Deliveries that are held are not due. Those whose time is later than
-    // `latest_due(now)` need not be counted before `lease` has corrected it.
+    // Returns the deliveries that are due at `now`; `due` is counted up to `rows_max`. Held deliveries are not due. A delivery whose time
+    // is later than `latest_due(now)` need not be counted before `lease` has corrected the time.
     { s.backlog(now, rows_max) } -> std::same_as<result<delivery_backlog>>;
 };
 
@@ -5686,11 +5703,12 @@ struct calls_of_outbox {
 
 }  // namespace detail
 
-/// Refers to an `outbox` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to an `outbox`None of any class, or to no object. The object must outlive the reference. The contract states the thread rule
+/// and the errors.
 class outbox_ref : public detail::reference<detail::outbox_calls> {
 public:
     outbox_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, outbox_ref>
     outbox_ref(T& object) noexcept {
@@ -5703,7 +5721,7 @@ public:
         }
     }
 
-    /// The functions of `outbox`.
+    /// Each calls the object's function of this name; see `outbox`.
     [[nodiscard]] result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) const {
         return calls_->append_event(object_, reported, seed, now);
     }
@@ -5742,14 +5760,14 @@ public:
         return calls_->sweep_deliveries(object_, ended_before, rows_max);
     }
 
-    /// Whether the outbox is a `shared_outbox`.
+    /// Returns true if the object is a `shared_outbox`.
     [[nodiscard]] bool tells_changes() const noexcept { return calls_->changes_seen != nullptr; }
-    /// Precondition: tells_changes().
+    /// Calls the object's function of this name. Precondition: tells_changes().
     [[nodiscard]] std::optional<std::uint64_t> changes_seen() const noexcept { return calls_->changes_seen(object_); }
 
-    /// Whether the outbox is a `backlog_source`.
+    /// Returns true if the object is a `backlog_source`.
     [[nodiscard]] bool tells_backlog() const noexcept { return calls_->backlog != nullptr; }
-    /// Precondition: tells_backlog().
+    /// Calls the object's function of this name. Precondition: tells_backlog().
     [[nodiscard]] result<delivery_backlog> backlog(instant now, std::size_t rows_max) const {
         return calls_->backlog(object_, now, rows_max);
     }
@@ -5767,74 +5785,72 @@ namespace tollgate::inline v0 {
 
 /// Looks up the credentials of requests. This is all that authentication needs of a store.
 ///
-/// A store in the same database as the directory may return the owner's quota and balance with the credential
-/// (`token_credential::owner`): the values that `quota_of` and `balance_of` would return, which are then not called. For a user that no
-/// longer exists, the store returns no owner, so that the directory is called and reports this.
+/// A store in the same database as the directory may return the owner's quota and balance with the credential (`token_credential::owner`).
+/// The library then uses them instead of calling `quota_of` and `balance_of`. For a user that no longer exists, the store returns no owner,
+/// so that the library calls the directory, which reports this.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed, unless the store declares
-/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error` (unavailable, internal); never throws.
+/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error` (unavailable, internal); nothing is thrown.
 template <class S>
 concept credential_source = requires(S& s, std::string_view username, const digest& token) {
-    // The personal token with this username, compared byte for byte; empty if there is none or it was revoked. Clients may send any
-    // username of 0 to 32 bytes; stored usernames are never empty.
+    // Returns the personal token with this username, compared byte for byte, or an empty optional if there is none or it was revoked.
+    // Clients may send any username of 0 to 32 bytes; stored usernames are never empty.
     { s.find_personal_token(username) } -> std::same_as<result<std::optional<token_credential>>>;
-    // The access token with this digest, expired or not; empty if there is none or it was revoked.
+    // Returns the access token with this digest, expired or not, or an empty optional if there is none or it was revoked.
     { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
 };
 
-/// A blocking store that caches credentials. Optional: requests that need nothing else are then answered on the I/O
-/// thread. For `unknown`, `find_personal_token` or `find_access_token` is called on a worker.
+/// A blocking store that caches credentials. Optional: requests that need nothing else are then answered on the I/O thread. For `unknown`,
+/// the library calls `find_personal_token` or `find_access_token` on a worker.
 ///
-/// Never blocks and never queries the store; called for every request with well-formed credentials.
+/// The functions never block and never query the store. They are called for every request with well-formed credentials.
 template <class S>
 concept credential_cache = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
-    // What `find_personal_token` would return now; unknown if that would need a query.
+    // Returns the present result of `find_personal_token`; unknown if that needs a query.
     { s.cached_personal_token(username) } noexcept -> std::same_as<lookup<token_credential>>;
-    // The same for `find_access_token`.
+    // Returns the present result of `find_access_token`; unknown if that needs a query.
     { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
 };
 
-/// Stores personal tokens. Every verb is atomic; its effect is as durable as the store when it
-/// returns.
+/// Stores personal tokens. Every verb is atomic. When it returns, its effect is as durable as the store.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
                                                        std::size_t tokens_per_user_max,
                                                        const personal_token_renewal& renewed, user_id user, token_id id) {
-    // error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`: counting
-    // and creating is one step, so that parallel calls cannot exceed the bound.
+    // Creates a token with a new id. error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`
+    // tokens: counting and creating is one step, so that parallel calls cannot exceed the bound.
     { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
-    // The user's tokens, oldest first.
+    // Returns the user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
-    // Replaces a token's secret, `created_at` and `expires_at`, and keeps its username, description, scopes and last use. Returns whether
-    // the user has such a token, and its secret has the digest `renewed.replaced`, if that is not empty. The old secret is invalid as soon
-    // as this returns.
+    // Replaces a token's secret, `created_at` and `expires_at`, and keeps its username, description, scopes and last use. Returns true if
+    // the user has such a token and, unless `renewed.replaced` is empty, its secret has the digest `renewed.replaced`. The old secret is
+    // invalid as soon as the call returns.
     { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
-    // Revokes a token, which is invalid as soon as this returns; returns whether there was one.
+    // Revokes a token, which is invalid as soon as the call returns. Returns true if there was such a token.
     { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
 };
 
-/// Stores access tokens that code of your own issues. Optional: those of OAuth 2.0 are created and revoked by the verbs of `oauth_store`.
+/// Stores access tokens that your own code issues. Optional: the verbs of `oauth_store` create and revoke the tokens of OAuth 2.0.
 template <class S>
 concept access_token_store = credential_source<S> && requires(S& s, const new_access_token& created, const digest& token) {
-    // error_kind::conflict if the digest exists; too_many_requests, with `retry_at`, if the application has as many valid tokens of a user
-    // as the store keeps. No valid token is deleted instead.
+    // Creates a token. error_kind::conflict if the digest exists; too_many_requests, with `retry_at`, if the application has as many valid
+    // tokens of a user as the store keeps. The store deletes no valid token instead.
     { s.create_access_token(created) } -> std::same_as<result<void>>;
-    // Returns whether there was such a token.
+    // Revokes a token. Returns true if there was such a token.
     { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
 };
 
-/// Records when a credential was last used, for its owner to see. Optional.
+/// Records when a credential was last used, for the display to its owner. Optional.
 ///
-/// Called about once an hour for one credential and about once a second in total, so each call may write to disk. An
+/// The library calls the functions about once an hour for a credential and about once a second in total, so each call may write to disk. An
 /// error does not affect the request.
 template <class S>
 concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now, std::string_view from) {
-    // Sets the token's `last_used_at` and `last_used_from`, a network such as 203.0.113.0/24, or empty. Not an error if
-    // there is no such token.
+    // Sets the token's `last_used_at` and `last_used_from`, a network such as 203.0.113.0/24, or empty. Succeeds if there is no such token.
     { s.record_personal_token_use(username, now, from) } -> std::same_as<result<void>>;
-    // The same, and the `last_used_at` of the grant that the token belongs to, if any.
+    // Sets the token's `last_used_at`, and that of the grant that the token belongs to, if any. Succeeds if there is no such token.
     { s.record_access_token_use(token, now) } -> std::same_as<result<void>>;
 };
 
@@ -5843,9 +5859,9 @@ namespace detail {
 struct credential_source_calls {
     result<std::optional<token_credential>> (*find_personal_token)(void*, std::string_view);
     result<std::optional<token_credential>> (*find_access_token)(void*, const digest&);
-    lookup<token_credential> (*cached_personal_token)(void*, std::string_view) noexcept;  // null if the store caches none
+    lookup<token_credential> (*cached_personal_token)(void*, std::string_view) noexcept;  // null if the store caches no credentials
     lookup<token_credential> (*cached_access_token)(void*, const digest&) noexcept;
-    result<void> (*record_personal_token_use)(void*, std::string_view, instant, std::string_view);  // null if it records no uses
+    result<void> (*record_personal_token_use)(void*, std::string_view, instant, std::string_view);  // null if the store records no uses
     result<void> (*record_access_token_use)(void*, const digest&, instant);
 };
 
@@ -5910,17 +5926,18 @@ struct calls_of_token_store {
 
 }  // namespace detail
 
-/// Refers to a `credential_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the store.
+/// A reference to a `credential_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class credential_source_ref : public detail::reference<detail::credential_source_calls> {
 public:
     credential_source_ref() noexcept = default;
-    /// Refers to `store`.
+    /// Constructs a reference to `store`.
     template <class S>
         requires detail::is_erasable<S, credential_source_ref>
     credential_source_ref(S& store) noexcept {
         static_assert(credential_source<S>, "tollgate: this does not satisfy credential_source; read tollgate/contract/token_store.hpp");
         if constexpr (credential_source<S>) {
-            // Public members: a store may inherit another one privately, and show some of its members only.
+            // Only public members: a store may inherit another store privately, and make only some of its members public.
             if constexpr (requires { &S::cached_personal_token; } || requires { &S::cached_access_token; })
                 static_assert(credential_cache<S>,
                               "tollgate: a member named cached_personal_token or cached_access_token exists, but this does not satisfy "
@@ -5933,7 +5950,7 @@ public:
         }
     }
 
-    /// The functions of `credential_source`.
+    /// Each calls the object's function of this name; see `credential_source`.
     [[nodiscard]] result<std::optional<token_credential>> find_personal_token(std::string_view username) const {
         return calls_->find_personal_token(object_, username);
     }
@@ -5941,7 +5958,7 @@ public:
         return calls_->find_access_token(object_, token);
     }
 
-    /// Those of `credential_cache`; unknown if the store is none.
+    /// Each calls the object's function of this name; see `credential_cache`. Returns `unknown` if the store is not a `credential_cache`.
     [[nodiscard]] lookup<token_credential> cached_personal_token(std::string_view username) const noexcept {
         if (calls_->cached_personal_token == nullptr) return lookup<token_credential>::unknown();
         return calls_->cached_personal_token(object_, username);
@@ -5951,9 +5968,9 @@ public:
         return calls_->cached_access_token(object_, token);
     }
 
-    /// Whether the store is a `use_recorder`.
+    /// Returns true if the object is a `use_recorder`.
     [[nodiscard]] bool records_uses() const noexcept { return calls_->record_personal_token_use != nullptr; }
-    /// The functions of `use_recorder`. Precondition: records_uses().
+    /// Each calls the object's function of this name; see `use_recorder`. Precondition: records_uses().
     [[nodiscard]] result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) const {
         return calls_->record_personal_token_use(object_, username, now, from);
     }
@@ -5962,11 +5979,12 @@ public:
     }
 };
 
-/// Refers to a `token_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the store.
+/// A reference to a `token_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class token_store_ref : public detail::reference<detail::token_store_calls> {
 public:
     token_store_ref() noexcept = default;
-    /// Refers to `store`.
+    /// Constructs a reference to `store`.
     template <class S>
         requires detail::is_erasable<S, token_store_ref>
     token_store_ref(S& store) noexcept {
@@ -5974,7 +5992,7 @@ public:
         if constexpr (token_store<S>) refer_to(store, detail::calls_of_token_store<S>::table);
     }
 
-    /// The functions of `token_store`.
+    /// Each calls the object's function of this name; see `token_store`.
     [[nodiscard]] result<token_id> create_personal_token(const new_personal_token& created, std::size_t tokens_per_user_max) const {
         return calls_->create_personal_token(object_, created, tokens_per_user_max);
     }
@@ -5997,8 +6015,8 @@ public:
 
 namespace tollgate::inline v0 {
 
-/// All that the users of account pages manage: tokens, applications, grants, webhooks and deliveries. Refers to the store, which must
-/// outlive it. Thread rule and errors: those of the contracts.
+/// A reference to a store with everything that the users of account pages manage: tokens, applications, grants, webhooks and deliveries.
+/// The store must outlive the reference. The contracts state the thread rules and the errors.
 class account_store_ref : public credential_source_ref, public token_store_ref, public oauth_store_ref, public hook_store_ref,
                           public outbox_ref {
 public:
@@ -6011,7 +6029,7 @@ public:
         if constexpr (outbox<Store>) static_cast<outbox_ref&>(*this) = outbox_ref{store};
     }
 
-    /// Whether the store is an `outbox`; otherwise no function of it may be called.
+    /// Returns true if the store is an `outbox`. Otherwise no function of `outbox` may be called.
     [[nodiscard]] bool has_outbox() const noexcept { return static_cast<bool>(static_cast<const outbox_ref&>(*this)); }
     /// Whether it refers to a store.
     explicit operator bool() const noexcept { return static_cast<bool>(static_cast<const token_store_ref&>(*this)); }
@@ -6035,9 +6053,9 @@ namespace tollgate::inline v0 {
 /// value of that field, and `scheme` is only the beginning of the challenge. Each authenticator of this kind has its own field. A request
 /// with credentials in two fields, or in two lines of one field, is a 400.
 ///
-/// `identify` runs on a worker if the store may block, or the authenticator: see `may_block`. An authenticator that only looks up a
-/// token may also be a `token_authenticator`: its requests are then answered without a worker if the credentials are malformed or the
-/// token is cached.
+/// `identify` runs on a worker thread if the store or the authenticator may block; see `may_block`. An authenticator that only looks up a
+/// token can also be a `token_authenticator`. Its requests are then answered without a worker if the credentials are malformed or the token
+/// is cached.
 ///
 /// Exemplar:
 ///
@@ -6052,38 +6070,38 @@ namespace tollgate::inline v0 {
 ///     };
 template <class A>
 concept authenticator = requires(const A& a, std::string_view credentials, const credential_source_ref& store, instant now) {
-    // The auth-scheme, compared case-insensitively.
+    // The auth-scheme, which is compared case-insensitively.
     { A::scheme } -> std::convertible_to<std::string_view>;
-    // The challenge in `WWW-Authenticate`: visible ASCII, scheme first. A constant.
+    // The challenge in `WWW-Authenticate`: a constant of visible ASCII that begins with the scheme.
     { A::challenge } -> std::convertible_to<std::string_view>;
-    // The caller; empty for any unacceptable credentials (a 401, never a 5xx). An `error` only if the caller could not
-    // be determined, for instance because a store is down. `credentials` is the text after the scheme and the spaces
-    // that follow it, or the value of `field`. Called from many threads at once; must compare secrets in constant time.
+    // Returns the caller, or an empty optional for unacceptable credentials, which are a 401 and never a 5xx. Returns an `error` only if
+    // the caller could not be determined, for instance because a store is down. `credentials` is the text after the scheme and the spaces
+    // that follow it, or the value of `field`. The function must compare secrets in constant time, and is called from many threads at once.
     { a.identify(credentials, store, now) } -> std::same_as<result<std::optional<caller>>>;
 };
 
 /// A token that a request presents.
 struct presented_token {
     credential_kind kind = credential_kind::personal_token;  ///< personal_token or access_token
-    token_username username;                                 ///< of a personal token; used to find it in a `credential_source`
-    digest secret_digest;                                    ///< of the secret; used to find an access token
+    token_username username;                                 ///< user name by which a personal token is found
+    digest secret_digest;                                    ///< digest of the secret, by which an access token is found
 };
 
-/// An authenticator whose credentials are tokens of a `credential_source`, so that the code that calls it can do the
-/// lookup. A token is accepted if the source has it with the same digest and it has not expired.
+/// An authenticator whose credentials are tokens of a `credential_source`, so that the code that calls it can look up the token. A token is
+/// accepted if the source has it with the same digest and it has not expired.
 ///
 /// Exemplar: `basic_token`.
 template <class A>
 concept token_authenticator = requires(const A& a, std::string_view credentials, presented_token& into,
                                        const std::optional<instant>& last_used_at, instant now) {
-    // Reads the token from the credentials into a new `presented_token`; false if they are malformed. Does not use a
+    // Reads the token from the credentials into a new `presented_token`. Returns false if the credentials are malformed. Does not use a
     // store.
     { a.read(credentials, into) } -> std::same_as<bool>;
-    // Whether this use of an accepted token should be recorded. If true, the code that calls this records it.
+    // Returns true if the calling code should record this use of an accepted token.
     { a.use_is_due(last_used_at, now) } noexcept -> std::same_as<bool>;
 };
 
-/// Whether an authenticator reads a field of its own instead of Authorization.
+/// An authenticator that reads a field of its own instead of Authorization.
 template <class A>
 concept has_own_field = requires { { A::field } -> std::convertible_to<std::string_view>; };
 
@@ -6091,7 +6109,7 @@ namespace detail {
 
 struct authenticator_calls {
     result<std::optional<caller>> (*identify)(void*, std::string_view, const credential_source_ref&, instant);
-    bool (*read)(void*, std::string_view, presented_token&);  // null if it is no token_authenticator
+    bool (*read)(void*, std::string_view, presented_token&);  // null unless the class is a token_authenticator
     bool (*use_is_due)(void*, const std::optional<instant>&, instant) noexcept;
 };
 
@@ -6121,11 +6139,12 @@ struct calls_of_authenticator {
 
 }  // namespace detail
 
-/// Refers to an `authenticator` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to an `authenticator`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class authenticator_ref : public detail::reference<detail::authenticator_calls> {
 public:
     authenticator_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class A>
         requires detail::is_erasable<A, authenticator_ref>
     authenticator_ref(A& object) noexcept {
@@ -6145,21 +6164,21 @@ public:
         }
     }
 
-    /// The functions of `authenticator`.
+    /// Each calls the object's function of this name; see `authenticator`.
     [[nodiscard]] std::string_view scheme() const noexcept { return scheme_; }
     [[nodiscard]] std::string_view challenge() const noexcept { return challenge_; }
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, const credential_source_ref& store,
                                                          instant now) const {
         return calls_->identify(object_, credentials, store, now);
     }
-    /// The field that it reads instead of Authorization; empty if it reads Authorization.
+    /// Returns the name of the field that the authenticator reads, or an empty text if it reads Authorization.
     [[nodiscard]] std::string_view field() const noexcept { return field_; }
-    /// Whether it is the scheme Bearer, whose challenges have error codes (RFC 6750 section 3).
+    /// Returns true for the scheme Bearer, whose challenges have error codes (RFC 6750 section 3).
     [[nodiscard]] bool is_bearer() const noexcept { return ascii_iequals(scheme_, "Bearer"); }
 
-    /// Whether it is a `token_authenticator`.
+    /// Returns true if the object is a `token_authenticator`.
     [[nodiscard]] bool reads_tokens() const noexcept { return calls_->read != nullptr; }
-    /// Precondition: reads_tokens().
+    /// Calls the object's function of this name. Precondition: reads_tokens().
     [[nodiscard]] bool read(std::string_view credentials, presented_token& into) const { return calls_->read(object_, credentials, into); }
     [[nodiscard]] bool use_is_due(const std::optional<instant>& last_used_at, instant now) const noexcept {
         return calls_->use_is_due(object_, last_used_at, now);
@@ -6179,7 +6198,8 @@ private:
 ///     };
 template <class A>
 concept agent_rule = requires(const A& a, std::string_view user_agent) {
-    // `user_agent` is the field value as sent, empty if missing; false is a 403. Called from many threads at once.
+    // `user_agent` is the field value as sent, or empty if the field is missing. Returns false to refuse the request with 403. Called from
+    // many threads at once.
     { a.accepts(user_agent) } noexcept -> std::same_as<bool>;
 };
 
@@ -6198,11 +6218,12 @@ struct calls_of_agent_rule {
 
 }  // namespace detail
 
-/// Refers to an `agent_rule` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to an `agent_rule`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class agent_rule_ref : public detail::reference<detail::agent_rule_calls> {
 public:
     agent_rule_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, agent_rule_ref>
     agent_rule_ref(T& object) noexcept {
@@ -6210,7 +6231,7 @@ public:
         if constexpr (agent_rule<T>) refer_to(object, detail::calls_of_agent_rule<T>::table);
     }
 
-    /// The functions of `agent_rule`.
+    /// Each calls the object's function of this name; see `agent_rule`.
     [[nodiscard]] bool accepts(std::string_view user_agent) const noexcept { return calls_->accepts(object_, user_agent); }
 };
 
@@ -6224,10 +6245,10 @@ public:
 
 namespace tollgate::inline v0 {
 
-/// Identifies one request in logs, metrics and traces. Views: valid during the call.
+/// Identifies a request in logs, metrics and traces. The views are valid during the call.
 struct request_context {
     /// The request's `X-Request-Id` if it is 1 to 128 letters, digits, dots, underscores and hyphens, otherwise a new id of 32 hexadecimal
-    /// digits. It is sent with the response.
+    /// digits. The response contains it.
     std::string_view id;
     /// The trace that the request is part of (W3C Trace Context), from its `traceparent` or new: 32 hexadecimal digits.
     std::string_view trace_id;
@@ -6237,48 +6258,48 @@ struct request_context {
     std::string_view parent_span_id;
     /// The sampled flag of `traceparent`; true for a trace that begins here.
     bool sampled = true;
-    /// The pattern of its route, such as `/{service}/accounts`: below the base URL for the API, below the auth URL for pages and
+    /// The pattern of the request's route, such as `/{service}/accounts`: below the base URL for the API, below the auth URL for pages and
     /// OAuth. Empty if there is no route, or the request was refused before its route was known.
     std::string_view route;
-    ip_address client;                   ///< behind trusted proxies, the client that they name
+    ip_address client;                   ///< the client's address; behind trusted proxies, the address that they report
     instant at;                          ///< when the head of the request had arrived
-    std::chrono::nanoseconds duration{};  ///< from then until now, including waits for the body, a worker and the store
+    std::chrono::nanoseconds duration{};  ///< time since the head arrived, including waits for the body, a worker and the store
 };
 
-/// What an OAuth endpoint found out about a request. Views: valid during the call.
+/// Results of an OAuth endpoint for a request. The views are valid during the call.
 struct oauth_outcome {
-    std::string_view client_id;  ///< as sent, so any text of at most `limits::client_id_bytes_max` bytes; empty if none could be read
-    std::string_view error;      ///< the error code of the response, or of the redirect (RFC 6749 section 5.2); static; empty if none
+    std::string_view client_id;  ///< the client_id as sent: any text of at most `limits::client_id_bytes_max` bytes; empty if unknown
+    std::string_view error;      ///< error code of the response or redirect (RFC 6749 section 5.2), with static storage; may be empty
 };
 
-/// One request and its response, for logs and metrics. Views: valid during the call. The request's Authorization field and query
-/// may contain secrets; the observer is responsible for what it logs of them.
+/// A request and its response, for logs and metrics. The views are valid during the call. The request's Authorization field and query may
+/// contain secrets; the observer is responsible for what it logs of them.
 struct request_record {
     const request_context& context;
     const http::request& request;
     const http::response& response;
     const tollgate::caller* caller = nullptr;  ///< null if no caller was authenticated
-    oauth_outcome oauth{};                     ///< of a request to an OAuth endpoint
+    oauth_outcome oauth{};                     ///< the results of an OAuth endpoint; empty for other requests
 };
 
-/// A request that the server itself refused, not a handler: malformed bytes, a timeout, overload, a host that it does not serve. The
-/// context has an id, a trace, the client and the time. If the head arrived (`refusal.request`), the id and trace are taken from it. Views:
-/// valid during the call.
+/// A request that the server refused before a handler received it: malformed bytes, a timeout, overload, a host that it does not serve. The
+/// context has an id, a trace, the client and the time. If the head arrived (`refusal.request`), the id and trace are taken from the head.
+/// The views are valid during the call.
 struct refusal_record {
     const request_context& context;
     const http::refusal& refusal;
 };
 
-/// A failure of the server, for logs. Do not send `error.log_text()` to the client. Valid during the call.
+/// A failure of the server, for logs. Do not send `error.log_text()` to the client. The references are valid during the call.
 struct problem_record {
-    /// A failure, and the request in which it occurred, if any.
+    /// Constructs the record of a failure, with the request in which it occurred, if any.
     problem_record(const tollgate::error& failure, const request_context* request = nullptr) noexcept : error{failure}, context{request} {}
 
-    const tollgate::error& error;    ///< what failed
-    const request_context* context;  ///< null outside of a request, as in a dispatcher
+    const tollgate::error& error;    ///< the failure
+    const request_context* context;  ///< the request; null outside of a request, as in a dispatcher
 };
 
-/// Sees every request, refusal and failure. It cannot change a response, and its own failures do not affect one.
+/// Receives every request, refusal and failure. It cannot change a response, and its own failures do not affect a response.
 ///
 /// Exemplar:
 ///
@@ -6290,30 +6311,29 @@ struct problem_record {
 ///     };
 template <class O>
 concept observer = requires(const O& o, const request_record& request, const refusal_record& refusal, const problem_record& problem) {
-    // After each response, on the thread that produced it: must be quick. Called from many threads at once.
+    // Called after each response, on the thread that produced it, from many threads at once. Must be quick.
     { o.on_request(request) } noexcept;
-    // After the response to a refusal was written.
+    // Called after the response to a refusal was written.
     { o.on_refusal(refusal) } noexcept;
-    // Before a 5xx response, and after a failure outside of a request.
+    // Called before a 5xx response, and after a failure outside of a request.
     { o.on_problem(problem) } noexcept;
 };
 
-/// One attempt that has ended, for logs and metrics. Views: valid during the call. `delivery` contains the hook's secret, and its target
-/// URL may contain a secret.
+/// An attempt that has ended, for logs and metrics. The views are valid during the call. `delivery` contains the hook's secret, and its
+/// target URL may contain a secret.
 struct delivery_record {
     const due_delivery& delivery;
     const attempt_result& result;
-    tollgate::completion completion;  ///< what `outbox::complete` returned
-    /// Why the attempt failed, for the operator: the system's message, or what is wrong with the certificate. May be
-    /// empty.
+    tollgate::completion completion;  ///< the result of `outbox::complete`
+    /// The reason of a failed attempt, for the operator: the system's message, or the fault of the certificate. May be empty.
     std::string_view reason;
     /// The trace and span that the attempt's `traceparent` named. All attempts of a delivery are in one trace.
     std::string_view trace_id{};
     std::string_view span_id{};
 };
 
-/// An observer that also receives every attempt to deliver a webhook. The function is optional: an observer without it receives
-/// only problems.
+/// An observer that also receives every attempt to deliver a webhook. The function is optional: an observer without it receives only
+/// problems from a dispatcher.
 ///
 /// Exemplar:
 ///
@@ -6325,12 +6345,12 @@ struct delivery_record {
 ///     };
 template <class O>
 concept delivery_observer = observer<O> && requires(const O& o, const delivery_record& record) {
-    // After the store has recorded an attempt, on the dispatcher's thread: must be quick.
+    // Called after the store has recorded an attempt, on the dispatcher's thread. Must be quick.
     { o.on_attempt(record) } noexcept;
 };
 
-/// An observer that also receives the changes that users make to their accounts, for an audit log: sign-in, tokens, applications,
-/// grants, webhooks, and what was revoked because a code or refresh token was used again. The function is optional.
+/// An observer that also receives the changes that users make to their accounts, for an audit log: sign-in, tokens, applications, grants,
+/// webhooks, and revocations because a code or refresh token was used again. The function is optional.
 ///
 /// Exemplar:
 ///
@@ -6342,11 +6362,11 @@ concept delivery_observer = observer<O> && requires(const O& o, const delivery_r
 ///     };
 template <class O>
 concept activity_observer = observer<O> && requires(const O& o, const activity& done) {
-    // After the change was stored, on the thread that made it. May block if the handler may.
+    // Called after the change was stored, on the thread that changed it. May block if the handler may.
     { o.on_activity(done) } noexcept;
 };
 
-/// Observes nothing.
+/// An observer that does nothing.
 struct no_observer {
     void on_request(const request_record&) const noexcept {}
     void on_refusal(const refusal_record&) const noexcept {}
@@ -6359,8 +6379,8 @@ struct observer_calls {
     void (*on_request)(void*, const request_record&) noexcept;
     void (*on_refusal)(void*, const refusal_record&) noexcept;
     void (*on_problem)(void*, const problem_record&) noexcept;
-    void (*on_attempt)(void*, const delivery_record&) noexcept;  // null if the object has none
-    void (*on_activity)(void*, const activity&) noexcept;  // null if the object has none
+    void (*on_attempt)(void*, const delivery_record&) noexcept;  // null if the object has no such function
+    void (*on_activity)(void*, const activity&) noexcept;  // null if the object has no such function
 };
 
 template <class T>
@@ -6382,12 +6402,12 @@ struct calls_of_observer {
 
 }  // namespace detail
 
-/// Refers to an `observer` of any class, which must outlive it, or to none, as for `no_observer`. Thread rule and errors: those of the
-/// contract.
+/// A reference to an `observer`None of any class, or to no object, such as a `no_observer`. The object must outlive the reference. The
+/// contract states the thread rule and the errors.
 class observer_ref : public detail::reference<detail::observer_calls> {
 public:
     observer_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, observer_ref>
     observer_ref(T& object) noexcept {
@@ -6403,7 +6423,8 @@ public:
         }
     }
 
-    /// The functions of `observer`. Without an observer they do nothing, as do those that the observer does not have.
+    /// Each calls the object's function of this name. Without an observer, or if the observer does not have the function, the call does
+    /// nothing.
     void on_request(const request_record& record) const noexcept {
         if (calls_ != nullptr) calls_->on_request(object_, record);
     }
@@ -6432,7 +6453,7 @@ public:
 
 namespace tollgate::inline v0 {
 
-/// Writes a delivery's HTTP request: its body, and the header fields that describe and sign it.
+/// Writes a delivery's HTTP request: its body, and the header fields that describe and sign the body.
 ///
 /// Thread rule: called from many threads at once. Must not block.
 ///
@@ -6448,9 +6469,8 @@ namespace tollgate::inline v0 {
 template <class F>
 concept payload_format = requires(const F& f, const due_delivery& sent, instant now, http::field_block& fields,
                                   std::string& body) {
-    // Called for each attempt, with the time of the attempt; `fields` and `body` are empty at first. The body must be
-    // the same for each attempt. The client adds Host, Content-Length, Connection and User-Agent. After an error the
-    // delivery is given up.
+    // Called for each attempt, with the time of the attempt; `fields` and `body` are empty at first. The body must be the same for each
+    // attempt. The HTTP client adds Host, Content-Length, Connection and User-Agent. After an error the delivery is given up.
     { f.write(sent, now, fields, body) } -> std::same_as<result<void>>;
 };
 
@@ -6471,11 +6491,12 @@ struct calls_of_payload_format {
 
 }  // namespace detail
 
-/// Refers to a `payload_format` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `payload_format`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class payload_format_ref : public detail::reference<detail::payload_format_calls> {
 public:
     payload_format_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, payload_format_ref>
     payload_format_ref(T& object) noexcept {
@@ -6483,7 +6504,7 @@ public:
         if constexpr (payload_format<T>) refer_to(object, detail::calls_of_payload_format<T>::table);
     }
 
-    /// The functions of `payload_format`.
+    /// Each calls the object's function of this name; see `payload_format`.
     [[nodiscard]] result<void> write(const due_delivery& sent, instant now, http::field_block& fields, std::string& body) const {
         return calls_->write(object_, sent, now, fields, body);
     }
@@ -6501,13 +6522,12 @@ namespace tollgate::inline v0 {
 
 /// Counts requests and decides which are admitted.
 ///
-/// Thread rule: both functions may be called from many threads at once; simultaneous requests are admitted exactly as
-/// often as the quota allows. Never throws: a limiter that cannot count, for example because its server is down,
-/// decides by itself whether to admit.
+/// Thread rule: both functions may be called from many threads at once. Of simultaneous requests, exactly as many are admitted as the quota
+/// allows. Nothing is thrown: a limiter that cannot count, for example because its server is down, decides by itself to admit or to refuse.
 ///
-/// Blocking: allowed, unless it declares `static constexpr bool blocking = false`; see `may_block`. If it can often decide without
-/// waiting, it may also have `try_take` and `try_peek` with the arguments of `take` and `peek`: they return
-/// `std::optional<limit_decision>`, empty (with nothing counted) where `take` and `peek` would wait.
+/// Blocking: allowed. A limiter that does not block declares `static constexpr bool blocking = false`; see `may_block`. A limiter that can
+/// often decide without waiting may also have `try_take` and `try_peek` with the arguments of `take` and `peek`. They return
+/// `std::optional<limit_decision>`, which is empty (with nothing counted) where `take` and `peek` would wait.
 ///
 /// A limiter with a member `windows_of` chooses the windows of each request: `request_limiter`.
 ///
@@ -6525,17 +6545,17 @@ namespace tollgate::inline v0 {
 ///     };
 template <class L>
 concept rate_limiter = requires(L& l, const limit_key& key, const quota& allowed, instant now) {
-    // Counts one request against `key` if `allowed` permits it; a refused request is not counted. `allowed` is the
-    // current quota: a changed one applies at once. `now` may go backwards.
+    // Counts a request against `key` if `allowed` permits it; a refused request is not counted. `allowed` is the current quota: a changed
+    // quota applies at once. `now` may go backwards.
     { l.take(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
-    // What `take` would return for the next request, except that `remaining` is what is left now; counts nothing.
+    // Returns the decision that `take` would return for the next request, except that `remaining` is the present number. Counts nothing.
     { l.peek(key, allowed, now) } noexcept -> std::same_as<limit_decision>;
 };
 
-/// What a `request_limiter` knows about a request of the API. Views: valid during the call.
+/// The properties of an API request that a `request_limiter` can use. The views are valid during the call.
 struct limited_request {
-    limit_key key;                         ///< what the request counts against by default: the user, or the client's address
-    quota allowed;                         ///< the default: the user's own quota, or the one of the settings
+    limit_key key;                         ///< the key under which the request counts by default: the user, or the client's address
+    quota allowed;                         ///< the default quota: the user's own, or the quota of the settings
     std::string_view route;                ///< the pattern, such as `/{service}/accounts`; empty for a path without a route
     http::method method{};
     const tollgate::caller* caller = nullptr;  ///< null without valid credentials; names user, scopes and OAuth application
@@ -6543,20 +6563,20 @@ struct limited_request {
     instant now{};
 };
 
-/// One window of a request.
+/// A window in which a request counts.
 struct limit_window {
     limit_key key = limit_key::of(ip_address{});
     quota allowed{};
 };
 
-/// The windows that a request counts in: none to four.
+/// The windows in which a request counts: none to four.
 class limit_windows {
 public:
     static constexpr std::size_t count_max = 4;  // in a shared limiter, each is a round trip
 
-    /// None: the request is admitted and not counted.
+    /// Constructs an empty list: the request is admitted and not counted.
     constexpr limit_windows() noexcept = default;
-    /// These: `return {{request.key, request.allowed}, {request.key.in("exports"), {10, minutes{1}}}};`
+    /// Constructs a list of one to four windows: `return {{request.key, request.allowed}, {request.key.in("exports"), {10, minutes{1}}}};`
     constexpr limit_windows(limit_window first) noexcept : all_{first}, count_{1} {}
     constexpr limit_windows(limit_window first, limit_window second) noexcept : all_{first, second}, count_{2} {}
     constexpr limit_windows(limit_window first, limit_window second, limit_window third) noexcept
@@ -6564,14 +6584,14 @@ public:
     constexpr limit_windows(limit_window first, limit_window second, limit_window third, limit_window fourth) noexcept
         : all_{first, second, third, fourth}, count_{4} {}
 
-    /// Adds one. Returns false and changes nothing if there are `count_max`.
+    /// Adds a window. Returns false and changes nothing if there are `count_max` windows.
     constexpr bool add(const limit_window& one) noexcept {
         if (count_ == count_max) return false;
         all_[count_++] = one;
         return true;
     }
 
-    /// The windows, in the order in which they were added.
+    /// Each gives access to the windows, in the order in which they were added.
     [[nodiscard]] constexpr const limit_window* begin() const noexcept { return all_; }
     [[nodiscard]] constexpr const limit_window* end() const noexcept { return all_ + count_; }
     [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
@@ -6581,11 +6601,11 @@ private:
     std::size_t count_ = 0;
 };
 
-/// A `rate_limiter` that sees each request of the API, and names the windows in which it counts.
+/// A `rate_limiter` that receives each request of the API and chooses the windows in which the request counts.
 ///
-/// A request is admitted, and counts in all its windows, if each has capacity left; otherwise it counts in none and gets a 429.
-/// (Of requests that compete for the last unit of one window, a refused one may have been counted in another.) A 429 has the fields of the
-/// window that refuses for the longest time; any other response has those of the window with the fewest requests left.
+/// A request is admitted, and counts in all its windows, if each has capacity left; otherwise it counts in none and gets a 429. (Of
+/// requests that compete for the last unit of a window, a refused request may have been counted in another window.) A 429 has the fields of
+/// the window that refuses for the longest time; any other response has the fields of the window with the fewest requests left.
 ///
 /// Exemplar (`minutes` is std::chrono's):
 ///
@@ -6600,8 +6620,8 @@ private:
 ///     };
 template <class L>
 concept request_limiter = rate_limiter<L> && requires(L& l, const limited_request& request) {
-    // The windows of this request. Called from many threads at once, and twice for some requests: on the thread that read the request, and
-    // again on a worker if counting has to wait. Both calls must return the same windows. Never waits.
+    // Returns the windows of this request. Called from many threads at once, and twice for some requests: on the thread that read the
+    // request, and again on a worker if counting has to wait. Both calls must return the same windows. Never waits.
     { l.windows_of(request) } noexcept -> std::same_as<limit_windows>;
 };
 
@@ -6610,9 +6630,11 @@ namespace detail {
 struct rate_limiter_calls {
     limit_decision (*take)(void*, const limit_key&, const quota&, instant) noexcept;
     limit_decision (*peek)(void*, const limit_key&, const quota&, instant) noexcept;
-    std::optional<limit_decision> (*try_take)(void*, const limit_key&, const quota&, instant) noexcept;  // null if the object has none
-    std::optional<limit_decision> (*try_peek)(void*, const limit_key&, const quota&, instant) noexcept;  // null if the object has none
-    limit_windows (*windows_of)(void*, const limited_request&) noexcept;  // null if the object has none
+    // null if the object has no such function
+    std::optional<limit_decision> (*try_take)(void*, const limit_key&, const quota&, instant) noexcept;
+    // null if the object has no such function
+    std::optional<limit_decision> (*try_peek)(void*, const limit_key&, const quota&, instant) noexcept;
+    limit_windows (*windows_of)(void*, const limited_request&) noexcept;  // null if the object has no such function
 };
 
 template <class T>
@@ -6648,11 +6670,12 @@ struct calls_of_rate_limiter {
 
 }  // namespace detail
 
-/// Refers to a `rate_limiter` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `rate_limiter`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class rate_limiter_ref : public detail::reference<detail::rate_limiter_calls> {
 public:
     rate_limiter_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, rate_limiter_ref>
     rate_limiter_ref(T& object) noexcept {
@@ -6676,7 +6699,7 @@ public:
         }
     }
 
-    /// The functions of `rate_limiter`.
+    /// Each calls the object's function of this name; see `rate_limiter`.
     [[nodiscard]] limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         return calls_->take(object_, key, allowed, now);
     }
@@ -6684,7 +6707,7 @@ public:
         return calls_->peek(object_, key, allowed, now);
     }
 
-    /// What `take` and `peek` return if they decide without waiting; otherwise empty, and nothing is counted.
+    /// Returns the decision of `take` or `peek` if it is possible without waiting. Otherwise returns an empty optional and counts nothing.
     [[nodiscard]] std::optional<limit_decision> try_take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         if (!may_block()) return take(key, allowed, now);
         if (calls_->try_take == nullptr) return std::nullopt;
@@ -6696,9 +6719,9 @@ public:
         return calls_->try_peek(object_, key, allowed, now);
     }
 
-    /// Whether the limiter is a `request_limiter`.
+    /// Returns true if the object is a `request_limiter`.
     [[nodiscard]] bool chooses_windows() const noexcept { return calls_->windows_of != nullptr; }
-    /// Precondition: chooses_windows().
+    /// Calls the object's function of this name. Precondition: chooses_windows().
     [[nodiscard]] limit_windows windows_of(const limited_request& request) const noexcept {
         return calls_->windows_of(object_, request);
     }
@@ -6714,20 +6737,20 @@ public:
 
 namespace tollgate::inline v0 {
 
-/// One row of a route table: `/{service}/{account}/hooks` has a literal segment and two parameters. Has static storage.
+/// A row of a route table: `/{service}/{account}/hooks` has a literal segment and two parameters. The text has static storage.
 struct route_pattern {
     http::method method;
     std::string_view path;  ///< begins with `/`; below the base URL's path
 };
 
-/// A set of methods, as `Allow` lists them.
+/// A set of methods, for the field `Allow`.
 class method_set {
 public:
-    /// Adds a method; adding it twice changes nothing.
+    /// Adds a method. Adding a method twice changes nothing.
     constexpr void add(http::method m) noexcept { bits_ |= bit(m); }
-    /// Whether the method is in the set.
+    /// Returns true if the method is in the set.
     [[nodiscard]] constexpr bool contains(http::method m) const noexcept { return (bits_ & bit(m)) != 0; }
-    /// Whether no method is in the set.
+    /// Returns true if no method is in the set.
     [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
 
 private:
@@ -6737,15 +6760,15 @@ private:
     std::uint16_t bits_ = 0;
 };
 
-/// The path segment that a parameter of a route captured, as a view. It has no initial value, so that a lookup, which usually captures few,
-/// does not first initialize all of them.
+/// A path segment that a parameter of a route captured, as a view. It has no initial value, so that a lookup, which usually captures few
+/// segments, does not first initialize all of them.
 class path_capture {
 public:
     path_capture() = default;
     /// Captures this segment.
     constexpr path_capture(std::string_view segment) noexcept : text_{segment.data()}, bytes_{segment.size()} {}
 
-    /// The segment, as sent.
+    /// Returns the segment as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {text_, bytes_}; }
     constexpr operator std::string_view() const noexcept { return view(); }
 
@@ -6758,12 +6781,12 @@ private:
 struct route_match {
     enum class kind : std::uint8_t { unknown_path, other_method, found };
 
-    /// Whether the path and the method are known.
+    /// The kind of the match.
     kind result = kind::unknown_path;
     std::uint16_t route = 0;      ///< found: the row of the table; other_method: the most literal row that matches the path
     std::uint8_t captured = 0;    ///< found, other_method: the number of the route's parameters
     method_set allowed;           ///< other_method: the methods that the path supports
-    std::array<path_capture, limits::path_parameters_max> captures;  ///< left to right; the first `captured` have a value
+    std::array<path_capture, limits::path_parameters_max> captures;  ///< from left to right; the first `captured` have a value
 };
 
 /// Finds the route for a method and a path.
@@ -6774,8 +6797,8 @@ concept router = requires(R& building, const R& built, std::span<const route_pat
                           std::string_view path) {
     // Called once with the whole table, before any `find`. A literal segment takes precedence over a parameter.
     building.build(patterns);
-    // `path` is relative to the base URL's path, as sent, not decoded. An empty segment, a percent sign or a dot
-    // segment never matches. HEAD is looked up as GET. Called from many threads at once.
+    // Returns the route for a method and a path. `path` is relative to the base URL's path, as sent, not decoded. An empty segment, a
+    // percent sign or a dot segment never matches. HEAD is looked up as GET. Called from many threads at once.
     { built.find(m, path) } noexcept -> std::same_as<route_match>;
 };
 
@@ -6796,11 +6819,12 @@ struct calls_of_router {
 
 }  // namespace detail
 
-/// Refers to a `router` that has been built of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `router` that has been built of any class, or to no object. The object must outlive the reference. The contract states
+/// the thread rule and the errors.
 class router_ref : public detail::reference<detail::router_calls> {
 public:
     router_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, router_ref>
     router_ref(T& object) noexcept {
@@ -6808,7 +6832,7 @@ public:
         if constexpr (router<T>) refer_to(object, detail::calls_of_router<T>::table);
     }
 
-    /// The functions of `router`.
+    /// Each calls the object's function of this name; see `router`.
     [[nodiscard]] route_match find(http::method method, std::string_view path) const noexcept {
         return calls_->find(object_, method, path);
     }
@@ -6835,7 +6859,7 @@ namespace tollgate::inline v0 {
 ///     };
 template <class C>
 concept scope_checker = requires(const C& c, const scope_set& granted, std::string_view required) {
-    // `required` is one scope. Called from many threads at once.
+    // Returns true if `granted` covers `required`, which is a single scope. Called from many threads at once.
     { c.covers(granted, required) } noexcept -> std::same_as<bool>;
 };
 
@@ -6856,11 +6880,12 @@ struct calls_of_scope_checker {
 
 }  // namespace detail
 
-/// Refers to a `scope_checker` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `scope_checker`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class scope_checker_ref : public detail::reference<detail::scope_checker_calls> {
 public:
     scope_checker_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, scope_checker_ref>
     scope_checker_ref(T& object) noexcept {
@@ -6868,7 +6893,7 @@ public:
         if constexpr (scope_checker<T>) refer_to(object, detail::calls_of_scope_checker<T>::table);
     }
 
-    /// The functions of `scope_checker`.
+    /// Each calls the object's function of this name; see `scope_checker`.
     [[nodiscard]] bool covers(const scope_set& granted, std::string_view required) const noexcept {
         return calls_->covers(object_, granted, required);
     }
@@ -6884,15 +6909,15 @@ public:
 
 namespace tollgate::inline v0 {
 
-/// A submitted sign-in form and the client's address. Views: valid during the call.
+/// A submitted sign-in form and the client's address. The views are valid during the call.
 struct sign_in_attempt {
     std::string_view login;  ///< without blanks around it, as `trim_login` returns it
     std::string_view password;
-    ip_address client;  ///< behind trusted proxies, the client that they name
-    bool is_known_browser = false;  ///< has signed in with this login before
+    ip_address client;  ///< the client's address; behind trusted proxies, the address that they report
+    bool is_known_browser = false;  ///< true if the browser has signed in with this login before
 };
 
-/// A password that matched. The version is empty if the password source is not a `versioned_password_source`.
+/// The result of a password check that succeeded. The version is empty if the password source is not a `versioned_password_source`.
 struct checked_password {
     user_id user;
     std::string version = {};
@@ -6900,27 +6925,26 @@ struct checked_password {
 
 /// Checks a login and its password. Only the built-in sign-in page needs it.
 ///
-/// Thread rule: callable from many threads at once. Blocking: usually; declare `static constexpr bool blocking = true`.
-/// Errors: an `error` if the password could not be checked, including unavailable if too many checks are running;
-/// never throws.
+/// Thread rule: callable from many threads at once. Blocking: allowed, and usual; see `may_block`. Errors: an `error` if the password could
+/// not be checked, including unavailable if too many checks are running; nothing is thrown.
 ///
-/// If a source also has `check_password(const sign_in_attempt&)`, that is called instead, so that it can share its capacity fairly between
-/// clients. If it is an `active_user_source`, the sessions of disabled and deleted users end at once.
+/// If a source also has `check_password(const sign_in_attempt&)`, the library calls that function instead, so that the source can share its
+/// capacity fairly between clients. If a source is an `active_user_source`, the sessions of disabled and deleted users end at once.
 template <class P>
 concept password_source = requires(P& p, std::string_view login, std::string_view password) {
-    // The user, or empty if login or password is wrong. Must take as long for an unknown login as for a wrong password.
+    // Returns the user, or an empty optional if login or password is wrong. Must take as long for an unknown login as for a wrong password.
     { p.check_password(login, password) } -> std::same_as<result<std::optional<user_id>>>;
 };
 
-/// Tells which users are disabled or deleted. Optional for password and session sources.
+/// Reports users who are disabled or deleted. Optional for password and session sources.
 template <class T>
 concept active_user_source = requires(T& t, user_id user) {
-    // Whether the user may use their sessions and tokens.
+    // Returns true if the user may use their sessions and tokens.
     { t.is_active(user) } -> std::same_as<result<bool>>;
 };
 
-/// A password source that says which version of the password it compared. Optional: with it, a sign-in with the old
-/// password that overlaps with a change leaves no session, and the second of two simultaneous changes is refused.
+/// A password source that returns the version of the password with which it compared. Optional: with it, a sign-in with the old password
+/// that overlaps with a change leaves no session, and the second of two simultaneous changes is refused.
 ///
 /// Exemplar:
 ///
@@ -6954,29 +6978,28 @@ concept active_user_source = requires(T& t, user_id user) {
 ///     };
 template <class P>
 concept versioned_password_source = password_source<P> && requires(P& p, const sign_in_attempt& attempt, std::string_view login) {
-    // Like check_password(login, password), but also returns the version of the password that matched: a text that is
-    // different after each change, for instance the hash. It is neither stored nor shown.
+    // Like check_password(login, password), but also returns the version of the password that matched: a text that is different after each
+    // change, for instance the hash. The library neither stores nor displays it.
     { p.check_password(attempt) } -> std::same_as<result<std::optional<checked_password>>>;
-    // The version of this login's password now; empty if there is no such user.
+    // Returns the present version of this login's password, or an empty text if there is no such user.
     { p.password_version(login) } -> std::same_as<result<std::string>>;
 };
 
 /// A password source whose users can change their passwords. Optional: with it `cookie_sessions` is a `password_changer`.
 template <class P>
 concept password_store = password_source<P> && requires(P& p, const checked_password& current, std::string_view password) {
-    // Sets the user's password, which has at least `limits::password_characters_min` characters, and at most `limits::password_bytes_max`
-    // bytes, and is not one of `is_common_password`. A source should bring passwords into Unicode's form NFC before it hashes them, here
-    // and in check_password: keyboards send the same letter in different forms. not_found if there is no such user. conflict, and nothing
-    // is changed, if the source has versions and `current` is not the current one.
+    // Sets the user's password, which has at least `limits::password_characters_min` characters and at most `limits::password_bytes_max`
+    // bytes, and for which `is_common_password` is false. A source should convert passwords to Unicode's form NFC before it hashes them,
+    // here and in check_password, because keyboards send the same letter in different forms. error_kind::not_found if there is no such
+    // user. error_kind::conflict, with nothing changed, if the source has versions and `current` is not the current version.
     { p.set_password(current, password) } -> std::same_as<result<void>>;
 };
 
-/// Finds the session of a request. Implement it on the sessions that your site has; `cookie_sessions` keeps its own. If it
-/// is an `active_user_source`, token introspection and the token endpoint call its `is_active`: disabled users get no
-/// tokens.
+/// Finds the session of a request. Implement it for the sessions of your site; `cookie_sessions` stores sessions of its own. If the class
+/// is an `active_user_source`, token introspection and the token endpoint call its `is_active`: disabled users get no tokens.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed if it declares `static constexpr bool blocking = true`.
-/// Errors: an `error`; never throws.
+/// Thread rule: callable from many threads at once. Blocking: allowed. A class that does not block declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown.
 ///
 /// Exemplar:
 ///
@@ -6992,135 +7015,133 @@ concept password_store = password_source<P> && requires(P& p, const checked_pass
 ///     };
 template <class S>
 concept session_source = requires(S& s, const http::request& request, instant now, std::string_view return_to) {
-    // The session of this request, if any.
+    // Returns the session of this request, or an empty optional if there is none.
     { s.session_of(request, now) } -> std::same_as<result<std::optional<session>>>;
-    // Where to send a user who is not signed in, so that they return to `return_to`, a path and query of this site.
-    // Visible ASCII, without a fragment. An authorization page appends two query parameters if the application sent them: `prompt`
-    // (login, select_account or both) asks for the form although there is a session, `login_hint` is a login for the form.
+    // Returns the URL for a user who is not signed in, from which they return to `return_to`, a path and query of this site. The URL is
+    // visible ASCII without a fragment. An authorization page appends two query parameters if the application sent them: `prompt` (login,
+    // select_account or both) asks for the form although there is a session, and `login_hint` is a login for the form.
     { s.sign_in_url(return_to) } -> std::same_as<std::string>;
 };
 
 /// The result of an attempt to sign in.
 enum class sign_in_result : std::uint8_t {
     signed_in,
-    refused,  ///< unknown login or wrong password; clients are not told which
+    refused,  ///< unknown login or wrong password; clients cannot distinguish the two
     throttled,  ///< too many failures; the password was not checked
 };
 
-/// The result, with its session or waiting time.
+/// The result of an attempt to sign in, with the session or the waiting time.
 struct sign_in_response {
     sign_in_result result = sign_in_result::refused;
     std::optional<tollgate::session> session;  ///< the new session, if signed in
-    seconds retry_after{};  ///< if throttled: the time to wait; at least 1
+    seconds retry_after{};  ///< the time to wait, at least 1 s, if throttled
 };
 
-/// A session source with sign-in and sign-out, for the built-in sign-in pages. `cookie_sessions` is one. If your site
-/// has a sign-in page, a `session_source` is enough: its `sign_in_url` leads to that page.
+/// A session source with sign-in and sign-out, for the built-in sign-in pages, such as `cookie_sessions`. If your site has a sign-in page,
+/// a `session_source` is enough: its `sign_in_url` is the URL of that page.
 ///
-/// Thread rule and errors: as for `session_source`. Blocking: `sign_in` computes a slow password hash, so it is called
-/// on a worker thread even if `blocking` is false.
+/// Thread rule and errors: as for `session_source`. Blocking: `sign_in` computes a slow password hash, so the library calls it on a worker
+/// thread even if `blocking` is false.
 template <class S>
 concept sign_in_source = session_source<S> && requires(S& s, const http::request& request, const sign_in_attempt& attempt,
                                                        instant now, http::response& response) {
-    // Checks the password, ends the session that the request came with, if any, and starts a new one, whose Set-Cookie
-    // is added to `response`. Adds nothing to `response` unless the result is `signed_in`. The calling code has checked
-    // that the form came from this site.
+    // Checks the password, ends the session of the request, if any, and starts a new session, whose Set-Cookie is added to `response`. Adds
+    // nothing to `response` unless the result is `signed_in`. The calling code has checked that this site sent the form.
     { s.sign_in(request, attempt, now, response) } -> std::same_as<result<sign_in_response>>;
-    // Ends the session that the request came with, if any, and clears the cookie.
+    // Ends the session of the request, if any, and clears the cookie.
     { s.sign_out(request, now, response) } -> std::same_as<result<void>>;
 };
 
-/// A session source that lists the sessions of its users and ends them. Optional: with it `account_pages` has a page where a
-/// user signs out elsewhere. `cookie_sessions` is one.
+/// A session source that lists the sessions of its users and ends them, such as `cookie_sessions`. Optional: with it `account_pages` has a
+/// page where a user signs out elsewhere.
 ///
 /// Thread rule, blocking and errors: as for `session_source`.
 template <class S>
 concept session_manager = session_source<S> && requires(S& s, const http::request& request, const session& session, std::string_view id,
                                                         instant now) {
-    // The sessions of this user, most recently used first, including the request's.
+    // Returns the sessions of this user, most recently used first, including the session of the request.
     { s.sessions_of(request, session, now) } -> std::same_as<result<std::vector<listed_session>>>;
-    // Ends the session of this user with this `listed_session::id`; returns whether there was one.
+    // Ends the session of this user with this `listed_session::id`. Returns true if there was such a session.
     { s.end_session(session, id) } -> std::same_as<result<bool>>;
-    // Ends all sessions of this user except that of the request.
+    // Ends all sessions of this user except the session of the request.
     { s.end_other_sessions(request, session) } -> std::same_as<result<void>>;
 };
 
-/// A new password for a signed-in user, who must enter the current one. Views: valid during the call.
+/// A new password for a signed-in user, who must enter the current password. The views are valid during the call.
 struct password_change {
     std::string_view current;
-    /// At least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes, not `is_common_password`.
+    /// The new password: at least `limits::password_characters_min` characters, at most `limits::password_bytes_max` bytes, and not an
+    /// `is_common_password`.
     std::string_view new_password;
-    ip_address client;              ///< behind trusted proxies, the client that they name
+    ip_address client;              ///< the client's address; behind trusted proxies, the address that they report
 };
 
 /// The result of a password change.
 struct password_change_response {
     enum class outcome : std::uint8_t {
         changed,
-        repeated,   ///< the same submission has changed it just before
+        repeated,   ///< the same submission has just changed the password
         refused,    ///< the current password is wrong
         throttled,  ///< too many failures; the password was not checked
     };
-    outcome result = outcome::refused;  ///< what became of the change
-    seconds retry_after{};  ///< if throttled: the time to wait; at least 1
+    outcome result = outcome::refused;  ///< the result of the change
+    seconds retry_after{};  ///< the time to wait, at least 1 s, if throttled
 };
 
-/// A session source that changes passwords. Optional: with it, `account_pages` has a form for this. `cookie_sessions`
-/// is one if its passwords are a `password_store`.
+/// A session source that changes passwords. Optional: with it, `account_pages` has a form for changing the password. `cookie_sessions` is a
+/// `password_changer` if its passwords are a `password_store`.
 ///
-/// Thread rule and errors: as for `session_source`. Blocking: it computes slow password hashes, so it is called on a
+/// Thread rule and errors: as for `session_source`. Blocking: the function computes slow password hashes, so the library calls it on a
 /// worker thread even if `blocking` is false.
 template <class S>
 concept password_changer = session_source<S> && requires(S& s, const http::request& request, const session& session,
                                                          const password_change& change, instant now,
                                                          http::response& response) {
-    // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new one. Ends all sessions of the user,
-    // because any of them may be an attacker's, and starts a new one, whose Set-Cookie is added to `response`. Adds nothing to `response`
-    // unless the result is `changed` or `repeated`.
+    // Checks the current password as a sign-in does, with the same bounds on failures, and sets the new password. Ends all sessions of the
+    // user, because any of them may be an attacker's, and starts a new session, whose Set-Cookie is added to `response`. Adds nothing to
+    // `response` unless the result is `changed` or `repeated`.
     { s.change_password(request, session, change, now, response) } -> std::same_as<result<password_change_response>>;
 };
 
-/// A password changer that recognizes a change that is submitted again (double click, reload), although the change has ended the session
-/// of the form. Optional. `cookie_sessions` is one if it is a `password_changer`.
+/// A password changer that recognizes a change that is submitted again (double click, reload), although the change has ended the session of
+/// the form. Optional. `cookie_sessions` satisfies it if it is a `password_changer`.
 ///
 /// Thread rule, blocking and errors: as for `session_source`.
 template <class S>
 concept repeated_change_source = password_changer<S> && requires(S& s, const http::request& request, instant now,
                                                                http::response& response) {
-    // Whether this request, a form with the same cookie and the same bytes, has changed the password at most a minute ago. If so, adds the
-    // Set-Cookie of the session that the change started, unless the request has it. Called for forms whose session has ended, and for
-    // those with the token of another session.
+    // Returns true if this request, a form with the same cookie and the same bytes, has changed the password at most a minute ago. If so,
+    // adds the Set-Cookie of the session that the change started, unless the request has that cookie. Called for forms whose session has
+    // ended, and for forms with the token of another session.
     { s.find_repeated_change(request, now, response) } -> std::same_as<result<bool>>;
 };
 
 /// Stores sessions. Only `cookie_sessions` needs it.
 ///
-/// Thread rule: callable from many threads at once. Blocking: allowed, unless the store declares
-/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; never throws.
+/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown.
 ///
-/// One user cannot fill a store by signing in repeatedly: beyond `limits::sessions_per_user_max` sessions of one user,
-/// a store may delete the least recently used; the stores of this library do.
+/// A user cannot fill a store by signing in repeatedly: beyond `limits::sessions_per_user_max` sessions of one user, a store may delete the
+/// least recently used sessions. The stores of this library do.
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept session_store = requires(S& s, const stored_session& session, const digest& cookie, const std::optional<digest>& except,
                                  user_id user, instant now, instant created_before, instant seen_before, std::size_t rows_max) {
-    // error_kind::conflict if the digest exists.
+    // Stores a session. error_kind::conflict if the digest exists.
     { s.create_session(session) } -> std::same_as<result<void>>;
-    // Empty if there is none.
+    // Returns the session with this digest of its cookie, or an empty optional if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
-    // Sets the time of the session's last use to `now`, even if that is earlier than before: the clock may have been set back. Not an error
-    // if the session does not exist.
+    // Sets the time of the session's last use to `now`, even if that is earlier than the stored time: the clock may have been set back.
+    // Succeeds if the session does not exist.
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
-    // Ends a session, which is invalid as soon as this returns; returns whether there was one.
+    // Ends a session, which is invalid as soon as the call returns. Returns true if there was such a session.
     { s.end_session(cookie) } -> std::same_as<result<bool>>;
-    // The user's sessions, most recently used first; none if there is no such user. Expired ones are listed until a
-    // sweep.
+    // Returns the user's sessions, most recently used first; none if there is no such user. Expired sessions are listed until a sweep.
     { s.sessions_of(user) } -> std::same_as<result<std::vector<stored_session>>>;
-    // Ends all sessions of one user except `except`, for instance after a password change.
+    // Ends all sessions of a user except `except`, for instance after a password change.
     { s.end_sessions_of(user, except) } -> std::same_as<result<void>>;
-    // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`; returns
-    // how many.
+    // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`, and returns their number.
     { s.sweep_sessions(created_before, seen_before, rows_max) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -7191,11 +7212,12 @@ struct calls_of_session_source {
 
 }  // namespace detail
 
-/// Refers to a `session_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `session_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class session_source_ref : public detail::reference<detail::session_source_calls> {
 public:
     session_source_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, session_source_ref>
     session_source_ref(T& object) noexcept {
@@ -7208,20 +7230,20 @@ public:
         }
     }
 
-    /// The functions of `session_source`.
+    /// Each calls the object's function of this name; see `session_source`.
     [[nodiscard]] result<std::optional<session>> session_of(const http::request& request, instant now) const {
         return calls_->session_of(object_, request, now);
     }
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return calls_->sign_in_url(object_, return_to); }
 
-    /// Whether the sessions are an `active_user_source`.
+    /// Returns true if the object is an `active_user_source`.
     [[nodiscard]] bool knows_active_users() const noexcept { return calls_->is_active != nullptr; }
-    /// Precondition: knows_active_users().
+    /// Calls the object's function of this name. Precondition: knows_active_users().
     [[nodiscard]] result<bool> is_active(user_id user) const { return calls_->is_active(object_, user); }
 
-    /// Whether the sessions are a `sign_in_source`.
+    /// Returns true if the object is a `sign_in_source`.
     [[nodiscard]] bool signs_in() const noexcept { return calls_->sign_in != nullptr; }
-    /// Precondition: signs_in().
+    /// Calls the object's function of this name. Precondition: signs_in().
     [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, const sign_in_attempt& attempt, instant now,
                                                    http::response& response) const {
         return calls_->sign_in(object_, request, attempt, now, response);
@@ -7230,9 +7252,9 @@ public:
         return calls_->sign_out(object_, request, now, response);
     }
 
-    /// Whether the sessions are a `session_manager`.
+    /// Returns true if the object is a `session_manager`.
     [[nodiscard]] bool lists_sessions() const noexcept { return calls_->sessions_of != nullptr; }
-    /// Precondition: lists_sessions().
+    /// Calls the object's function of this name. Precondition: lists_sessions().
     [[nodiscard]] result<std::vector<listed_session>> sessions_of(const http::request& request, const session& current, instant now) const {
         return calls_->sessions_of(object_, request, current, now);
     }
@@ -7243,18 +7265,18 @@ public:
         return calls_->end_other_sessions(object_, request, current);
     }
 
-    /// Whether the sessions are a `password_changer`.
+    /// Returns true if the object is a `password_changer`.
     [[nodiscard]] bool changes_passwords() const noexcept { return calls_->change_password != nullptr; }
-    /// Precondition: changes_passwords().
+    /// Calls the object's function of this name. Precondition: changes_passwords().
     [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& current,
                                                                    const password_change& change, instant now,
                                                                    http::response& response) const {
         return calls_->change_password(object_, request, current, change, now, response);
     }
 
-    /// Whether the sessions are a `repeated_change_source`.
+    /// Returns true if the object is a `repeated_change_source`.
     [[nodiscard]] bool finds_repeated_changes() const noexcept { return calls_->find_repeated_change != nullptr; }
-    /// Precondition: finds_repeated_changes().
+    /// Calls the object's function of this name. Precondition: finds_repeated_changes().
     [[nodiscard]] result<bool> find_repeated_change(const http::request& request, instant now, http::response& response) const {
         return calls_->find_repeated_change(object_, request, now, response);
     }
@@ -7296,11 +7318,12 @@ struct calls_of_session_store {
 
 }  // namespace detail
 
-/// Refers to a `session_store` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `session_store`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class session_store_ref : public detail::reference<detail::session_store_calls> {
 public:
     session_store_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, session_store_ref>
     session_store_ref(T& object) noexcept {
@@ -7308,7 +7331,7 @@ public:
         if constexpr (session_store<T>) refer_to(object, detail::calls_of_session_store<T>::table);
     }
 
-    /// The functions of `session_store`.
+    /// Each calls the object's function of this name; see `session_store`.
     [[nodiscard]] result<void> create_session(const stored_session& created) const { return calls_->create_session(object_, created); }
     [[nodiscard]] result<std::optional<stored_session>> find_session(const digest& cookie) const {
         return calls_->find_session(object_, cookie);
@@ -7336,7 +7359,7 @@ public:
 
 namespace tollgate::inline v0 {
 
-/// Provides the current time. Handlers get the time only from here, so that tests can set it.
+/// Provides the current time. Handlers get the time only from a time source, so that tests can set it.
 ///
 /// Exemplar:
 ///
@@ -7345,14 +7368,13 @@ namespace tollgate::inline v0 {
 ///     };
 template <class C>
 concept time_source = requires(const C& c) {
-    // UTC. Called from many threads at once, at the start of each request, or once for all requests that the server answers in one pass
-    // without waiting. May go backwards, as system clocks do.
+    // Returns the time in UTC. Called from many threads at once, at the start of each request, or once for all requests that the server
+    // answers in one pass without waiting. The time may go backwards, as that of system clocks does.
     { c.now() } noexcept -> std::same_as<instant>;
 };
 
-/// Reads the clock to measure a duration, the difference of two readings: `clock.steady_now()` if the clock has that
-/// member (it returns std::chrono::nanoseconds, is noexcept and never goes backwards), otherwise `now()`, to the
-/// millisecond.
+/// Reads the clock to measure a duration, which is the difference of two readings. Returns `clock.steady_now()` if the clock has that
+/// member (it returns std::chrono::nanoseconds, is noexcept and never goes backwards), otherwise `now()`, to the millisecond.
 template <time_source C>
 [[nodiscard]] std::chrono::nanoseconds steady_now(const C& clock) noexcept {
     if constexpr (requires { { clock.steady_now() } noexcept -> std::same_as<std::chrono::nanoseconds>; })
@@ -7360,7 +7382,7 @@ template <time_source C>
     else return clock.now().time_since_epoch();
 }
 
-/// Provides unpredictable random bytes. Every secret is made from them.
+/// Provides unpredictable random bytes, from which every secret is created.
 ///
 /// Exemplar:
 ///
@@ -7372,8 +7394,8 @@ template <time_source C>
 ///     };
 template <class R>
 concept random_source = requires(const R& r, std::span<std::byte> bytes) {
-    // Fills `bytes` completely, or returns false: then the request fails with 500 and no weak secret is created. Called
-    // from many threads at once.
+    // Fills `bytes` completely, or returns false: then the request fails with 500 and no weak secret is created. Called from many threads
+    // at once.
     { r.fill(bytes) } noexcept -> std::same_as<bool>;
 };
 
@@ -7395,11 +7417,12 @@ struct calls_of_time_source {
 
 }  // namespace detail
 
-/// Refers to a `time_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `time_source`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class time_source_ref : public detail::reference<detail::time_source_calls> {
 public:
     time_source_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, time_source_ref>
     time_source_ref(T& object) noexcept {
@@ -7413,7 +7436,7 @@ public:
         }
     }
 
-    /// The functions of `time_source`.
+    /// Each calls the object's function of this name; see `time_source`.
     [[nodiscard]] instant now() const noexcept { return calls_->now(object_); }
     /// Reads the clock to measure a duration; see `tollgate::steady_now`.
     [[nodiscard]] std::chrono::nanoseconds steady_now() const noexcept { return calls_->steady_now(object_); }
@@ -7434,11 +7457,12 @@ struct calls_of_random_source {
 
 }  // namespace detail
 
-/// Refers to a `random_source` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `random_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class random_source_ref : public detail::reference<detail::random_source_calls> {
 public:
     random_source_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, random_source_ref>
     random_source_ref(T& object) noexcept {
@@ -7446,7 +7470,7 @@ public:
         if constexpr (random_source<T>) refer_to(object, detail::calls_of_random_source<T>::table);
     }
 
-    /// The functions of `random_source`.
+    /// Each calls the object's function of this name; see `random_source`.
     [[nodiscard]] bool fill(std::span<std::byte> bytes) const noexcept { return calls_->fill(object_, bytes); }
 };
 
@@ -7460,8 +7484,8 @@ public:
 
 namespace tollgate::inline v0 {
 
-/// Decides where webhooks may go. Without such a rule, anyone who can create a hook can send requests into the server's
-/// private network.
+/// Decides where webhooks may be sent. Without such a rule, anyone who can create a hook can send requests into the server's private
+/// network.
 ///
 /// Thread rule: both functions may be called from many threads at once. Neither blocks or resolves names.
 ///
@@ -7476,11 +7500,11 @@ namespace tollgate::inline v0 {
 ///     };
 template <class R>
 concept target_rule = requires(const R& r, const http::url& target, const ip_address& address) {
-    // Checks a URL by its text alone, when a hook is created or changed and before each attempt. A refusal is
-    // error_kind::invalid with a message that names `target_url`; pages show it in all languages.
+    // Checks a URL by its text alone, when a hook is created or changed and before each attempt. A refusal is error_kind::invalid with a
+    // message that names `target_url`; pages display the message in all languages.
     { r.check(target) } -> std::same_as<result<void>>;
-    // Checks a resolved address before each connection, because a name that was allowed may later resolve to a private
-    // address.
+    // Returns true if webhooks may be sent to a resolved address. Called before each connection, because a name that was allowed may later
+    // resolve to a private address.
     { r.allows(address) } noexcept -> std::same_as<bool>;
 };
 
@@ -7501,11 +7525,12 @@ struct calls_of_target_rule {
 
 }  // namespace detail
 
-/// Refers to a `target_rule` of any class, which must outlive it, or to none. Thread rule and errors: those of the contract.
+/// A reference to a `target_rule`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
 class target_rule_ref : public detail::reference<detail::target_rule_calls> {
 public:
     target_rule_ref() noexcept = default;
-    /// Refers to `object`.
+    /// Constructs a reference to `object`.
     template <class T>
         requires detail::is_erasable<T, target_rule_ref>
     target_rule_ref(T& object) noexcept {
@@ -7513,7 +7538,7 @@ public:
         if constexpr (target_rule<T>) refer_to(object, detail::calls_of_target_rule<T>::table);
     }
 
-    /// The functions of `target_rule`.
+    /// Each calls the object's function of this name; see `target_rule`.
     [[nodiscard]] result<void> check(const http::url& target) const { return calls_->check(object_, target); }
     [[nodiscard]] bool allows(const ip_address& address) const noexcept { return calls_->allows(object_, address); }
 };
@@ -7530,9 +7555,9 @@ namespace tollgate::inline v0 {
 
 /// The integrator's users.
 ///
-/// Thread rule: every function may be called from many threads at once. Blocking: allowed, unless the directory declares
-/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; `error_kind::not_found` for a user that no longer
-/// exists, whose credentials are then invalid. Never throws.
+/// Thread rule: every function may be called from many threads at once. Blocking: allowed. A directory that does not block declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`, which is `error_kind::not_found` for a user that no
+/// longer exists, whose credentials are then invalid. Nothing is thrown.
 ///
 /// Exemplar:
 ///
@@ -7545,38 +7570,37 @@ namespace tollgate::inline v0 {
 /// Optional parts: `quota_source`, `account_checker`, `activity_source`.
 template <class D>
 concept user_directory = requires(D& d, user_id user, std::string_view service) {
-    // The user's balance, in the user's currency. Called for a balance request whose credential does not
-    // include the balance.
+    // Returns the user's balance, in the user's currency. Called for a balance request whose credential does not include the balance.
     { d.balance_of(user) } -> std::same_as<result<balance>>;
-    // The user's accounts at one service, in a stable order; empty if there are none or the service is unknown.
+    // Returns the user's accounts at one service, in a stable order; empty if there are none or the service is unknown.
     { d.accounts_of(user, service) } -> std::same_as<result<std::vector<account>>>;
 };
 
-/// A directory whose users have rate limits of their own. Optional: without it, all have the one of the settings, and a user who no
-/// longer exists is noticed only by the functions above.
+/// A directory whose users have rate limits of their own. Optional: without it, all users have the quota of the settings, and only
+/// `balance_of` and `accounts_of` report that a user no longer exists.
 ///
-/// Thread rule, blocking and errors: as those of `user_directory`.
+/// Thread rule, blocking and errors: as for `user_directory`.
 template <class D>
 concept quota_source = user_directory<D> && requires(D& d, user_id user) {
-    // The user's own rate limit; empty for the default. Called for every request whose credential does not include it,
-    // so it should be quick and not allocate. A changed value applies at once.
+    // Returns the user's own rate limit, or an empty optional for the default. Called for every request whose credential does not include
+    // the rate limit, so it should be quick and not allocate. A changed value applies at once.
     { d.quota_of(user) } -> std::same_as<result<std::optional<quota>>>;
 };
 
 /// A directory that can look up one account more cheaply than all accounts of a user. Optional.
 ///
-/// Thread rule, blocking and errors: as those of `user_directory`.
+/// Thread rule, blocking and errors: as for `user_directory`.
 template <class D>
 concept account_checker = user_directory<D> && requires(D& d, user_id user, const account_ref& account) {
-    // Whether the account belongs to the user.
+    // Returns true if the account belongs to the user.
     { d.has_account(user, account) } -> std::same_as<result<bool>>;
 };
 
-/// A directory that keeps an audit log (see `activity_observer`) and lets users see theirs. Optional: with it `account_pages` has a
-/// page of recent activity.
+/// A directory that keeps an audit log (see `activity_observer`) and lets users see their entries. Optional: with it `account_pages` has a
+/// page of recent activity. Thread rule, blocking and errors: as for `user_directory`.
 template <class D>
 concept activity_source = user_directory<D> && requires(D& d, user_id user, std::size_t rows_max) {
-    // What happened in the user's account, newest first, at most `rows_max`.
+    // Returns the activities of the user's account, newest first, at most `rows_max`.
     { d.activity_of(user, rows_max) } -> std::same_as<result<std::vector<activity>>>;
 };
 
@@ -7585,9 +7609,9 @@ namespace detail {
 struct user_directory_calls {
     result<balance> (*balance_of)(void*, user_id);
     result<std::vector<account>> (*accounts_of)(void*, user_id, std::string_view);
-    result<std::optional<quota>> (*quota_of)(void*, user_id);               // null if the directory has none
-    result<bool> (*has_account)(void*, user_id, const account_ref&);        // null, too
-    result<std::vector<activity>> (*activity_of)(void*, user_id, std::size_t);  // null, too
+    result<std::optional<quota>> (*quota_of)(void*, user_id);               // null if the directory has no such function
+    result<bool> (*has_account)(void*, user_id, const account_ref&);        // null if the directory has no such function
+    result<std::vector<activity>> (*activity_of)(void*, user_id, std::size_t);  // null if the directory has no such function
 };
 
 template <class D>
@@ -7616,11 +7640,12 @@ struct calls_of_user_directory {
 
 }  // namespace detail
 
-/// Refers to a `user_directory` of any class, which must outlive it, or to none. Thread rule and errors: those of the directory.
+/// A reference to a `user_directory`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
 class user_directory_ref : public detail::reference<detail::user_directory_calls> {
 public:
     user_directory_ref() noexcept = default;
-    /// Refers to `users`.
+    /// Constructs a reference to `users`.
     template <class D>
         requires detail::is_erasable<D, user_directory_ref>
     user_directory_ref(D& users) noexcept {
@@ -7639,20 +7664,20 @@ public:
         }
     }
 
-    /// The functions of `user_directory`.
+    /// Each calls the object's function of this name; see `user_directory`.
     [[nodiscard]] result<balance> balance_of(user_id user) const { return calls_->balance_of(object_, user); }
     [[nodiscard]] result<std::vector<account>> accounts_of(user_id user, std::string_view service) const {
         return calls_->accounts_of(object_, user, service);
     }
 
-    /// Whether the directory is a `quota_source`.
+    /// Returns true if the object is a `quota_source`.
     [[nodiscard]] bool has_quotas() const noexcept { return calls_->quota_of != nullptr; }
-    /// The user's own quota; empty if the directory has none.
+    /// Returns the user's own quota; empty if the user or the directory has none.
     [[nodiscard]] result<std::optional<quota>> quota_of(user_id user) const {
         if (calls_->quota_of == nullptr) return std::optional<quota>{};
         return calls_->quota_of(object_, user);
     }
-    /// Whether the account belongs to the user. Lists the user's accounts if the directory is no `account_checker`.
+    /// Returns true if the account belongs to the user. Lists the user's accounts if the directory is not an `account_checker`.
     [[nodiscard]] result<bool> has_account(user_id user, const account_ref& ref) const {
         if (calls_->has_account != nullptr) return calls_->has_account(object_, user, ref);
         const auto accounts = accounts_of(user, ref.service.view());
@@ -7661,9 +7686,9 @@ public:
             if (each.id == ref.account) return true;
         return false;
     }
-    /// Whether the directory is an `activity_source`.
+    /// Returns true if the object is an `activity_source`.
     [[nodiscard]] bool has_activity() const noexcept { return calls_->activity_of != nullptr; }
-    /// Precondition: has_activity().
+    /// Calls the object's function of this name. Precondition: has_activity().
     [[nodiscard]] result<std::vector<activity>> activity_of(user_id user, std::size_t rows_max) const {
         return calls_->activity_of(object_, user, rows_max);
     }
@@ -7679,7 +7704,7 @@ public:
 
 namespace tollgate::inline v0 {
 
-/// In the form that compilers recognize and turn into one instruction.
+/// Written in the form that compilers recognize and turn into one instruction.
 [[nodiscard]] constexpr std::uint32_t swap_bytes(std::uint32_t value) noexcept {
     return value << 24 | (value << 8 & 0x00ff'0000U) | (value >> 8 & 0x0000'ff00U) | value >> 24;
 }
@@ -7816,21 +7841,20 @@ template <int compression_rounds = 1, int finalization_rounds = 3>
 
 namespace tollgate::inline v0 {
 
-/// How many keys a window_limiter counts at once: 1 to 2^31, and any other number counts as the nearest of these. Each is rounded up to a
-/// power of two. 24 bytes per key, allocated at the start and touched on first use: 6 MiB for each default, enough for 73 new addresses a
-/// second with a window of one hour.
+/// The number of keys that a window_limiter counts at once: 1 to 2^31. A smaller or larger number counts as the nearest bound, and each
+/// number is rounded up to a power of two. A key takes 24 bytes, allocated at the start and touched on first use: 6 MiB for each default,
+/// which is enough for 73 new addresses a second with a window of one hour.
 struct key_capacity {
     std::size_t users = std::size_t{1} << 18;
     std::size_t addresses = std::size_t{1} << 18;
 };
 
-/// The default limiter: an exact fixed window that starts with a key's first request.
+/// The default limiter. It has an exact fixed window that starts with a key's first request.
 ///
-/// **Memory** is bounded and never grows. Users and addresses have separate tables, so a flood of addresses evicts no
-/// user. A table consists of sets of eight keys; a keyed hash selects the set. When a set is full, a new key replaces
-/// one whose window has ended, or otherwise the one with the fewest requests; of several with equally few, the oldest.
-/// The evicted key starts a new window, so overflow can only admit too many requests, never too few, and keys close to
-/// their limit are kept.
+/// **Memory** is bounded and never grows. Users and addresses have separate tables, so a flood of addresses evicts no user. A table
+/// consists of sets of eight keys; a keyed hash selects the set. When a set is full, a new key replaces a key whose window has ended, or
+/// otherwise the key with the fewest requests; of several with equally few, the oldest. The evicted key starts a new window, so overflow
+/// can only admit too many requests, never too few, and keys close to their limit are kept.
 ///
 /// **Time** may go backwards: a window then ends at most one length after the present and keeps its count. A new quota,
 /// including its window length, applies from the next call.
@@ -7840,24 +7864,24 @@ class window_limiter {
 public:
     static constexpr bool blocking = false;
 
-    /// Default capacity, and a random hash key from OpenSSL. Throws std::runtime_error when OpenSSL has no random
-    /// bytes.
+    /// Constructs a limiter with the default or given capacity, and a random hash key from OpenSSL. Throws std::runtime_error when OpenSSL
+    /// has no random bytes, and std::bad_alloc.
     TOLLGATE_COLD window_limiter();
     TOLLGATE_COLD explicit window_limiter(const key_capacity& capacity);
-    /// `seed` is the hash key and must be secret; otherwise, clients could choose addresses that evict others. Use a
-    /// fixed one only in tests.
+    /// Constructs a limiter with the hash key `seed`, which must be secret; otherwise, clients could choose addresses that evict others.
+    /// Use a fixed seed only in tests.
     TOLLGATE_COLD window_limiter(const key_capacity& capacity, const siphash_key& seed);
 
-    /// A moved-from limiter may only be destroyed or assigned to.
+    /// Moves the tables. A moved-from limiter may only be destroyed or assigned to.
     TOLLGATE_COLD window_limiter(window_limiter&&) noexcept;
     TOLLGATE_DECL window_limiter& operator=(window_limiter&&) noexcept;
     TOLLGATE_COLD ~window_limiter();
 
-    /// Implements `rate_limiter`.
+    /// Implements `rate_limiter`. Any thread may call it. It never blocks.
     [[nodiscard]] TOLLGATE_DECL limit_decision take(const limit_key& key, const quota& allowed, instant now) noexcept;
     [[nodiscard]] TOLLGATE_DECL limit_decision peek(const limit_key& key, const quota& allowed, instant now) const noexcept;
 
-    /// The table memory in bytes; it never grows.
+    /// Returns the size of the tables in bytes, which does not change.
     [[nodiscard]] TOLLGATE_DECL std::size_t memory_bytes() const noexcept;
 
 private:
@@ -7869,8 +7893,7 @@ private:
 
 static_assert(rate_limiter<window_limiter>);
 
-/// Admits every request, for an API behind a gateway that already limits requests. The response fields show the whole
-/// quota as remaining.
+/// Admits every request, for an API behind a gateway that already limits requests. The response fields report the whole quota as remaining.
 struct unlimited {
     static constexpr bool blocking = false;
 
@@ -7894,29 +7917,29 @@ static_assert(rate_limiter<unlimited>);
 
 namespace tollgate::inline v0 {
 
-/// A reference, and the owner of the object that it refers to; without an owner, the object must outlive it.
+/// A reference, and the owner of the object that it refers to. Without an owner, the object must outlive the reference.
 template <class Reference>
 struct owned {
     std::shared_ptr<void> owner;
     Reference reference;
 };
 
-/// The classes that decide about requests and webhooks, one object of each kind: router, authenticators, scope checker, rate limiter and so
-/// on. `default_policies()` returns the first set; each `with_x` replaces one policy by an object of any class that satisfies the contract
-/// `x`:
+/// The objects that decide about requests and webhooks: router, authenticators, scope checker, rate limiter and so on. `default_policies()`
+/// returns the defaults. Each `with_x` replaces a policy by an object of any class that satisfies the contract `x`:
 ///
 ///     auto policies = tollgate::default_policies().with_limiter(night_limiter{}).with_observer(std::ref(log));
-///     if (!redis.empty()) policies = std::move(policies).with_limiter(tollgate::redis_limiter{redis});
+///     auto redis = tollgate::redis_limiter::open(url);  // or an error
+///     if (redis) policies = std::move(policies).with_limiter(*std::move(redis));
 ///
-/// `with_x(object)` keeps a copy of the object, or the moved object; `with_x(std::ref(object))` refers to one that must outlive the set. A
-/// copy of a set shares its policies, so two handlers with copies of one set count in the same limiter. The router is an exception: each
-/// API builds a copy of its own.
+/// `with_x(object)` keeps a copy of the object, or the moved object; `with_x(std::ref(object))` refers to an object that must outlive the
+/// policies. Copies share the objects, so two handlers with copies of the same policies count in the same limiter. The router is an
+/// exception: each API builds a router of its own from a copy.
 ///
-/// Thread rule: a set that does not change may be used from any thread. Errors: `with_x` throws std::bad_alloc and what moving the object
+/// Thread rule: policies that do not change may be used from any thread. Errors: `with_x` throws std::bad_alloc and what moving the object
 /// throws. An object that does not satisfy the contract is one compiler error, which names the header to read and the member.
 class policies {
 public:
-    /// Replaces one policy.
+    /// Each replaces the policy in its name.
     template <class T>
     policies with_router(T router) && {
         static_assert(tollgate::router<policy_type<T>>, "tollgate: this does not satisfy router; read tollgate/contract/router.hpp");
@@ -7926,7 +7949,7 @@ public:
         }
         return std::move(*this);
     }
-    /// All authentication schemes of the API, one authenticator each, in the order of their challenges in a 401.
+    /// Replaces the authenticators of the API: one for each scheme, in the order of their challenges in a 401.
     template <class... Ts>
     policies with_authenticators(Ts... all) && {
         static_assert(have_distinct_fields<policy_type<Ts>...>(),
@@ -7982,7 +8005,7 @@ public:
         return std::move(*this);
     }
 
-    /// The policies in use. Each reference is valid as long as this set, or a copy of it, has the policy.
+    /// Each returns a policy in use. The reference is valid as long as this object, or a copy of it, has the policy.
     [[nodiscard]] std::span<const authenticator_ref> authenticators() const noexcept { return authenticators_->all; }
     [[nodiscard]] const scope_checker_ref& scope_checker() const noexcept { return scope_checker_.reference; }
     [[nodiscard]] const rate_limiter_ref& limiter() const noexcept { return limiter_.reference; }
@@ -7993,7 +8016,7 @@ public:
     [[nodiscard]] const observer_ref& observer() const noexcept { return observer_.reference; }
     [[nodiscard]] const payload_format_ref& format() const noexcept { return format_.reference; }
 
-    /// A router of this table, for one API. Throws what building and copying it throws.
+    /// Builds a router of this table, for one API. Throws what building and copying the router throws.
     [[nodiscard]] owned<router_ref> make_router(std::span<const route_pattern> patterns) const {
         return make_router_(router_.get(), patterns);
     }
@@ -8010,7 +8033,7 @@ private:
         std::vector<authenticator_ref> all;
     };
 
-    /// Whether each field belongs to one authenticator, so that credentials in it are found once.
+    /// Returns true if each field belongs to one authenticator, so that credentials in it are found once.
     template <class... Authenticators>
     [[nodiscard]] static consteval bool have_distinct_fields() {
         const auto field_of = []<class A>(std::type_identity<A>) -> std::string_view {
@@ -8069,25 +8092,25 @@ namespace tollgate::inline v0 {
 
 namespace detail {
 
-// The messages of refusals, which pages translate.
+// The messages of refusals. Pages translate them.
 inline constexpr std::string_view target_has_user_info = "target_url must not have a username or password.";
 inline constexpr std::string_view target_has_fragment = "target_url must not have a fragment.";
 inline constexpr std::string_view target_is_private = "target_url must point to a public address.";
 
 }  // namespace detail
 
-/// The default target rule: webhooks may go to the public internet only.
+/// The default target rule: webhooks may be sent only to the public internet.
 ///
 /// Refuses user information, fragments, names that only a local network resolves (a single label, `localhost`,
 /// `.local`, `.localdomain`, `.internal`, `.home.arpa`), and every address that is not globally reachable (IANA's
 /// special-purpose registries, RFC 6890), even if it is embedded in an IPv6, NAT64, 6to4, Teredo or ISATAP address.
 /// This includes the metadata services of clouds: 169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16.
 struct public_targets {
-    /// Allows any host and address; user information and fragments are still refused. For development, and for services
-    /// whose users are all on the same private network.
+    /// If true, allows any host and address; user information and fragments are still refused. For development, and for services whose
+    /// users are all on the same private network.
     bool private_allowed = false;
 
-    /// Implements `target_rule`. Error (invalid) with a message about `target_url`. Any thread; never blocks.
+    /// Implements `target_rule`. Error (invalid) with a message that names `target_url`. Any thread may call it. It never blocks.
     [[nodiscard]] TOLLGATE_COLD result<void> check(const http::url& target) const;
     [[nodiscard]] TOLLGATE_DECL bool allows(const ip_address& address) const noexcept;
 };
@@ -8104,12 +8127,12 @@ static_assert(target_rule<public_targets>);
 
 namespace tollgate::inline v0 {
 
-/// Compares paths segment by segment. Route tables are short, so a linear search over the routes with as many segments
-/// as the path, those with more literals first, is faster than a tree and easier to read.
+/// The default router, which compares paths segment by segment. Route tables are short, so a linear search over the routes with as many
+/// segments as the path, those with more literals first, is faster than a tree and easier to read.
 class segment_router {
 public:
-    /// A pattern of more than `limits::path_segments_max` segments or `limits::path_parameters_max` parameters, which no route has, is
-    /// never found.
+    /// Implements `router`. A pattern of more than `limits::path_segments_max` segments or `limits::path_parameters_max` parameters, which
+    /// no route has, is never found.
     TOLLGATE_COLD void build(std::span<const route_pattern> patterns);
     [[nodiscard]] TOLLGATE_DECL route_match find(http::method m, std::string_view path) const noexcept;
 
@@ -8119,16 +8142,16 @@ private:
     struct row {
         http::method method;
         std::uint16_t route;
-        std::uint16_t literals = 0;  // the number of its literal segments: the order within one length
-        std::uint16_t count = 0;     // of segments
+        std::uint16_t literals = 0;  // number of literal segments: the order among rows of the same length
+        std::uint16_t count = 0;     // number of segments
         std::string_view path;
         std::array<std::string_view, segments_max> segments{};  // empty for a parameter
     };
 
     // A path without parameters is found by one comparison: no pattern with a parameter can take precedence.
     std::vector<row> literal_paths_;
-    std::vector<row> rows_;  // by number of segments, those with more literals first
-    std::array<std::uint16_t, segments_max + 2> first_row_{};  // for each number of segments, the first of its rows
+    std::vector<row> rows_;  // ordered by number of segments, rows with more literals first
+    std::array<std::uint16_t, segments_max + 2> first_row_{};  // for each number of segments, the index of its first row
 };
 
 static_assert(router<segment_router>);
@@ -8143,33 +8166,33 @@ static_assert(router<segment_router>);
 
 namespace tollgate::inline v0 {
 
-/// The signed content of a webhook: `id.timestamp.body`. Views.
+/// The signed content of a webhook: `id.timestamp.body`. The views must be valid during the call.
 struct signed_webhook {
-    std::string_view id;         ///< its `webhook-id`
-    std::int64_t timestamp = 0;  ///< its `webhook-timestamp`: whole seconds since 1970
-    std::string_view body;       ///< byte for byte as it is sent
+    std::string_view id;         ///< the `webhook-id`
+    std::int64_t timestamp = 0;  ///< the `webhook-timestamp`: whole seconds since 1970
+    std::string_view body;       ///< the body, byte for byte as it is sent
 };
 
-/// The key in `whsec_<base64>`: 24 to 64 bytes, as the Standard Webhooks specification requires. Error (internal) for any other `secret`,
-/// without quoting it.
+/// Returns the key in `whsec_<base64>`: 24 to 64 bytes, as the Standard Webhooks specification requires. Error (internal) for any other
+/// `secret`, without quoting it. Any thread may call it.
 [[nodiscard]] TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret);
 
 namespace detail {
-/// The 32 bytes of HMAC-SHA256 over a webhook, with a key from `webhook_key`. Throws as `sha256` does.
+/// Returns the 32 bytes of HMAC-SHA256 over a webhook, with a key from `webhook_key`. Throws as `sha256` does.
 [[nodiscard]] TOLLGATE_DECL std::string webhook_mac(std::string_view key, const signed_webhook& webhook);
 }  // namespace detail
 
-/// One signature in header form: `v1,<base64>` (https://www.standardwebhooks.com). Throws as `sha256` does.
+/// Returns a signature in header form: `v1,<base64>` (https://www.standardwebhooks.com). Error (internal) for a secret that `webhook_key`
+/// refuses. Throws as `sha256` does. Any thread may call it.
 [[nodiscard]] TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& webhook);
 
-/// Implements the Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body `{"type": event,
-/// "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and the fields `webhook-id`,
-/// `webhook-timestamp` and `webhook-signature`. While a replaced secret is valid, the webhook is signed with both
-/// secrets.
+/// The default payload format, which implements the Standard Webhooks specification (https://www.standardwebhooks.com): a JSON body
+/// `{"type": event, "timestamp": ISO 8601, "service": name, "account": id, "data": {...}}`, and the fields `webhook-id`,
+/// `webhook-timestamp` and `webhook-signature`. While a replaced secret is valid, the webhook is signed with both secrets.
 ///
-/// The timestamp in the body is that of the event; the timestamp in the header is that of the attempt.
+/// The timestamp in the body is the time of the event; the timestamp in the header is the time of the attempt.
 struct standard_webhook {
-    /// Implements `payload_format`. Error (internal) for a secret that `webhook_key` refuses. Any thread; never blocks.
+    /// Implements `payload_format`. Error (internal) for a secret that `webhook_key` refuses. Any thread may call it. It never blocks.
     TOLLGATE_DECL result<void> write(const due_delivery& sent, instant now, http::field_block& fields,
                                       std::string& body) const;
 };
@@ -8229,25 +8252,25 @@ namespace tollgate::inline v0 {
 
 namespace detail {
 
-/// Looks the token up in the store, by its kind.
+/// Looks up the token in the store, by its kind.
 [[nodiscard]] inline result<std::optional<token_credential>> find_token(const credential_source_ref& store, const presented_token& token) {
     if (token.kind == credential_kind::personal_token) return store.find_personal_token(token.username.view());
     return store.find_access_token(token.secret_digest);
 }
 
-/// Whether the stored token is the presented one and still valid. Compares digests in constant time.
+/// Returns true if the stored token is the presented token and still valid. Compares digests in constant time.
 [[nodiscard]] inline bool accepts(const token_credential& stored, const presented_token& token, instant now) noexcept {
     if (token.kind == credential_kind::personal_token && stored.secret_digest != token.secret_digest) return false;
     return !stored.expires_at || now < *stored.expires_at;
 }
 
-/// The caller of an accepted token.
+/// Sets `into` to the caller of an accepted token.
 inline void make_caller(std::optional<caller>& into, const token_credential& stored, credential_kind kind) noexcept {
     into.emplace(stored.user, stored.scopes, kind, std::nullopt, stored.owner, stored.token);
     if (kind == credential_kind::access_token) into->application = stored.application;
 }
 
-/// Records a use. No failure refuses the request. `client`: null if it is not known. Precondition: store.records_uses().
+/// Records a use. No failure refuses the request. `client` is null if it is not known. Precondition: store.records_uses().
 [[gnu::cold]] inline void record_use(const credential_source_ref& store, const presented_token& token, instant now,
                                      const ip_address* client = nullptr) noexcept {
     try {
@@ -8259,7 +8282,7 @@ inline void make_caller(std::optional<caller>& into, const token_credential& sto
     }
 }
 
-/// What the authenticators of stored tokens have in common: they look a token up, and record its use at a bounded rate.
+/// The common part of the authenticators of stored tokens, which look up a token and record its use at a bounded rate.
 template <class Authenticator>
 class stored_token_authenticator {
 public:
@@ -8268,7 +8291,7 @@ public:
         return throttle_.is_due(last_used_at, now);
     }
 
-    static constexpr bool blocking = false;  // by itself: the store may block
+    static constexpr bool blocking = false;  // the authenticator itself does not block; the store may
 
     /// Implements `authenticator`.
     [[nodiscard]] result<std::optional<caller>> identify(std::string_view credentials, const credential_source_ref& store,
@@ -8290,8 +8313,8 @@ private:
 
 }  // namespace detail
 
-/// `Authorization: Basic` with a personal token: its username as the user-id, and its secret as the password (RFC
-/// 7617). Records the use of a token, throttled, if the store supports it. Thread rule: any thread.
+/// Authenticates `Authorization: Basic` with a personal token: its username is the user-id, and its secret is the password (RFC 7617).
+/// Records the use of a token at a bounded rate, if the store supports it. Thread rule: any thread.
 class basic_token : public detail::stored_token_authenticator<basic_token> {
 public:
     /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
@@ -8303,8 +8326,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
 };
 
-/// `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token,
-/// throttled, if the store supports it. Thread rule: any thread.
+/// Authenticates `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token at a bounded
+/// rate, if the store supports it. Thread rule: any thread.
 class bearer_token : public detail::stored_token_authenticator<bearer_token> {
 public:
     /// The authentication scheme, compared case-insensitively (RFC 9110 section 11.1).
@@ -8333,8 +8356,8 @@ static_assert(observer<no_observer>);
 static_assert(time_source<system_clock>);
 static_assert(random_source<system_random>);
 
-/// A scope covers itself and every scope that begins with it and a colon: `sitesmaker` covers `sitesmaker:read`. The
-/// reverse is not true, and no scope covers a scope of another service.
+/// The default scope checker. A scope covers itself and every scope that begins with it and a colon: `sitesmaker` covers `sitesmaker:read`.
+/// The reverse is not true, and no scope covers a scope of another service.
 struct prefix_scopes {
     [[nodiscard]] constexpr bool covers(const scope_set& granted, std::string_view required) const noexcept {
         return !granted.for_each([required](std::string_view held) {
@@ -8345,16 +8368,16 @@ struct prefix_scopes {
 
 static_assert(scope_checker<prefix_scopes>);
 
-/// Accepts any User-Agent that is not blank.
+/// The default agent rule, which accepts any User-Agent that is not blank.
 struct require_agent {
     [[nodiscard]] constexpr bool accepts(std::string_view user_agent) const noexcept { return !trim_ows(user_agent).empty(); }
 };
 
 static_assert(agent_rule<require_agent>);
 
-/// The default policies: `segment_router`, `basic_token` and `bearer_token`, `prefix_scopes`, a `window_limiter`, `require_agent`,
-/// `public_targets`, `system_clock`, `system_random`, no observer, and `standard_webhook`. Each call returns a set with a limiter of its
-/// own. Throws std::bad_alloc.
+/// Returns the default policies: `segment_router`, `basic_token` and `bearer_token`, `prefix_scopes`, a `window_limiter`, `require_agent`,
+/// `public_targets`, `system_clock`, `system_random`, no observer, and `standard_webhook`. Each call creates a limiter of its own. Throws
+/// std::bad_alloc, and std::runtime_error when OpenSSL has no random bytes.
 [[nodiscard]] TOLLGATE_DECL policies default_policies();
 
 }  // namespace tollgate
@@ -8367,12 +8390,13 @@ static_assert(agent_rule<require_agent>);
 
 namespace tollgate::inline v0 {
 
-/// How long webhooks are still signed with a replaced secret in addition to the new one.
+/// The time for which webhooks are still signed with a replaced secret in addition to the new secret.
 inline constexpr std::chrono::hours hook_secret_overlap{24};
 
 /// Succeeds if the account belongs to the user.
 ///
-/// Errors: not_found if it does not, even if the account exists; and those of the directory. Any thread; blocks as the directory does.
+/// Errors: not_found if the account does not belong to the user, even if it exists; and the errors of the directory. Any thread may call
+/// it. It blocks as the directory does.
 [[nodiscard]] inline result<void> require_account(const user_directory_ref& users, user_id user, const account_ref& account) {
     const auto owned = users.has_account(user, account);
     if (!owned) return owned.error();
@@ -8382,7 +8406,7 @@ inline constexpr std::chrono::hours hook_secret_overlap{24};
 
 namespace detail {
 
-// The messages of `target_text_fault`, which pages translate.
+// The messages of `target_text_fault`. Pages translate them.
 inline constexpr std::string_view target_host_not_ascii =
     "target_url has a host name with characters outside ASCII: use the name's xn-- form (Punycode).";
 inline constexpr std::string_view target_not_printable =
@@ -8393,7 +8417,8 @@ inline constexpr std::string_view target_unsafe_character =
     "target_url has one of the characters \" < > \\ ^ ` { | }: percent-encode it (%7B for {), or replace a placeholder such as {id} with "
     "its value.";
 
-/// What must be written differently in a target, as a message; empty if every character may be in a URL (RFC 3986 section 2).
+/// Returns a message that says what must be written differently in a target, or an empty text if every character may be in a URL (RFC 3986
+/// section 2).
 [[nodiscard]] inline std::string_view target_text_fault(std::string_view text) noexcept {
     const auto is_not_ascii = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
     const auto scheme_end = text.find("://");
@@ -8412,11 +8437,11 @@ inline constexpr std::string_view target_unsafe_character =
 
 }  // namespace detail
 
-/// Succeeds if webhooks may be sent to this target. `issue_hook` calls this; a program that calls the store's `update_hook` must call it
-/// itself.
+/// Succeeds if webhooks may be sent to this target. `issue_hook` calls this function; a program that calls the store's `update_hook` must
+/// call it itself.
 ///
-/// Errors: invalid, with a message that names `target_url`, for a text that is not a URL or has more than
-/// `limits::target_url_bytes_max` bytes; and those of the rule. Any thread; never blocks.
+/// Errors: invalid, with a message that names `target_url`, for a text that is not a URL or has more than `limits::target_url_bytes_max`
+/// bytes; and the errors of the rule. Any thread may call it. It never blocks.
 template <target_rule Rule>
 [[nodiscard]] result<void> check_hook_target(const Rule& rule, std::string_view target_url) {
     if (target_url.size() > limits::target_url_bytes_max)
@@ -8427,15 +8452,15 @@ template <target_rule Rule>
     return rule.check(*url);
 }
 
-/// A hook to create.
+/// The properties of a hook to create.
 struct webhook_request {
-    account_ref account;     ///< the calling code checks that it belongs to the user: `require_account`
-    std::string event;       ///< one of the account's service
+    account_ref account;     ///< the calling code checks with `require_account` that the account belongs to the user
+    std::string event;       ///< an event of the account's service
     std::string target_url;  ///< at most `limits::target_url_bytes_max` bytes, and allowed by the target rule
     hook_source source = hook_source::api;
 };
 
-/// A new hook. Its secret is shown only once and never listed.
+/// A new hook. No other function returns its secret, and no list contains it.
 struct issued_hook {
     hook_id id;
     std::string secret;
@@ -8443,7 +8468,7 @@ struct issued_hook {
 
 namespace detail {
 
-/// Succeeds if the service has this event. Error (invalid) otherwise, with a message that names `event`.
+/// Succeeds if the service has this event. Otherwise returns error_kind::invalid with a message that names `event`.
 [[nodiscard]] inline result<void> check_hook_event(const service& service, std::string_view event) {
     if (!service.has_event(event)) return invalid("event is not an event of this service.");
     return {};
@@ -8458,7 +8483,7 @@ template <random_source Random>
     return secret;
 }
 
-/// `issue_hook` after its checks. Error invalid: too many hooks for this event.
+/// Does what `issue_hook` does after its checks. Error: invalid if there are too many hooks for this event.
 template <hook_store Hooks, random_source Random>
 [[nodiscard]] result<issued_hook> issue_checked_hook(Hooks& hooks, webhook_request request, instant now, const Random& random,
                                                      std::size_t hooks_per_event_max) {
@@ -8477,11 +8502,12 @@ template <hook_store Hooks, random_source Random>
 
 }  // namespace detail
 
-/// Creates a hook for future events. If the program's policies have their own target rule, pass it.
+/// Creates a hook for future events and returns it with its secret. If the program's policies have a target rule of their own, pass that
+/// rule.
 ///
-/// Errors: invalid for a service or an event that is not in the catalog, for a target as `check_hook_target` says, and if the
-/// account has `hooks_per_event_max` hooks for this event; internal if the random source fails; and those of the store's
-/// `create_hook`. Any thread; blocks as the store does.
+/// Errors: invalid for a service or an event that is not in the catalog, for a target that `check_hook_target` refuses, and if the account
+/// has `hooks_per_event_max` hooks for this event; internal if the random source fails; and the errors of the store's `create_hook`. Any
+/// thread may call it. It blocks as the store does.
 template <hook_store Hooks, target_rule Rule = public_targets, random_source Random = system_random>
 [[nodiscard]] result<issued_hook> issue_hook(Hooks& hooks, const service_catalog& services, webhook_request request, instant now,
                                              const Rule& rule = {}, const Random& random = {},
@@ -8493,11 +8519,11 @@ template <hook_store Hooks, target_rule Rule = public_targets, random_source Ran
     return detail::issue_checked_hook(hooks, std::move(request), now, random, hooks_per_event_max);
 }
 
-/// Replaces the secret of one of the account's hooks; empty if the account has no such hook. Webhooks are also signed
-/// with the old secret for another `hook_secret_overlap`.
+/// Replaces the secret of one of the account's hooks and returns the new secret, or an empty optional if the account has no such hook.
+/// Webhooks are also signed with the old secret for another `hook_secret_overlap`.
 ///
-/// Errors: internal if the random source fails, and those of the store's `replace_hook_secret`. Any thread; blocks as the store
-/// does.
+/// Errors: internal if the random source fails, and the errors of the store's `replace_hook_secret`. Any thread may call it. It blocks as
+/// the store does.
 template <hook_store Hooks, random_source Random = system_random>
 [[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& account, hook_id hook,
                                                                    instant now, const Random& random = {}) {
@@ -8547,7 +8573,7 @@ template <random_source Random>
 
 namespace tollgate::inline v0 {
 
-/// A token to create.
+/// The properties of a token to create.
 struct personal_token_request {
     user_id user;
     std::string description;  ///< may be empty; a visible line of at most `limits::token_description_bytes_max` bytes
@@ -8555,14 +8581,14 @@ struct personal_token_request {
     std::optional<instant> expires_at = {};  ///< empty: valid until revoked; a time in the past is not refused
 };
 
-/// A new personal token. Its secret is shown only once; the store keeps its digest.
+/// A new personal token. No other function returns its secret; the store keeps only a digest.
 struct issued_personal_token {
     token_id id;
     public_id username;
     secret_text secret;
     std::string description = {};
 
-    /// The value of `Authorization` in a request with this token: `Basic` credentials (RFC 7617).
+    /// Returns the value of `Authorization` in a request with this token: `Basic` credentials (RFC 7617).
     [[nodiscard]] std::string authorization() const {
         return "Basic " + base64_encode(std::string{username.view()}.append(":").append(secret.view()));
     }
@@ -8570,7 +8596,7 @@ struct issued_personal_token {
 
 namespace detail {
 
-/// `issue_personal_token` with a given username and secret. error_kind::conflict if the username is taken.
+/// Does what `issue_personal_token` does, with a given username and secret. error_kind::conflict if the username is taken.
 template <token_store Store>
 [[nodiscard]] result<issued_personal_token> issue_personal_token_as(Store& store, personal_token_request request, instant now,
                                                                     const public_id& username, const secret_text& secret,
@@ -8592,11 +8618,12 @@ template <token_store Store>
 
 }  // namespace detail
 
-/// Creates a token that `basic_token` accepts from now on. The calling code must check that the scopes exist.
+/// Creates a token that `basic_token` accepts from now on, and returns it with its secret. The calling code must check that the scopes
+/// exist.
 ///
-/// Errors: invalid for a description over `limits::token_description_bytes_max` or with control or invisible characters, and if the
-/// user has `tokens_per_user_max` tokens; internal if the random source fails; and those of the store's `create_personal_token`. Any
-/// thread; blocks as the store does.
+/// Errors: invalid for a description over `limits::token_description_bytes_max` or with control or invisible characters, and if the user
+/// has `tokens_per_user_max` tokens; internal if the random source fails; and the errors of the store's `create_personal_token`. Any thread
+/// may call it. It blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<issued_personal_token> issue_personal_token(
     Store& store, personal_token_request request, instant now, const Random& random = {},
@@ -8609,14 +8636,15 @@ template <token_store Store, random_source Random = system_random>
 
 namespace detail {
 
-/// When a token expires that is created `now` and is valid for the time from `created_at` to `expires_at`; at most instant::max().
+/// Returns when a token expires that is renewed at `now` and is valid for the time from `created_at` to `expires_at`; at most
+/// instant::max().
 [[nodiscard]] constexpr instant renewed_expiry(instant created_at, instant expires_at, instant now) noexcept {
     const milliseconds later = now - created_at;
     constexpr milliseconds none{0};
     return (std::clamp)(expires_at, (instant::min)() - (std::min)(later, none), (instant::max)() - (std::max)(later, none)) + later;
 }
 
-/// A new secret for this token, which is then valid for the same length of time as before.
+/// Returns the renewal of this token with a new secret, which is valid for the same length of time as before.
 [[nodiscard]] constexpr personal_token_renewal renewal_of(const personal_token& token, const digest& secret, instant now) noexcept {
     personal_token_renewal renewed{secret, now, {}, {}};
     if (token.expires_at) renewed.expires_at = renewed_expiry(token.created_at, *token.expires_at, now);
@@ -8625,11 +8653,11 @@ namespace detail {
 
 }  // namespace detail
 
-/// Creates a new secret for a token of this user. The token is then valid for the same length of time as when it was created, or until
-/// instant::max() if that comes first. Empty if the user has no such token.
+/// Creates a new secret for a token of this user and returns the token with it, or an empty optional if the user has no such token. The
+/// token is then valid for the same length of time as when it was created, or until instant::max() if that comes first.
 ///
-/// Errors: internal if the random source fails, and those of the store's `personal_tokens_of` and `renew_personal_token`. Any
-/// thread; blocks as the store does.
+/// Errors: internal if the random source fails, and the errors of the store's `personal_tokens_of` and `renew_personal_token`. Any thread
+/// may call it. It blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<std::optional<issued_personal_token>> renew_personal_token(Store& store, user_id user, token_id id,
                                                                                instant now, const Random& random = {}) {
@@ -8657,20 +8685,20 @@ template <token_store Store, random_source Random = system_random>
 
 namespace tollgate::inline v0 {
 
-/// An application to register. `limits` bounds the bytes of each field.
+/// The properties of an application to register. `limits` bounds the bytes of each field.
 struct application_request {
     user_id owner;
-    std::string name;                              ///< shown on the consent page: a visible line, not empty
+    std::string name;                              ///< the name on the consent page: a visible line, not empty
     std::string website;                           ///< an absolute http or https URL without user information
     std::string description = {};                  ///< may be empty; a visible line
-    /// At most `limits::redirect_urls_max`; each as `website`, and without a fragment (RFC 6749 section 3.1.2) or a query parameter that
-    /// a response adds, such as `code` (section 3.1). A public client may also have URLs with a private-use scheme (RFC 8252 section
-    /// 7.1): `com.example.app:/back`.
+    /// At most `limits::redirect_urls_max` URLs. Each is like `website`, and has neither a fragment (RFC 6749 section 3.1.2) nor a query
+    /// parameter that a response adds, such as `code` (section 3.1). A public client may also have URLs with a private-use scheme (RFC 8252
+    /// section 7.1): `com.example.app:/back`.
     std::vector<std::string> redirect_urls = {};
     client_type type = client_type::confidential;
 };
 
-/// Why a field of a form was refused.
+/// The reason why a field of a form was refused.
 enum class field_error : std::uint8_t {
     malformed,
     too_many,   ///< more redirect URLs than `limits::redirect_urls_max`
@@ -8679,7 +8707,7 @@ enum class field_error : std::uint8_t {
     reserved_parameter,  ///< a redirect URL with a query parameter that a response adds
 };
 
-/// An error in one field.
+/// An error in a field.
 struct field_fault {
     std::string_view field;  ///< `name`, `website`, `description` or `redirect_url`
     std::string message;     ///< a sentence that begins with the field's name
@@ -8689,27 +8717,28 @@ struct field_fault {
 
 namespace detail {
 
-/// A URL as URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. Other text, and a URL
-/// with user information, is returned unchanged.
+/// Returns a URL as URL libraries write it: scheme and host in lower case, without a default port, `/` for an empty path. Other text, and a
+/// URL with user information, is returned unchanged.
 [[nodiscard]] TOLLGATE_DECL std::string normalized_url(std::string_view text);
 
-/// The same for a redirect URL, which may have a private-use scheme. Applications send either the registered spelling or what a URL
-/// library makes of it.
+/// Normalizes a redirect URL, which may have a private-use scheme, like `normalized_url`. Applications send either the registered spelling
+/// or the spelling of a URL library.
 [[nodiscard]] TOLLGATE_DECL std::string normalized_redirect_url(std::string_view text);
 
-/// Redirect URLs as they are stored: in their spelling and order, without those that an earlier one stands for.
+/// Returns redirect URLs as they are stored: in their spelling and order, without those whose normalized form equals that of an earlier
+/// URL.
 [[nodiscard]] TOLLGATE_DECL std::vector<std::string> distinct_redirect_urls(const std::vector<std::string>& texts);
 
-/// Whether the query of a redirect URL has a parameter that an authorization response adds. It would be there twice (RFC 6749 section
-/// 3.1).
+/// Returns true if the query of a redirect URL has a parameter that an authorization response adds. The response would contain it twice
+/// (RFC 6749 section 3.1).
 [[nodiscard]] TOLLGATE_DECL bool has_response_parameter(std::string_view url);
 
 }  // namespace detail
 
-/// All errors, in the order of the fields; empty if there are none. Any thread; never blocks.
+/// Returns all errors, in the order of the fields. Any thread may call it. It never blocks.
 [[nodiscard]] TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& request);
 
-/// A new application. Its secret is shown only once; the store keeps its digest.
+/// A new application. No other function returns its secret; the store keeps only a digest.
 struct registered_application {
     application_id id;
     public_id client_id;
@@ -8718,8 +8747,8 @@ struct registered_application {
 
 namespace detail {
 
-/// `register_application` with a given client ID and secret; the secret is empty for a public client. error_kind::conflict if the client ID
-/// is taken.
+/// Does what `register_application` does, with a given client ID and secret; the secret is empty for a public client. error_kind::conflict
+/// if the client ID is taken.
 template <application_store Store>
 [[nodiscard]] result<registered_application> register_application_as(Store& store, application_request request, instant now,
                                                                      const public_id& client_id, const secret_text& secret,
@@ -8743,10 +8772,10 @@ template <application_store Store>
 
 }  // namespace detail
 
-/// Registers an OAuth client (RFC 6749 section 2).
+/// Registers an OAuth client (RFC 6749 section 2) and returns its id, client ID and secret.
 ///
 /// Errors: invalid for the first of the request's faults, and if the user has `applications_per_user_max` applications; internal if the
-/// random source fails; and those of the store's `create_application`. Any thread; blocks as the store does.
+/// random source fails; and the errors of the store's `create_application`. Any thread may call it. It blocks as the store does.
 template <application_store Store, random_source Random = system_random>
 [[nodiscard]] result<registered_application> register_application(
     Store& store, application_request request, instant now, const Random& random = {},
@@ -8758,11 +8787,11 @@ template <application_store Store, random_source Random = system_random>
     return detail::register_application_as(store, std::move(request), now, *client_id, *secret, applications_per_user_max);
 }
 
-/// Changes an application's redirect URLs and the fields that users see. False if the owner has no such application. `request.type` must be
-/// the application's.
+/// Changes an application's redirect URLs and the fields that users see. Returns false if the owner has no such application. `request.type`
+/// must be the application's type.
 ///
-/// Errors: invalid for the first of the request's faults, and those of the store's `update_application`. Any thread; blocks as the store
-/// does.
+/// Errors: invalid for the first of the request's faults, and the errors of the store's `update_application`. Any thread may call it. It
+/// blocks as the store does.
 template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
@@ -8788,18 +8817,18 @@ namespace tollgate::inline v0 {
 
 /// The settings of `health`.
 struct health_settings {
-    // Both times are above zero and at most a day.
-    milliseconds interval = seconds{2};  ///< between two runs of a check: how late a failure may be noticed
+    // Both durations are above zero and at most a day.
+    milliseconds interval = seconds{2};  ///< time between two runs of a check: a failure may be noticed as late as this
     milliseconds timeout = seconds{1};   ///< a check that takes longer counts as failing until it returns without an error
-    /// Called by the thread of a check when its result changes: the name, and the error if there is one. It must be quick. A check
-    /// that hangs is not reported here.
+    /// Called by the thread of a check when its result changes, with the name, and the error if there is one. It must be quick. It is not
+    /// called for a check that hangs.
     std::function<void(std::string_view name, const result<void>& now)> on_change = {};
-    /// The clock; tests set another one.
+    /// Reads the clock. Tests set another clock.
     std::chrono::steady_clock::time_point (*now)() noexcept = &std::chrono::steady_clock::now;
 };
 
-/// Tells load balancers whether this process can serve: a handler for `/healthz` and `/readyz`. Checks run in the
-/// background, each on its own thread, so the handler responds at once even if a check hangs.
+/// Reports to load balancers if this process can serve: a handler for `/healthz` and `/readyz`. Checks run in the background, each on its
+/// own thread, so the handler responds at once even if a check hangs.
 ///
 ///     health checks;
 ///     checks.add("store", [&]() -> result<void> {
@@ -8810,47 +8839,46 @@ struct health_settings {
 ///     http::site operators{http::mounted("/healthz", checks), http::mounted("/readyz", checks)};
 ///
 /// A path that ends in `/readyz` gets 200 and `{"ready":true}` if the last run of each check succeeded, else 503 and
-/// `{"ready":false,"failing":["store"]}`; every other path gets 200, because the process serves. A check fails before its first
-/// run. After `begin_stop`, `/readyz` names `stopping`, whatever the checks say.
+/// `{"ready":false,"failing":["store"]}`. Every other path gets 200, because the process serves. A check fails before its first run. After
+/// `begin_stop`, `/readyz` names `stopping`, whatever the checks return.
 ///
-/// Thread rule: everything may be called from any thread at any time, except for `add` after `start`.
+/// Thread rule: every function may be called from any thread at any time, except for `add` after `start`.
 class health {
 public:
     static constexpr bool blocking = false;
 
-    /// Checks something that is needed to serve requests, such as a row of the store. It may block, but it must return by itself, because
+    /// A function that checks something that requests need, such as a row of the store. It may block, but it must return by itself, because
     /// `stop` waits for it. An error or an exception means that the check fails.
     using check = std::function<result<void>()>;
 
-    /// Checks nothing until `start`.
+    /// Constructs an object that runs no checks until `start`.
     TOLLGATE_DECL explicit health(health_settings settings = {});
     health(const health&) = delete;
     health& operator=(const health&) = delete;
-    /// Stops.
+    /// Stops the checks, as `stop` does.
     TOLLGATE_DECL ~health();
 
     /// Adds a check. Everything that it refers to must outlive this object.
     TOLLGATE_DECL void add(std::string name, check function);
 
-    /// Runs the checks from now on. An error means that a time in the settings is outside its bounds, that a thread could not be started,
-    /// that this is not the first call, or that the checks have been stopped.
+    /// Runs the checks from now on. An error means that a duration in the settings is outside its bounds, that a thread could not be
+    /// started, that `start` was called before, or that the checks have been stopped.
     TOLLGATE_DECL result<void> start();
 
-    /// Runs no further checks, and waits for those in progress, unless it is called by one of them or by `on_change`. May be called
-    /// repeatedly.
+    /// Runs no further checks, and waits for the checks in progress, unless a check or `on_change` calls it. May be called repeatedly.
     TOLLGATE_DECL void stop() noexcept;
 
-    /// From now on, `/readyz` says that the process is not ready. Call it before `server::stop`, so that load balancers send requests
-    /// to other processes. The checks continue.
+    /// From now on, `/readyz` reports that the process is not ready. Call it before `server::stop`, so that load balancers send requests to
+    /// other processes. The checks continue.
     TOLLGATE_DECL void begin_stop() noexcept;
 
-    /// `stopping` after `begin_stop`, and the names of the checks that fail, in the order in which they were added. Never waits.
+    /// Returns `stopping` after `begin_stop`, and the names of the checks that fail, in the order in which they were added. Never waits.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> failing() const;
 
-    /// Serves a request as described above. Never waits.
+    /// Implements `http::handler` for the paths of this class. Never waits.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
-    /// No path takes a body.
+    /// The handler does not read bodies.
     static constexpr bool reads_body = false;
 
 private:
@@ -8876,26 +8904,26 @@ namespace tollgate::inline v0 {
 ///     writer.sample(12, {{"currency", "EUR"}});
 class metrics_writer {
 public:
-    /// One label of a sample; the value may be any text.
+    /// A label of a sample. The value may be any text.
     struct label {
         std::string_view name;
         std::string_view value;
     };
 
-    /// Appends to `to`, which must outlive it.
+    /// Constructs a writer that appends to `to`, which must outlive the writer.
     explicit metrics_writer(std::string& to) noexcept : to_{to} {}
 
-    /// Begins a family: a number that only grows (its name ends in `_total`), one that goes up and down, or a distribution. The help
-    /// text is one line. `name` must live until the last sample of the family.
+    /// Begins a family: a `counter`, which only grows and whose name ends in `_total`; a `gauge`, which goes up and down; or a `histogram`,
+    /// which is a distribution. The help text is one line. `name` must be valid until the last sample of the family.
     TOLLGATE_DECL void counter(std::string_view name, std::string_view help);
     TOLLGATE_DECL void gauge(std::string_view name, std::string_view help);
     TOLLGATE_DECL void histogram(std::string_view name, std::string_view help);
 
-    /// A sample of the last family. `suffix` is `_bucket`, `_sum` or `_count` in a histogram.
+    /// Writes a sample of the last family. `suffix` is `_bucket`, `_sum` or `_count` in a histogram.
     void sample(std::integral auto value, std::initializer_list<label> labels = {}, std::string_view suffix = {}) {
         write_sample(std::to_string(value), labels, suffix);
     }
-    /// The same with a number of seconds.
+    /// Writes a sample that is a number of seconds.
     TOLLGATE_DECL void sample(double value, std::initializer_list<label> labels = {}, std::string_view suffix = {});
 
 private:
@@ -8914,24 +8942,24 @@ private:
 ///     counts.watch_server(server);
 ///     http::site operators{http::mounted("/metrics", counts)};
 ///
-/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic
-/// additions to memory that a thread shares with few others: no lock, and no allocation except at the first request of
-/// a route. At most 96 pairs of route and method are counted separately; further ones share one with the route `other`.
+/// Requests are counted by the pattern of their route, their method and their status. A count is a few relaxed atomic additions to memory
+/// that a thread shares with few other threads: no lock, and no allocation except at the first request of a route. At most 96 pairs of
+/// route and method are counted separately; all further pairs are counted together as the route `other`.
 ///
-/// Requests that failed (5xx), were limited (429) or took longer than 250 ms also count for their caller, in a table of
-/// fixed size behind a lock: `tollgate_affected_requests` names the users with the most of them, by their ids, or the
-/// networks (/24, /48) of clients that were not authenticated. No other request touches that table.
+/// Requests that failed (5xx), were limited (429) or took longer than 250 ms also count for their caller, in a table of fixed size behind a
+/// lock: `tollgate_affected_requests` names the users with the most such requests, by their ids, or the networks (/24, /48) of clients that
+/// were not authenticated. No other request touches that table.
 ///
-/// The objects passed to `add` and `watch_...` must exist whenever a report is made, so destroy the server of the reports first. In the
+/// The objects passed to `add` and `watch_...` must exist whenever a report is written, so destroy the server of the reports first. In the
 /// example, declare the server of `operators` last; it is then destroyed first.
 ///
-/// Thread rule: everything may be called from many threads at once, except `add` and `watch_...`, which must be called
-/// before all others.
+/// Thread rule: every function may be called from many threads at once, except `add` and `watch_...`, which must be called before all
+/// others.
 class metrics {
 public:
     static constexpr bool blocking = false;
 
-    /// Appends its own families to a report. It must not wait, because it runs for each report.
+    /// A function that appends families of its own to a report. It must not wait, because it runs for each report.
     using collector = std::function<void(metrics_writer&)>;
 
     TOLLGATE_DECL metrics();
@@ -8939,15 +8967,15 @@ public:
     metrics& operator=(const metrics&) = delete;
     TOLLGATE_DECL ~metrics();
 
-    /// The contract `delivery_observer`. The text of a route must have static storage, as in a route table.
+    /// Each implements a function of `delivery_observer`. The text of a route must have static storage, as in a route table.
     TOLLGATE_DECL void on_request(const request_record& record) const noexcept;
     TOLLGATE_DECL void on_refusal(const refusal_record& record) const noexcept;
     TOLLGATE_DECL void on_problem(const problem_record& record) const noexcept;
     TOLLGATE_DECL void on_attempt(const delivery_record& record) const noexcept;
-    /// The contract `activity_observer`. Counts what was revoked because a code or refresh token was used again.
+    /// Implements `activity_observer`. Counts revocations because a code or refresh token was used again.
     TOLLGATE_DECL void on_activity(const activity& done) const noexcept;
 
-    /// Adds families to every report.
+    /// Adds the collector's families to every report.
     TOLLGATE_DECL void add(collector function);
 
     /// Reports the connections and workers of a `server`.
@@ -8955,7 +8983,7 @@ public:
     void watch_server(const Server& server) {
         add([&server](metrics_writer& writer) { write_server(writer, server.statistics()); });
     }
-    /// Reports what `statistics()` of a store or limiter counts: `name` is the value of the label `backend`.
+    /// Reports the counts of `statistics()` of a store or limiter. `name` is the value of the label `backend`.
     template <class Backend>
     void watch_backend(std::string name, const Backend& backend) {
         add_backend(std::move(name), [&backend] { return backend.statistics(); });
@@ -8964,13 +8992,13 @@ public:
     /// Reports the CPU time, memory and descriptors of this process, as read from `/proc` (Linux only).
     TOLLGATE_DECL void watch_process();
 
-    /// All families, as in the response of `/metrics`.
+    /// Returns all families, as in the response of `/metrics`.
     [[nodiscard]] TOLLGATE_DECL std::string report() const;
 
-    /// Serves the report on every path; mount it where only operators have access.
+    /// Implements `http::handler`: serves the report on every path. Mount it where only operators have access.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
-    /// No report takes a body.
+    /// The handler does not read bodies.
     static constexpr bool reads_body = false;
 
 private:
@@ -9023,7 +9051,7 @@ public:
     /// has seen one can guess others.
     [[nodiscard]] static unique_id make() noexcept;
 
-    /// All 32 digits.
+    /// Returns all 32 digits.
     [[nodiscard]] std::string_view view() const noexcept { return {digits_.data(), digits_.size()}; }
     /// The 16 digits of the second half: a span id (section 3.2.2.4).
     [[nodiscard]] std::string_view span() const noexcept { return view().substr(span_bytes); }
@@ -9036,7 +9064,7 @@ private:
 /// Bytes of the longest request id that is accepted from a client: enough for a UUID with a prefix.
 inline constexpr std::size_t request_id_bytes_max = 128;
 
-/// Whether `text` is accepted as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
+/// Returns true if `text` is accepted as a request id: 1 to 128 of `A-Z a-z 0-9 . _ -`. Others could forge log lines.
 [[nodiscard]] TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept;
 
 /// The id of a request: its `X-Request-Id`, if it sent one that is well-formed, else `generated`. A view of either.
@@ -9049,7 +9077,7 @@ inline constexpr std::size_t request_id_bytes_max = 128;
 /// Adds `X-Request-Id`. `id` is one that `request_id_of` returned.
 inline void add_request_id(response& response, std::string_view id) {
     static constexpr std::string_view name = "X-Request-Id: ";
-    std::array<char, name.size() + request_id_bytes_max + 2> line;  // one append instead of four, on every response
+    std::array<char, name.size() + request_id_bytes_max + 2> line;  // one append instead of four, in every response
     char* end = line.data();
     std::memcpy(end, name.data(), name.size());
     end += name.size();
@@ -9064,9 +9092,9 @@ inline void add_request_id(response& response, std::string_view id) {
 struct traceparent {
     std::string_view trace_id;   ///< 32 lower-case hexadecimal digits, not all zero
     std::string_view parent_id;  ///< the caller's span: 16 such digits
-    bool sampled = false;        ///< whether the caller may have recorded the trace
+    bool sampled = false;        ///< true if the caller may have recorded the trace
 
-    /// Empty for text that is not well-formed. Of versions above 00 it reads the parts of version 00 (section 4.3).
+    /// The result is empty for text that is not well-formed. Of versions above 00, the parts of version 00 are read (section 4.3).
     [[nodiscard]] TOLLGATE_DECL static std::optional<traceparent> parse(std::string_view text) noexcept;
 };
 
@@ -9075,7 +9103,7 @@ struct traceparent {
 
 namespace detail {
 
-/// Where the ids of one thread come from. `prefix` is empty until the first one.
+/// The source of the ids of a thread. `prefix` is empty until the first id.
 struct id_sequence {
     std::array<char, 16> prefix{};
     std::uint64_t next = 0;
@@ -9130,20 +9158,21 @@ inline unique_id unique_id::make() noexcept {
 
 namespace tollgate::inline v0 {
 
-/// The ids of a request, for log lines. Views: valid while the request is handled.
+/// The ids of a request, for log lines. The views are valid while the request is handled.
 struct request_ids {
-    std::string_view id;        ///< as `request_context::id`: sent with the response as `X-Request-Id`
-    std::string_view trace_id;  ///< as `request_context::trace_id`
-    std::string_view span_id;   ///< as `request_context::span_id`
+    std::string_view id;        ///< `request_context::id`, which the response contains as `X-Request-Id`
+    std::string_view trace_id;  ///< `request_context::trace_id`
+    std::string_view span_id;   ///< `request_context::span_id`
 };
 
-/// The request that this thread handles now; empty outside of one. A directory or a store that is called for a request can write the ids
-/// with its own log lines. Thread rule: any thread, each has its own. Never throws.
+/// Returns the ids of the request that this thread handles at the moment, or an empty optional if it handles none. A directory or a store
+/// that is called for a request can write the ids with its own log lines. Thread rule: any thread; each thread has a request of its own.
+/// Nothing is thrown.
 [[nodiscard]] TOLLGATE_DECL std::optional<request_ids> current_request() noexcept;
 
 namespace pipeline {
 
-/// Makes a request the current one of this thread. Both arguments must outlive it.
+/// Makes a request the current request of this thread, until the scope ends. Both arguments must outlive the scope.
 class request_scope {
 public:
     request_scope(const http::request& request, const http::unique_id& generated) noexcept
@@ -9176,7 +9205,7 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// What all calls of one API share. Everything in it outlives the API.
+/// The objects that all calls of an API share. Everything in it outlives the API.
 struct api_context {
     user_directory_ref users;
     hook_store_ref hooks;
@@ -9187,7 +9216,7 @@ struct api_context {
     const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
 };
 
-/// The argument of an endpoint: a request that has passed every check, and its response. Exists only during the call.
+/// The argument of an endpoint: a request that has passed every check, and its response. It exists only during the call.
 class api_call {
 public:
     /// Constructed by the API for each request that passed its checks.
@@ -9195,41 +9224,41 @@ public:
              const tollgate::caller* caller, ip_address client, instant now) noexcept
         : context_{context}, request_{request}, response_{response}, caller_{caller}, client_{client}, now_{now} {}
 
-    /// What the API was constructed with.
+    /// Each returns an argument of the API's constructor, or one of its policies.
     [[nodiscard]] const user_directory_ref& users() const noexcept { return context_.users; }
-    /// The webhooks, for endpoints with `needs_hooks`.
+    /// Returns the webhooks, for endpoints with `needs_hooks`.
     [[nodiscard]] const hook_store_ref& hooks() const noexcept { return context_.hooks; }
     [[nodiscard]] const target_rule_ref& target_rule() const noexcept { return context_.targets; }
     [[nodiscard]] const random_source_ref& random() const noexcept { return context_.random; }
     [[nodiscard]] const account_service_settings& settings() const noexcept { return context_.settings; }
     [[nodiscard]] const std::string& openapi() const noexcept { return context_.openapi; }
 
-    /// The request, and the time at which it was checked.
+    /// Returns the request, and the time at which it was checked.
     [[nodiscard]] const http::request& request() const noexcept { return request_; }
     [[nodiscard]] instant now() const noexcept { return now_; }
 
-    /// Whether the request has valid credentials. Always true on a route that needs credentials; an open route also serves requests
-    /// without.
+    /// Returns true if the request has valid credentials. On a route that needs credentials this is always true; an open route also serves
+    /// requests without credentials.
     [[nodiscard]] bool has_caller() const noexcept { return caller_ != nullptr; }
-    /// Throws std::logic_error, which makes the response a 500, unless `has_caller()`.
+    /// Returns the caller. Throws std::logic_error, which causes a 500, unless `has_caller()`.
     [[nodiscard]] const tollgate::caller& caller() const {
         if (caller_ == nullptr) [[unlikely]] throw_no_caller();
         return *caller_;
     }
-    /// The client's address: that of the peer, or the one that a trusted proxy names.
+    /// Returns the client's address: the address of the peer, or the address that a trusted proxy reports.
     [[nodiscard]] const ip_address& client() const noexcept { return client_; }
 
-    /// The ids of the request, for log lines.
+    /// Returns the ids of the request, for log lines. The views are valid while the request is handled.
     [[nodiscard]] request_ids ids() const noexcept { return current_request().value_or(request_ids{}); }
 
-    /// Reports what the caller did, for an audit log. Throws as `caller`.
+    /// Reports an activity of the caller, for an audit log. Throws as `caller` does.
     void report(activity_kind kind, std::string subject) const {
         context_.observer.on_activity({kind, caller().user, std::move(subject), client_, now_});
     }
 
-    /// 200 with `Content-Type: application/json`, unless the endpoint sets another status or type.
+    /// Returns the response: 200 with `Content-Type: application/json`, unless the endpoint sets another status or type.
     [[nodiscard]] http::response& response() const noexcept { return response_; }
-    /// Appends JSON to the response's body.
+    /// Returns a writer that appends JSON to the response's body.
     [[nodiscard]] http::json_writer json() const noexcept { return http::json_writer{response_.body()}; }
 
 private:
@@ -9286,7 +9315,7 @@ namespace tollgate::inline v0::http {
 /// Stands for any origin in a list of allowed origins.
 inline constexpr std::string_view any_origin = "*";
 
-/// Whether this is a preflight: a browser asks what it may send before it sends it.
+/// Returns true if this is a preflight: a browser asks what it may send before it sends it.
 [[nodiscard]] inline bool is_preflight(const request& request) noexcept {
     return request.method == method::options && request.fields.count(field_id::origin) == 1 &&
            !request.fields.find("Access-Control-Request-Method").empty();
@@ -9296,8 +9325,8 @@ inline constexpr std::string_view any_origin = "*";
 /// it after status and `Allow` are set.
 TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const request& request, response& response);
 
-/// The same for the response to a refusal, as far as its path is known. Its `Origin` may not have been read: then only pages of any origin
-/// may read the response.
+/// Adds these fields to the response to a refusal, as far as its path is known. Its `Origin` may not have been read: then only pages of any
+/// origin may read the response.
 TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins, const refusal& refused, response& response);
 
 }  // namespace tollgate::http
@@ -9312,7 +9341,7 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 /// or a pointer; from the query, `read(query, value, failure)`.
 namespace tollgate::inline v0::pipeline {
 
-/// Whether an endpoint says that it never asks the users or the store.
+/// Returns true if an endpoint says that it never asks the users or the store.
 template <class Endpoint>
 [[nodiscard]] constexpr bool never_waits() noexcept {
     if constexpr (requires { { Endpoint::blocking } -> std::convertible_to<bool>; }) return !Endpoint::blocking;
@@ -9373,7 +9402,7 @@ template <class Endpoint>
     else return method == http::method::get ? http::work_kind::store_reads : http::work_kind::store_writes;
 }
 
-/// Whether an endpoint says that it calls `api_call::hooks`.
+/// Returns true if an endpoint says that it calls `api_call::hooks`.
 template <class Endpoint>
 [[nodiscard]] constexpr bool needs_hooks() noexcept {
     if constexpr (requires { { Endpoint::needs_hooks } -> std::convertible_to<bool>; }) return Endpoint::needs_hooks;
@@ -9501,7 +9530,7 @@ template <fixed_text Pattern>
 inline constexpr bool is_path_pattern =
     read_pattern(path_part(Pattern.view())).has_value() && read_query_pattern(Pattern.view()).has_value();
 
-/// Empty for text that is not a pattern, which `on_get` and the others refuse.
+/// The result is empty for text that is not a pattern, which `on_get` and its siblings refuse.
 template <fixed_text Pattern>
 consteval pattern_parameters parameters_of() {
     return read_pattern(path_part(Pattern.view())).value_or(pattern_parameters{});
@@ -9538,8 +9567,8 @@ consteval auto query_parameter_name() {
     return to_fixed_text<name.size()>(name);
 }
 
-/// The same for two routes exactly if they have the same method and their patterns match the same paths; names of
-/// parameters do not matter (FNV-1a, 64 bits).
+/// Returns a hash (FNV-1a, 64 bits) that is the same for two routes exactly if they have the same method and their patterns match the same
+/// paths; names of parameters do not matter.
 [[nodiscard]] constexpr std::uint64_t route_key(http::method method, std::string_view pattern) noexcept {
     std::uint64_t hash = 14695981039346656037U;
     const auto add = [&hash](unsigned char c) { hash = (hash ^ c) * 1099511628211U; };
@@ -9586,25 +9615,25 @@ struct path_parameter {
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return text; }
 };
 
-/// `{account}`: an account id.
+/// The parameter `{account}`, an account id.
 template <>
 struct path_parameter<"account"> {
     using type = account_id;  ///< the type of the handler's argument
-    /// Empty for text that is not an id.
+    /// Returns the account id, or an empty optional for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return account_id::parse(text); }
 };
 
-/// `{hook}`: a webhook id.
+/// The parameter `{hook}`, a webhook id.
 template <>
 struct path_parameter<"hook"> {
     using type = hook_id;  ///< the type of the handler's argument
-    /// Empty for text that is not an id.
+    /// Returns the webhook id, or an empty optional for text that is not an id.
     static constexpr std::optional<type> parse(std::string_view text) noexcept { return hook_id::parse(text); }
 };
 
-/// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a
-/// `const std::optional<type>&`, empty if the request has no such parameter. `parse` gets the decoded text and must not wait;
-/// text that it refuses is a 422 that names the parameter.
+/// The type of the query parameter `{Name}`, as in `/invoices?{year}&{page}`. The endpoint gets a `const std::optional<type>&`, which is
+/// empty if the request has no such parameter. `parse` gets the decoded text and must not wait. Text that it refuses is a 422 that names
+/// the parameter.
 ///
 /// A name without a specialization is text. For another type:
 ///
@@ -9622,7 +9651,7 @@ struct integer_parameter {
     using type = std::int64_t;  ///< the type of the handler's argument
     static constexpr std::int64_t minimum = Min;  ///< for the documentation and OpenAPI
     static constexpr std::int64_t maximum = Max;  ///< for the documentation and OpenAPI
-    /// Empty for other text, and beyond the bounds.
+    /// Returns the integer, or an empty optional for other text, and beyond the bounds.
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
         const auto digits = text.substr(is_negative ? 1 : 0);
@@ -9632,11 +9661,12 @@ struct integer_parameter {
         const auto number = static_cast<std::int64_t>(is_negative ? 0 - *value : *value);
         return number < Min || number > Max ? std::nullopt : std::optional{number};
     }
-    /// Optional in a `query_parameter`. The error says: `page in the query must be an integer from 1 to 1000.`
+    /// Returns the text of the error: `page in the query must be an integer from 1 to 1000.` A `query_parameter` need not have this
+    /// function.
     static std::string expected() { return "an integer from " + std::to_string(Min) + " to " + std::to_string(Max); }
 };
 
-/// Who may call a route. Each route names one; there is no default.
+/// The clients that may call a route. Each route names a rule; there is no default.
 struct access_rule {
     enum class kind : std::uint8_t {
         open,           ///< every client
@@ -9645,59 +9675,59 @@ struct access_rule {
         service_read,   ///< credentials with the read scope of the path's `{service}`
         service_write,  ///< credentials with the write scope of the path's `{service}`
     };
-    /// Who may call the route.
+    /// The clients that may call the route.
     kind callers;
-    std::string_view scope{};  ///< has static storage
+    std::string_view scope{};  ///< the scope of `kind::scope`, with static storage
 };
 
-/// A rule that takes its scope from the path: for routes with a `{service}`.
+/// An access rule that takes its scope from the path, for routes with a `{service}`.
 struct service_access_rule {
     access_rule::kind callers;
     constexpr operator access_rule() const noexcept { return {callers}; }
 };
 
-/// The access rules: every client; every client with valid credentials; credentials with a scope of the service in the path,
-/// for reading or for everything; credentials with a named scope, whose text must outlive the routes, as a literal does.
+/// The access rules: every client; every client with valid credentials; credentials with a scope of the service in the path, for reading or
+/// for everything; credentials with the scope `scope`, whose text must outlive the routes, as a literal does.
 inline constexpr access_rule open_to_all{access_rule::kind::open};
 inline constexpr access_rule any_caller{access_rule::kind::any_caller};
 inline constexpr service_access_rule read_of_service{access_rule::kind::service_read};
 inline constexpr service_access_rule write_of_service{access_rule::kind::service_write};
 [[nodiscard]] constexpr access_rule needs_scope(std::string_view scope) noexcept { return {access_rule::kind::scope, scope}; }
 
-/// A JSON body: its JSON Schema (2020-12), and an example. Empty: no body. In the example `{event}` stands for an event of
-/// the API's services.
+/// A JSON body: its JSON Schema (2020-12), and an example. An empty schema means that there is no body. In the example `{event}` stands for
+/// an event of the API's services.
 struct json_shape {
     std::string_view schema{};
     std::string_view example{};
 
-    /// Whether there is no body.
+    /// Returns true if there is no body.
     [[nodiscard]] constexpr bool empty() const noexcept { return schema.empty(); }
 };
 
-/// The example with an event that a client of this API can use.
+/// Returns the example with an event that a client of this API can use.
 [[nodiscard]] TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_catalog& services);
 
-/// What OpenAPI and the documentation say about a route. All of it is of static storage.
+/// The description of a route in OpenAPI and the documentation. All texts have static storage.
 struct route_notes {
-    std::string_view operation{};      ///< operationId, such as `listHooks`
-    std::string_view summary{};        ///< one line
+    std::string_view operation{};      ///< the operationId, such as `listHooks`
+    std::string_view summary{};        ///< a summary in one line
     http::status success_status = http::status::ok;
     json_shape success_body{};
-    std::string_view success_field{};  ///< a header field that only this response has, such as `X-Hook-Secret`
+    std::string_view success_field{};  ///< a header field that only a success has, such as `X-Hook-Secret`
     json_shape request_body{};
-    bool request_body_required = true;  ///< whether a request without a body is an error
-    /// A larger body is a 413, before it is read. 0: what the server accepts (`server_settings::body_bytes_max`), which is
-    /// the bound of a larger number, too.
+    bool request_body_required = true;  ///< true if a request without a body is an error
+    /// The bound of the request body in bytes. A larger body is a 413, before it is read. 0, or a number above the server's bound: the
+    /// server's bound (`server_settings::body_bytes_max`).
     std::size_t request_body_bytes_max = 0;
 };
 
-/// The bound of a route that sets none: only the server's bound applies.
+/// The bound of a route that sets none, so that only the server's bound applies.
 inline constexpr std::size_t no_body_bound = static_cast<std::size_t>(-1);
 
 struct account_service_settings;
 class route_table;
 
-/// One row of a route table, returned by `on_get` and the others.
+/// A row of a route table, which `on_get` and its siblings return.
 struct route {
     enum class parameter_kind : std::uint8_t { service, id, integer, text };
 
@@ -9705,26 +9735,26 @@ struct route {
     struct parameter {
         std::string_view name;
         parameter_kind kind = parameter_kind::text;
-        std::int64_t minimum = INT64_MIN;  ///< of an id or an integer
-        std::int64_t maximum = INT64_MAX;  ///< of an id or an integer
+        std::int64_t minimum = INT64_MIN;  ///< bound of an id or an integer
+        std::int64_t maximum = INT64_MAX;  ///< bound of an id or an integer
     };
 
-    /// Parses what the path captured and calls the endpoint. A capture that does not parse is a 404.
+    /// Parses the captures of the path and calls the endpoint. A capture that does not parse is a 404.
     using function = result<void> (*)(const void* endpoint, api_call&, const route_match&, const service*);
 
-    /// The same on a thread that must not wait. If the endpoint may have to wait, returns an empty optional, and calls and writes nothing.
+    /// Calls the endpoint on a thread that must not wait. If the endpoint may have to wait, returns an empty optional, and calls and writes
+    /// nothing.
     using function_without_waiting = std::optional<result<void>> (*)(const void* endpoint, api_call&, const route_match&,
                                                                      const service*);
 
-    /// `service_capture` of a path without `{service}`.
+    /// The `service_capture` of a path without `{service}`.
     static constexpr std::size_t no_capture = limits::path_parameters_max;
 
-    /// Calls the endpoint with what `match` captured.
+    /// Calls the endpoint with the captures of `match`. May block.
     [[nodiscard]] result<void> call(api_call& call, const route_match& match, const service* of_service) const {
         return run(endpoint.get(), call, match, of_service);
     }
-    /// The same on a thread that must not wait. If the endpoint may have to wait, returns an empty optional and writes
-    /// nothing.
+    /// Calls the endpoint on a thread that must not wait. If the endpoint may have to wait, returns an empty optional and writes nothing.
     [[nodiscard]] std::optional<result<void>> call_without_waiting(api_call& call, const route_match& match,
                                                                    const service* of_service) const {
         return run_without_waiting(endpoint.get(), call, match, of_service);
@@ -9734,24 +9764,24 @@ struct route {
     function run = nullptr;
     /// Calls the endpoint if it can respond without blocking. Never null.
     function_without_waiting run_without_waiting = nullptr;
-    std::shared_ptr<const void> endpoint;      ///< null for one without state
-    /// Who may call the route.
+    std::shared_ptr<const void> endpoint;      ///< null for an endpoint without state
+    /// The clients that may call the route.
     access_rule access{};
-    std::size_t service_capture = no_capture;  ///< which capture is `{service}`
-    http::work_kind work = http::work_kind::store_reads;  ///< what the endpoint waits for, see `http::work_kind`
+    std::size_t service_capture = no_capture;  ///< the index of the capture that is `{service}`
+    http::work_kind work = http::work_kind::store_reads;  ///< the kind of work that the endpoint waits for
     std::size_t body_bytes_max = no_body_bound;  ///< see `route_notes::request_body_bytes_max`
     bool reads_body = false;                   ///< POST, PUT and PATCH: the body is checked before the endpoint is called
     bool needs_hooks = false;                  ///< the endpoint calls `api_call::hooks`
-    /// Makes the text of `api_call::openapi`; null for a route that does not serve it.
+    /// Writes the text of `api_call::openapi`; null for a route that does not serve it.
     std::string (*describe)(const account_service_settings& settings, const route_table& routes) = nullptr;
 
     /// The HTTP method.
     http::method method = http::method::get;
     /// The path pattern, such as `/{service}/accounts`.
     std::string_view path;
-    std::vector<parameter> parameters;         ///< of the path, left to right
-    std::vector<parameter> query_parameters;   ///< left to right
-    /// What OpenAPI and the documentation say about the route.
+    std::vector<parameter> parameters;         ///< parameters of the path, from left to right
+    std::vector<parameter> query_parameters;   ///< parameters of the query, from left to right
+    /// The description of the route in OpenAPI and the documentation.
     route_notes notes;
 };
 
@@ -9762,7 +9792,7 @@ inline constexpr bool is_id = false;
 template <class Tag>
 inline constexpr bool is_id<id<Tag>> = true;
 
-/// What a `path_parameter` or `query_parameter` says about itself; the row adds the name.
+/// Returns the description of a `path_parameter` or `query_parameter`; the row adds the name.
 template <class Parameter>
 [[nodiscard]] constexpr route::parameter describe_parameter() noexcept {
     using type = typename Parameter::type;
@@ -9779,7 +9809,7 @@ struct parameter_reader {
     static std::optional<type> read(std::string_view capture, const service*) { return path_parameter<Name>::parse(capture); }
 };
 
-// `find_route` has looked it up already.
+// `find_route` has already looked up the service.
 template <>
 struct parameter_reader<"service"> {
     using type = const service&;
@@ -9787,18 +9817,18 @@ struct parameter_reader<"service"> {
     static const service* read(std::string_view, const service* of_service) noexcept { return of_service; }
 };
 
-/// The value of a name in a query, decoded; empty if there is none.
-/// Malformed (400) for a query that cannot be decoded or has the name twice.
+/// Returns the decoded value of a name in a query, or an empty optional if there is none. Error: malformed (400) for a query that cannot be
+/// decoded or has the name twice.
 [[nodiscard]] TOLLGATE_DECL result<std::optional<std::string>> find_in_query(std::string_view query, std::string_view name);
 
-/// 422 for a query parameter whose text is not of its type; `expected` says what it must be, if that is known.
+/// Returns the error (422) for a query parameter whose text is not of its type; `expected` describes the type, and may be empty.
 [[nodiscard]] TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view expected);
 
 template <fixed_text Name>
 struct query_reader {
     using type = std::optional<typename query_parameter<Name>::type>;
     static constexpr auto description = describe_parameter<query_parameter<Name>>();
-    /// False, with `failure` set, if there is one that does not parse.
+    /// Returns false and sets `failure` if the query has the parameter and its text does not parse.
     static bool read(std::string_view query, type& value, std::optional<error>& failure) {
         auto text = find_in_query(query, Name.view());
         if (!text) return failure = std::move(text).error(), false;
@@ -9812,13 +9842,13 @@ struct query_reader {
     }
 };
 
-/// A row that is not yet in a table: the compiler still knows which requests it answers.
+/// A row that is not yet in a table, with a key from which the compiler knows which requests it answers.
 template <std::uint64_t Key>
 struct keyed_route {
     route row;
 };
 
-/// A row, except for how its endpoint is called.
+/// Returns a row without the functions that call its endpoint.
 [[nodiscard]] TOLLGATE_COLD route make_row(http::method method, std::string_view path, access_rule access,
                                            const route_notes& notes, std::initializer_list<route::parameter> parameters);
 
@@ -9843,7 +9873,7 @@ template <class Endpoint, class... Readers>
     return row;
 }
 
-/// Whether the path has a parameter `{service}`.
+/// Returns true if the path has a parameter `{service}`.
 template <fixed_text Pattern>
 [[nodiscard]] consteval bool names_service() noexcept {
     constexpr auto parameters = parameters_of<Pattern>();
@@ -9852,7 +9882,7 @@ template <fixed_text Pattern>
     return false;
 }
 
-/// The row of a pattern, without its query parameters.
+/// Returns the row of a pattern. Query parameters of the pattern are not part of its path.
 template <http::method Method, fixed_text Pattern, class Endpoint>
 [[nodiscard]] route make_pattern_row(access_rule access, Endpoint endpoint, const route_notes& notes) {
     constexpr auto query = query_of<Pattern>();
@@ -9899,23 +9929,22 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 
 }  // namespace pipeline
 
-/// `on_get<"/{service}/{account}/hooks">(read_of_service, endpoint, {.summary = "..."})`
+/// Returns a route: `on_get<"/{service}/{account}/hooks">(read_of_service, endpoint, {.summary = "..."})`
 ///
-/// The endpoint is called as `endpoint(api_call&, parameters...)` with one argument for each name in braces, of the type that
-/// `path_parameter` gives it (`{service}`: `const service&`), and returns `result<void>`: nothing, or the error to respond
-/// with. It is called from many threads at once. HEAD and OPTIONS need no routes.
+/// The endpoint is called as `endpoint(api_call&, parameters...)` with an argument for each name in braces, of the type that
+/// `path_parameter` gives it (`{service}`: `const service&`), and returns `result<void>`: success, or the error to respond with. It is
+/// called from many threads at once. HEAD and OPTIONS need no routes.
 ///
-/// Query parameters follow the path, `on_get<"/{service}/invoices?{year}&{page}">`, and their arguments follow those of the path, each as
-/// a `const std::optional<type>&` of the type that `query_parameter` gives it. Other query parameters of a request are
-/// ignored.
+/// Query parameters follow the path, `on_get<"/{service}/invoices?{year}&{page}">`, and their arguments follow the arguments of the path,
+/// each as a `const std::optional<type>&` of the type that `query_parameter` gives it. Other query parameters of a request are ignored.
 ///
-/// If the directory or the store blocks, endpoints run on workers, which are bounded by kind of work: reads of the
-/// store for GET and writes for other methods, unless the endpoint has a `static constexpr http::work_kind work` that
-/// says what it waits for. One with `work_kind::users` runs on the I/O thread if the directory never blocks. An
-/// endpoint that calls `api_call::hooks` declares `static constexpr bool needs_hooks = true`. One that uses neither the
-/// directory nor the store may declare `static constexpr bool blocking = false`; one that can respond from a cache may
-/// have a member `std::optional<result<void>> respond_without_waiting(api_call&, parameters...) const`, which is called first, on the I/O
-/// thread, and returns nothing, with nothing written, if it has to wait.
+/// If the directory or the store blocks, endpoints run on workers, which are bounded by kind of work: reads of the store for GET and writes
+/// for other methods, unless the endpoint has a `static constexpr http::work_kind work` that names another kind. An endpoint with
+/// `work_kind::users` runs on the I/O thread if the directory never blocks. An endpoint that calls `api_call::hooks` declares
+/// `static constexpr bool needs_hooks = true`. An endpoint that uses neither the directory nor the store may declare
+/// `static constexpr bool blocking = false`. An endpoint that can respond from a cache may have a member
+/// `std::optional<result<void>> respond_without_waiting(api_call&, parameters...) const`. It is called first, on the I/O thread, and
+/// returns an empty optional, with nothing written, if it has to wait.
 template <fixed_text Pattern, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
     return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);
@@ -9937,15 +9966,15 @@ template <fixed_text Pattern, class Access, class Endpoint = route_notes>
     return pipeline::make_route<http::method::delete_, Pattern>(access, std::move(endpoint), notes);
 }
 
-/// Routes in the order in which they were written: rows of plain data. Add your own routes to the account API's:
+/// Routes in the order in which they were written, as rows of plain data. Add your own routes to the routes of the account API:
 ///
 ///     account_routes() + route_table{on_get<"/{service}/{account}/items">(read_of_service, list_items)}
 class route_table {
 public:
-    /// No routes.
+    /// Constructs a table without routes.
     route_table() = default;
 
-    /// The rows that `on_get` and the others returned.
+    /// Constructs a table of the rows that `on_get` and its siblings returned.
     template <std::uint64_t... Keys>
     explicit route_table(pipeline::keyed_route<Keys>... each) {
         static_assert(pipeline::all_differ({Keys...}),
@@ -9954,13 +9983,13 @@ public:
         (append(std::move(each.row)), ...);
     }
 
-    /// The rows, by index or in turn.
+    /// Each gives access to the rows, by index or in turn.
     [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
     [[nodiscard]] const route& operator[](std::size_t index) const noexcept { return rows_[index]; }
     [[nodiscard]] auto begin() const noexcept { return rows_.begin(); }
     [[nodiscard]] auto end() const noexcept { return rows_.end(); }
 
-    /// Adds the rows of another table behind these.
+    /// Adds the rows of another table behind the rows of this table.
     TOLLGATE_COLD route_table& operator+=(route_table other);
     [[nodiscard]] friend route_table operator+(route_table first, route_table second) {
         return std::move(first += std::move(second));
@@ -9989,9 +10018,9 @@ struct api_definition {
 
     account_service_settings settings;
     route_table routes;
-    std::vector<route_pattern> patterns;  ///< of the routes; views of them
+    std::vector<route_pattern> patterns;  ///< patterns of the routes, as views
     std::string root;                     ///< the path of the base URL
-    std::string documentation_url;        ///< what Error objects link to
+    std::string documentation_url;        ///< URL that Error objects link to
     std::string openapi;                  ///< empty without a route that describes the API
 };
 
@@ -10052,7 +10081,7 @@ TOLLGATE_COLD void allow_own_fields(http::response& response, std::span<const au
     return request.fields.find(authenticator.field());
 }
 
-/// Reads the field with the credentials: malformed ones are known as such without a store.
+/// Reads the field with the credentials. Malformed credentials are detected without a store.
 TOLLGATE_DECL void read_authorization(std::span<const authenticator_ref> authenticators, const http::request& request,
                                       authentication& auth);
 
@@ -10088,15 +10117,16 @@ TOLLGATE_DECL void read_authorization(std::span<const authenticator_ref> authent
 /// token, a user or an application can end.
 namespace tollgate::inline v0::pipeline {
 
-/// How long such a decision holds. A request that waits for longer is judged again before it acts.
+/// The time for which such a decision holds. A request that waits for longer is judged again before it acts.
 inline constexpr seconds decision_lifetime{1};  // longer than most bodies take to arrive, and shorter than a person takes to notice
 
-/// Whether a decision of this time no longer holds. Also if the clock was set back: the age is unknown then.
+/// Returns true if a decision of this time no longer holds. It also does not hold if the clock was set back, because its age is unknown
+/// then.
 [[nodiscard]] constexpr bool is_outdated(instant decided_at, instant now) noexcept {
     return now < decided_at || now - decided_at > decision_lifetime;
 }
 
-/// How often one request is judged again. After that, it is refused: the server is overloaded.
+/// The number of repeated judgements of a request. After that, it is refused: the server is overloaded.
 inline constexpr int repeated_judgements_max = 2;
 
 }  // namespace tollgate::pipeline
@@ -10131,7 +10161,7 @@ inline constexpr topic about_errors{"errors"};
 /// Why a stage of the judgement rejects a request: the status, and the message for the client.
 struct rejection {
     http::status status;
-    std::string_view message;  ///< of static storage
+    std::string_view message;  ///< a message with static storage
     topic documentation = about_errors;
 };
 
@@ -10255,7 +10285,7 @@ struct observed_request {
         http::add_request_id(response, id());
         report_end(by, response, caller, oauth);
     }
-    /// The same for a response that already has `X-Request-Id`.
+    /// Reports request and response at the end of a request whose response already has `X-Request-Id`.
     void report_end(const policies& by, http::response& response, const caller* caller,
                     const oauth_outcome& oauth = {}) const noexcept {
         if (caller != nullptr) response.set_user(caller->user);
@@ -10323,32 +10353,32 @@ template <class Settings>
 /// the stages before it have found out. Stages do not write responses.
 namespace tollgate::inline v0::pipeline {
 
-/// Where `judge::advance` continues.
+/// The stage at which `judge::advance` continues.
 enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, body, endpoint };
 
-/// What is known of one request so far.
+/// The state of a request during its judgement.
 struct judgement {
     judgement() noexcept;
 
     stage next = stage::head;
-    http::work_kind waits_for = http::work_kind::other;  ///< what `next` waits for
+    http::work_kind waits_for = http::work_kind::other;  ///< kind of work that `next` waits for
     bool user_agent_accepted = false;
     bool is_preflight = false;
-    std::uint8_t repeated = 0;       ///< how often it was judged again
+    std::uint8_t repeated = 0;       ///< number of repeated judgements
     request_start start;
     instant now;
-    instant judged_at;               ///< when the caller was found; valid if there is one
+    instant judged_at;               ///< when the caller was found; valid if there is a caller
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;  ///< the caller's, if it is not the default
-    std::optional<limit_decision> limit;  ///< of the caller or of the client's address; none before `stage::limit`
-    std::optional<route_match> route;  ///< none before its lookup
-    std::optional<rejection> route_rejection;  ///< why there is no route for the request, with a `request_limiter`
-    const service* route_service = nullptr;  ///< what `{service}` in the path names
-    std::size_t body_bytes_max = no_body_bound;  ///< of a body that has yet to arrive
-    const char* route_path = nullptr;  ///< where the path was when `route` was found; captures are views of it
+    std::optional<limit_decision> limit;  ///< decision for the caller or the client's address; empty before `stage::limit`
+    std::optional<route_match> route;  ///< empty before the lookup
+    std::optional<rejection> route_rejection;  ///< rejection because there is no route for the request, with a `request_limiter`
+    const service* route_service = nullptr;  ///< service that `{service}` in the path names
+    std::size_t body_bytes_max = no_body_bound;  ///< bound of a body that has yet to arrive
+    const char* route_path = nullptr;  ///< address of the path when `route` was found; captures are views of it
 };
-// Not in the class: `judgement()` would first fill all of it, 1.6 kB, with zeros.
+// Defined outside of the class, because `judgement()` would first fill all of it, 1.6 kB, with zeros.
 inline judgement::judgement() noexcept = default;
 
 /// Converts to what `make` returns: `optional.emplace(made_by{make})` constructs the value in place. A copy would wait for the bytes
@@ -10361,7 +10391,7 @@ struct made_by {
 template <class Make>
 made_by(Make) -> made_by<Make>;
 
-/// Whether the request has one User-Agent field, with a value that the rule accepts.
+/// Returns true if the request has one User-Agent field, with a value that the rule accepts.
 [[nodiscard]] inline bool accepts_user_agent(const agent_rule_ref& rule, const http::request& request) noexcept {
     return request.fields.count(http::field_id::user_agent) <= 1 && rule.accepts(request.fields.find(http::field_id::user_agent));
 }
@@ -10374,7 +10404,7 @@ made_by(Make) -> made_by<Make>;
     return limit_decision::unused(allowed, now);
 }
 
-/// What a request counts against: its caller, whichever token they use, or else the client's address.
+/// Returns the key under which a request counts: its caller, with any token, or otherwise the client's address.
 [[nodiscard]] inline limit_key limit_key_of(const judgement& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return limit_key::of(state.client);
     return limit_key::of(state.auth.caller->user);
@@ -10391,12 +10421,12 @@ made_by(Make) -> made_by<Make>;
     return state.auth.caller ? &*state.auth.caller : nullptr;
 }
 
-/// Whether a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
+/// Returns true if a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
 [[nodiscard]] inline bool is_counted(const judgement& state) noexcept {
     return state.auth.state != auth_state::failed && !state.is_preflight;
 }
 
-/// Whether the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
+/// Returns true if the response reports the first decision rather than the second: a refusal first, of two refusals the one that ends
 /// later, so that waiting for it is enough; otherwise the one with fewer requests left.
 [[nodiscard]] constexpr bool is_tighter(const limit_decision& first, const limit_decision& second) noexcept {
     if (first.admitted != second.admitted) return !first.admitted;
@@ -10415,7 +10445,7 @@ made_by(Make) -> made_by<Make>;
     return rate_limit_exceeded;
 }
 
-/// One text for a resource that does not exist and one that is not the caller's.
+/// The text for a resource that does not exist and for a resource of another user.
 inline constexpr rejection no_such_resource{http::status::not_found, "Not Found", about_errors};
 
 /// The path below the API's root; empty if it is not below it.
@@ -10441,7 +10471,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
     state.route_path = path;
 }
 
-/// 400 for credentials in two fields: there are no right ones to choose.
+/// Returns the rejection (400) for credentials in two fields, of which neither can be preferred.
 [[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
     return rejection{http::status::bad_request, "Send one Authorization header only, and no other credentials.", about_authentication};
@@ -10518,32 +10548,32 @@ template <class Settings>
 
 namespace tollgate::inline v0::pipeline {
 
-/// Judges the requests of one API, and writes their responses. Refers to members of the API.
+/// Judges the requests of an API, and writes their responses. It refers to members of the API.
 ///
-/// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the
-/// thread that read the request as long as it does not have to wait. If it must wait for a store, the directory or the
-/// limiter, it says for which one (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker,
-/// continues at that stage. The worker waits for nothing else: a stage that must wait for another one returns
-/// `needs_worker` again. Only the last stage, the endpoint, may wait for several.
+/// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the thread that read
+/// the request as long as it does not have to wait. If it must wait for a store, the directory or the limiter, it sets the kind of work
+/// (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues at that stage. The worker waits for nothing
+/// else: a stage that must wait for another kind returns `needs_worker` again. Only the last stage, the endpoint, may wait for several
+/// kinds.
 ///
-/// Nothing is done twice, with one exception: if the request waited for so long that the decision about its caller no longer
-/// holds (`is_outdated`), the caller is found again, and what they may do is checked again. It is counted once.
+/// No stage runs twice, with one exception: if the request waited for so long that the decision about its caller no longer holds
+/// (`is_outdated`), the caller is found again, and the access is checked again. The request is counted once.
 struct judge {
     const api_definition& api;
     const user_directory_ref& users;
     const credential_source_ref& store;
     const tollgate::policies& policies;
     const router_ref& router;
-    const api_context& context;  ///< what endpoints are called with
+    const api_context& context;  ///< the first argument of `api_call`
 
-    /// Judges one request until its response is complete or it must wait. Throws what policies and endpoints throw, and
-    /// std::bad_alloc; call `respond_error` then. The server itself refuses malformed HTTP.
+    /// Judges a request until its response is complete or it must wait. Throws what policies and endpoints throw, and std::bad_alloc; call
+    /// `respond_error` then. The server itself refuses malformed HTTP.
     http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
         using http::work_kind;
         const auto thread_for = [&](work_kind kind) {
             return state.waits_for == kind ? thread : http::thread_kind::io;
         };
-        // The time is read only where it matters: requests that do not wait are the most, and read it once.
+        // The time is read only where it matters: most requests do not wait, and read it once.
         if (state.auth.state == auth_state::authenticated && is_outdated(state.judged_at, policies.clock().now())) [[unlikely]] {
             if (state.repeated == repeated_judgements_max) {
                 respond_error(unavailable("the request was judged too often"), request, response, state);
@@ -10605,7 +10635,7 @@ struct judge {
         return respond_endpoint(request, response, state, thread_for(api.routes[state.route->route].work));
     }
 
-    /// The response after an exception. Never waits.
+    /// Writes the response after an exception. Never waits.
     void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
         if (!state.limit) {
             state.limit = peek_or_unused(policies.limiter(), limit_key_of(state), quota_of(api.settings, state), state.now);
@@ -10620,7 +10650,7 @@ private:
         state.now = policies.clock().now();
         state.auth = {};
         read_authorization(policies.authenticators(), request, state.auth);
-        state.next = stage::credential;  // `waits_for` stays: the worker may still wait for that
+        state.next = stage::credential;  // `waits_for` stays, because the worker may still wait for that kind
     }
 
     [[nodiscard]] static http::handle_step wait_at(stage next, http::work_kind kind, judgement& state) noexcept {
@@ -10641,7 +10671,7 @@ private:
         return find_route(router, api.routes, api.settings.services, api.root, request, state);
     }
 
-    /// Empty if the path has no route.
+    /// Returns the pattern of the request's route, or an empty text if the path has no route.
     [[nodiscard]] std::string_view pattern_of(const judgement& state) const noexcept {
         const bool has_route = state.route_path != nullptr && state.route->result != route_match::kind::unknown_path;
         return has_route ? api.routes[state.route->route].path : std::string_view{};
@@ -10661,7 +10691,7 @@ private:
         return http::handle_step::done;
     }
 
-    /// The error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
+    /// Responds with the error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
     http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
         if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
         replace_with_error(response, failure, state, api, policies.authenticators());
@@ -10712,42 +10742,42 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// A page that replaces the requested one.
+/// The texts of a page that replaces the requested page.
 struct message_texts {
     std::string_view heading;
     std::string_view explanation;
 };
 
-/// Replaces the first `{}` of `text` by `value`. The result is plain text, to be escaped as a whole.
+/// Returns `text` with its first `{}` replaced by `value`. The result is plain text, which must be escaped as a whole.
 [[nodiscard]] inline std::string fill_in(std::string_view text, std::string_view value) {
     std::string filled{text};
     if (const auto at = filled.find("{}"); at != std::string::npos) filled.replace(at, 2, value);
     return filled;
 }
 
-/// The same for two places. What stands in the first one is not read for a second place.
+/// Returns `texts` with its first two `{}` replaced by `first` and `second`. A `{}` in `first` is not replaced.
 [[nodiscard]] inline std::string fill_in(std::string_view texts, std::string_view first, std::string_view second) {
     const auto at = texts.find("{}");
     if (at == std::string_view::npos) return std::string{texts};
     return std::string{texts.substr(0, at)}.append(first).append(fill_in(texts.substr(at + 2), second));
 }
 
-/// The consent page and its error pages. `{}` is the application's name unless a comment says otherwise.
+/// The texts of the consent page and its error pages. `{}` is the application's name unless a comment says otherwise.
 struct consent_texts {
     std::string_view title = "Authorize {}?";
-    std::string_view asks = "{} requests access to your account at {}.";  ///< and the operator
+    std::string_view asks = "{} requests access to your account at {}.";  ///< the application and the operator
     std::string_view scopes = "This application will be able to:";
     std::string_view website = "Website, according to the application: {}";  ///< the website
     std::string_view unproved =
         "Any program can claim to be this application. Continue only if you have just started it yourself.";
     std::string_view signed_in_as = "You are signed in as {}.";  ///< the login
-    std::string_view other_user = "Not you?";                    ///< a button that signs out
+    std::string_view other_user = "Not you?";                    ///< the text of a button that signs out
     std::string_view allow = "Authorize {}";
     std::string_view deny = "Cancel";
     std::string_view leads_to = "Either way, you will be returned to {}.";  ///< the host of the redirect URL
     std::string_view revocable = "You can revoke access at any time in your account settings.";
 
-    std::string_view sign_in = "Sign in to continue";  ///< where sign-in and consent share a page
+    std::string_view sign_in = "Sign in to continue";  ///< title of the page on which sign-in and consent are together
 
     message_texts missing_client{"Missing or invalid client_id",
                                  "The link that you followed does not identify an application. Go back to the "
@@ -10778,7 +10808,7 @@ struct consent_texts {
         "The application has already received your decision. Return to it, and start again there if necessary."};
 };
 
-/// The page where a user types the code that a device shows.
+/// The texts of the page where a user enters the code that a device displays.
 struct device_texts {
     std::string_view title = "Connect a device";
     std::string_view about = "Enter the code that your device shows.";
@@ -10788,17 +10818,17 @@ struct device_texts {
     std::string_view malformed = "Enter the code. It has 8 letters and no vowels, such as BCDF-GHJK.";
     std::string_view unknown = "This code is wrong, has expired or was already used. Check your device for the current code.";
     std::string_view too_many = "Too many wrong codes. Try again in {}.";  ///< a duration
-    std::string_view asks = "A device that uses {} requests access to your account at {}.";  ///< and the operator
-    /// The address of the device, and when it asked.
+    std::string_view asks = "A device that uses {} requests access to your account at {}.";  ///< the application and the operator
+    /// Arguments: the address of the device, and the time of its request.
     std::string_view warning =
         "The request was made from {} on {}. Continue only if you started it yourself just now, on a device that is "
         "with you. If someone sent you the code or this link, cancel: they would get access to your account.";
     std::string_view code_shown = "Your device must show this code: {}";
-    /// As whom the user is signed in.
+    /// Argument: the login of the user.
     message_texts approved{"Device authorized",
                            "The device has access to the account of {}. You can return to it: it will continue in a few seconds."};
     message_texts denied{"Access denied", "The device did not get access to your account."};
-    message_texts approved_before{"Device authorized",  ///< what the user decides when the request has been approved
+    message_texts approved_before{"Device authorized",  ///< the page after a decision about a request that was approved before
                                   "You already authorized this device, so your last decision had no effect. To remove its access, revoke "
                                   "the authorization of its application in your account settings."};
     message_texts denied_before{"Access denied",
@@ -10843,13 +10873,13 @@ inline void require_windows(const char* whose, std::initializer_list<quota_setti
 #ifndef TOLLGATE_WEB_CREDENTIAL_RULES_HPP
 #define TOLLGATE_WEB_CREDENTIAL_RULES_HPP
 
-/// Rules for logins and passwords that people type: for your own sign-in and registration pages, too.
+/// Rules for logins and passwords that people enter, also for your own sign-in and registration pages.
 namespace tollgate::inline v0 {
 
-/// A typed login without the blanks before and after it, which keyboards and copied text add. A view of `typed`.
+/// Returns a login without the blanks before and after it, which keyboards and copied text add. The result is a view of `typed`.
 [[nodiscard]] TOLLGATE_DECL std::string_view trim_login(std::string_view typed) noexcept;
 
-/// Whether a password is one of those that attackers try first: one of a list of common passwords, or the login itself. ASCII
+/// Returns true if a password is among those that attackers try first: if it is in a list of common passwords, or equals the login. ASCII
 /// case is ignored. Refuse such a new password (NIST SP 800-63B section 5.1.1.2), but accept it at sign-in.
 [[nodiscard]] TOLLGATE_DECL bool is_common_password(std::string_view password, std::string_view login = {});
 
@@ -10941,48 +10971,48 @@ struct bounded_quota {
 
 namespace tollgate::inline v0 {
 
-/// How many failed sign-ins are allowed in a window. Following OWASP and NIST (SP 800-63B section 5.2.2), guessing is
-/// slowed down without letting others lock out a user, so the main bound is per login and address.
+/// The number of failed sign-ins that are allowed in a window. Following OWASP and NIST (SP 800-63B section 5.2.2), guessing is slowed down
+/// without letting others lock out a user, so the main bound is per login and address.
 struct sign_in_bounds {
     quota login_at_address{10, std::chrono::minutes{15}};
-    quota address{100, std::chrono::minutes{15}};  ///< for all logins: one password tried on many
-    quota login{1000, std::chrono::hours{1}};      ///< for all addresses: distributed guessing
-    // IPv6 networks are counted as well, since their owners can use all addresses. A /48 stays far below `login`.
-    quota login_at_site{20, std::chrono::minutes{15}};     ///< one login from an IPv6 /56
-    quota login_at_network{50, std::chrono::minutes{15}};  ///< one login from an IPv6 /48
+    quota address{100, std::chrono::minutes{15}};  ///< an address, for all logins: one password tried with many logins
+    quota login{1000, std::chrono::hours{1}};      ///< a login, for all addresses: distributed guessing
+    // IPv6 networks are counted as well, because their owners can use all addresses. The bound of a /48 is far below `login`.
+    quota login_at_site{20, std::chrono::minutes{15}};     ///< a login from an IPv6 /56
+    quota login_at_network{50, std::chrono::minutes{15}};  ///< a login from an IPv6 /48
     quota site{200, std::chrono::minutes{15}};             ///< an IPv6 /56, for all logins
     quota network{500, std::chrono::minutes{15}};          ///< an IPv6 /48, for all logins
     quota login_on_browser{10, std::chrono::minutes{15}};  ///< a browser that has signed in with this login before
-    /// All such browsers together: somebody who knew the password before it was changed may have any number of them.
+    /// All such browsers together, because somebody who knew the password before it was changed may have any number of them.
     quota login_on_browsers{100, std::chrono::hours{1}};
 };
 
-/// How many of each are remembered; rounded up to powers of two, 24 bytes each: 384 KiB for each default.
+/// The number of keys that each table holds, rounded up to a power of two. A key takes 24 bytes: 384 KiB for each default.
 struct sign_in_capacity {
     std::size_t logins_at_addresses = std::size_t{1} << 14;
     std::size_t addresses = std::size_t{1} << 14;
     std::size_t logins = std::size_t{1} << 14;
 };
 
-/// What an attempt is counted by.
+/// The keys by which an attempt is counted.
 struct sign_in_key {
-    /// As typed, whether it exists or not. ASCII case is ignored.
+    /// The login that was entered. It need not exist. ASCII case is ignored.
     std::string_view login;
     ip_address client;  ///< an IPv6 address counts by its /64, /56 and /48
-    /// A browser that has signed in with this login before (OWASP, "device cookies"); 0 for any other. Attempts of such
-    /// browsers are counted by themselves, so that others cannot lock them out.
+    /// The number of a browser that has signed in with this login before (OWASP, "device cookies"); 0 for any other browser. Attempts of
+    /// such browsers are counted by themselves, so that others cannot lock them out.
     std::uint64_t browser = 0;
 };
 
 namespace detail {
 
-/// Failures by key: sets of eight as in `window_limiter`.
+/// Counts failures by key, in sets of eight keys like those of `window_limiter`.
 class failure_table {
 public:
     explicit failure_table(std::size_t keys_max)
         : sets_(std::bit_ceil(((std::max)(keys_max, std::size_t{1}) - 1) / window_set::ways + 1)) {}
 
-    /// When attempts for this key are allowed again, in milliseconds since 1970; empty if they are now.
+    /// Returns when attempts for this key are allowed again, in milliseconds since 1970, or an empty optional if they are allowed now.
     [[nodiscard]] std::optional<std::int64_t> full_until(std::uint64_t key, const bounded_quota& allowed,
                                                          std::int64_t now) noexcept {
         const std::int64_t length = std::int64_t{allowed.window_seconds} * 1000;
@@ -11035,32 +11065,32 @@ private:
 
 }  // namespace detail
 
-/// Counts failed sign-ins in fixed windows that begin with the first failure, and says when there were too many.
+/// Counts failed sign-ins in fixed windows that begin with the first failure, and refuses attempts after too many.
 ///
 /// An attempt counts as a failure from `begin` until `succeed` or `forgive`, so that parallel guesses are bounded like
 /// sequential ones.
 ///
-/// **Memory** is bounded and never grows. When a table is full, the keys with the fewest failures are forgotten, which
-/// admits too much, never too little. **Threads**: any number; one lock, held for some dozen instructions, where the
-/// hash that follows takes a hundred thousand times as long.
+/// **Memory** is bounded and never grows. When a table is full, the keys with the fewest failures are removed, which allows too many
+/// attempts, never too few. **Threads**: any number. One lock is held for some dozen instructions, where the hash that follows takes a
+/// hundred thousand times as long.
 class sign_in_throttle {
 public:
-    /// With a seed from OpenSSL. Throws std::runtime_error if there is none.
+    /// Constructs a throttle with a seed from OpenSSL. Throws std::runtime_error if OpenSSL has no random bytes.
     TOLLGATE_DECL explicit sign_in_throttle(const sign_in_bounds& bounds = {}, const sign_in_capacity& capacity = {});
-    /// `seed` must be secret; a fixed one is for tests.
+    /// Constructs a throttle with `seed`, which must be secret. Use a fixed seed only in tests.
     TOLLGATE_DECL sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
                                    const siphash_key& seed);
 
-    /// Empty: the attempt is allowed, and counted. Otherwise the time to wait, at least one second, and nothing is
-    /// counted.
+    /// Begins an attempt. Returns an empty optional if the attempt is allowed; it is then counted. Otherwise returns the time to wait, at
+    /// least one second, and counts nothing.
     [[nodiscard]] TOLLGATE_DECL std::optional<seconds> begin(const sign_in_key& key, instant now) noexcept;
-    /// The attempt succeeded: this login's failures at this address are forgotten. Other logins' failures at this
-    /// address stay, since otherwise the owner of one login could guess without a bound.
+    /// Ends an attempt that succeeded: this login's failures at this address are removed. Other logins' failures at this address stay,
+    /// because otherwise the owner of one login could guess without a bound.
     TOLLGATE_DECL void succeed(const sign_in_key& key, instant now) noexcept;
-    /// The attempt could not be checked: it is not counted.
+    /// Ends an attempt that could not be checked. It is not counted.
     TOLLGATE_DECL void forgive(const sign_in_key& key, instant now) noexcept;
 
-    /// The memory of all tables; it never grows.
+    /// Returns the size of all tables in bytes, which does not change.
     [[nodiscard]] std::size_t memory_bytes() const noexcept {
         return logins_at_addresses_.memory_bytes() + addresses_.memory_bytes() + logins_.memory_bytes();
     }
@@ -11098,22 +11128,22 @@ namespace tollgate::inline v0 {
 
 /// Settings of `cookie_sessions`.
 struct session_settings {
-    /// As for the pages. With https the cookies are `Secure` and have the prefix `__Host-`, so that sibling hosts cannot
-    /// set them.
+    /// The root of the pages, as in `account_service_settings`. With https the cookies are `Secure` and have the prefix `__Host-`, so that
+    /// sibling hosts cannot set them.
     std::string auth_url;
-    /// What the cookies' names begin with, after that prefix, as `cookie_name_of` says. Empty: derived from `auth_url`.
+    /// The beginning of the cookies' names, after that prefix; see `cookie_name_of`. Empty: derived from `auth_url`.
     std::string cookie_name = {};
 
-    // Each time is at most 36,500 days, and above zero except for `touch_interval`.
-    seconds idle_lifetime{std::chrono::hours{12}};  ///< one working day
-    seconds lifetime{std::chrono::days{7}};         ///< however often it is used (OWASP: absolute timeout)
-    /// How often a use is stored at most, so that most requests only read. 0: each use is stored.
+    // Each duration is at most 36,500 days, and above zero except for `touch_interval`.
+    seconds idle_lifetime{std::chrono::hours{12}};  ///< time since the last use: one working day
+    seconds lifetime{std::chrono::days{7}};         ///< time since the sign-in, however often the session is used (OWASP: absolute timeout)
+    /// The minimum time between two records of a use, so that most requests only read. 0: each use is stored.
     seconds touch_interval{std::chrono::minutes{5}};
 
-    /// Signs the cookie that marks a browser as known after a sign-in. Empty: random, so that a restart forgets which
-    /// browsers are known. Nodes on one store should share a random one, of at least 16 bytes.
+    /// The key that signs the cookie that marks a browser as known after a sign-in. Empty: random, so that no browser is known after a
+    /// restart. Nodes on the same store should share a random key of at least 16 bytes.
     std::string browser_key = {};
-    seconds browser_lifetime{std::chrono::days{365}};  ///< of that cookie
+    seconds browser_lifetime{std::chrono::days{365}};  ///< lifetime of the cookie that marks a browser
 
     sign_in_bounds throttle = {};
     sign_in_capacity throttle_capacity = {};
@@ -11122,38 +11152,40 @@ struct session_settings {
 /// The query parameter of the sign-in page that holds the path and query to return to after signing in.
 inline constexpr std::string_view return_to_name = "return_to";
 
-/// The name of one of a site's cookies: `tollgate_5d41402a_session` for the use `session`. Cookies ignore ports, and those with the
-/// prefix `__Host-` are for all paths, so the default has a hash of `auth_url`: two sites on one host then keep their cookies apart.
-/// `chosen` replaces all before the use. Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for a
-/// `chosen` that is not a token of at most 64 characters or that begins with two underscores, as reserved names do.
+/// Returns the name of a cookie of a site: `tollgate_5d41402a_session` for the use `session`. Cookies ignore ports, and cookies with the
+/// prefix `__Host-` are for all paths, so the default name has a hash of `auth_url`: two sites on the same host then keep their cookies
+/// apart. `chosen` replaces everything before the use. Throws std::invalid_argument for an auth_url that `http::url::root` refuses, and for
+/// a `chosen` that is not a token of at most 64 characters or that begins with two underscores, as reserved names do.
 [[nodiscard]] TOLLGATE_DECL std::string cookie_name_of(std::string_view auth_url, std::string_view chosen, std::string_view use);
 
 /// The cookie of `cookie_sessions`: `tgw_` and 256 random bits. Stores keep only its SHA-256, so a leaked store does
 /// not leak sessions.
 class session_cookie {
 public:
-    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses, for a name that `cookie_name_of` refuses, or for
-    /// another setting outside its bounds.
+    /// Reads the cookie's name, path and flags from `settings`. Throws std::invalid_argument for an auth_url that `http::url::root`
+    /// refuses, for a name that `cookie_name_of` refuses, or for another setting outside its bounds.
     TOLLGATE_DECL explicit session_cookie(const session_settings& settings);
 
-    /// The well-formed session cookie of this request, if any. A view of the request.
+    /// Returns the well-formed session cookie of this request, if any, as a view of the request.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string_view> read(const http::request& request) const noexcept;
-    /// False, and nothing is added, if the value cannot be in a cookie; never for a secret.
+    /// Adds the Set-Cookie. Returns false and adds nothing if the value cannot be in a cookie, which a secret always can.
     [[nodiscard]] TOLLGATE_DECL bool set(std::string_view cookie, http::response& response) const;
+    /// Adds the Set-Cookie that removes the cookie.
     TOLLGATE_DECL void clear(http::response& response) const;
 
-    /// `{path of auth_url}/en/user/sign_in/?return_to=...`, in the language of the page to return to; without a language if
-    /// that is none of these pages.
+    /// Returns `{path of auth_url}/en/user/sign_in/?return_to=...`, in the language of the page to return to, or without a language if that
+    /// page is not a page of the library.
     [[nodiscard]] TOLLGATE_DECL std::string sign_in_url(std::string_view return_to) const;
 
-    /// The secret that form tokens are made from. It is derived from the cookie, but not from what the store keeps, and
-    /// the cookie cannot be derived from it.
+    /// Returns the secret from which form tokens are derived. It is derived from the cookie, but not from the stored digest, and the cookie
+    /// cannot be derived from it.
     [[nodiscard]] static TOLLGATE_DECL std::string session_secret_of(std::string_view cookie);
 
-    /// The cookie of the session that a submitted form starts in place of the one with `cookie`, for example a change of the password: the
-    /// same for the same form. About 125 of its bits are derived from the cookie and the body, so that it can be made only from both.
+    /// Returns the cookie of the session that a submitted form starts in place of the session with `cookie`, for example a change of the
+    /// password. It is the same for the same form. About 125 of its bits are derived from the cookie and the body, so that only who has
+    /// both can compute it.
     [[nodiscard]] static TOLLGATE_DECL secret_text successor_of(std::string_view cookie, std::string_view body);
-    /// Whether this is the `successor_of` some cookie and this body.
+    /// Returns true if the cookie is the `successor_of` some cookie and this body.
     [[nodiscard]] static TOLLGATE_DECL bool is_successor(std::string_view cookie, std::string_view body);
 
 private:
@@ -11162,15 +11194,16 @@ private:
     bool secure_ = true;
 };
 
-/// The cookie that marks a browser as one that has signed in with a login before (OWASP, "device cookies"): 128 random
-/// bits and an HMAC over them and the login. It admits no one; failed attempts with it are counted separately.
+/// The cookie that marks a browser that has signed in with a login before (OWASP, "device cookies"): 128 random bits and an HMAC over them
+/// and the login. It does not sign anyone in; failed attempts with it are counted separately.
 class browser_cookie {
 public:
-    /// Uses the names, the key and the lifetime of `settings`, which a `session_cookie` has checked.
+    /// Constructs the cookie with the names, the key and the lifetime of `settings`, which a `session_cookie` has checked.
     TOLLGATE_DECL explicit browser_cookie(const session_settings& settings);
 
-    /// The browser's number if it has signed in with this login before; otherwise 0.
+    /// Returns the browser's number if the browser has signed in with this login before; otherwise 0.
     [[nodiscard]] TOLLGATE_DECL std::uint64_t find(const http::request& request, std::string_view login) const;
+    /// Adds the Set-Cookie that marks the browser.
     TOLLGATE_DECL void set(std::span<const std::byte, 16> random, std::string_view login,
                            http::response& response) const;
 
@@ -11193,11 +11226,11 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// Sessions with a random cookie and rows in a store. Each sign-in begins a new session, which prevents session
-/// fixation. Sessions end after an idle time and after an absolute time.
+/// Sessions with a random cookie and rows in a store. Each sign-in begins a new session, which prevents session fixation. A session ends
+/// after an idle time and after an absolute time.
 ///
-/// Store and passwords must outlive it. Thread rule: any thread. Blocking: as the store does; `sign_in` as the
-/// passwords do.
+/// Store and passwords must outlive the object. Thread rule: any thread. Blocking: as the store does; `sign_in` and `change_password` also
+/// as the passwords do.
 template <class Store, class Passwords, random_source Random = system_random>
 class cookie_sessions {
     static_assert(session_store<Store>, "tollgate: this does not satisfy session_store; read tollgate/contract/session_source.hpp");
@@ -11209,12 +11242,12 @@ class cookie_sessions {
     static constexpr bool knows_versions = detail::names_password_version<Passwords>;
 
 public:
-    /// Whether a session lookup may block.
+    /// Returns true if a session lookup may block.
     [[nodiscard]] bool may_block() const noexcept {
         return tollgate::may_block(*store_) || (knows_active_users && tollgate::may_block(*passwords_));
     }
 
-    /// Throws std::invalid_argument as `session_cookie` does, and for a bound of the throttle without a window.
+    /// Constructs the sessions. Throws std::invalid_argument as `session_cookie` does, and for a bound of the throttle without a window.
     cookie_sessions(session_settings settings, Store& store, Passwords& passwords, Random random = {})
         : settings_{std::move(settings)},
           cookie_{settings_},
@@ -11239,6 +11272,7 @@ public:
                           "read tollgate/contract/session_source.hpp");
     }
 
+    /// Implements `session_source`. Records the use of the session at most once per `touch_interval`.
     [[nodiscard]] result<std::optional<session>> session_of(const http::request& request, instant now) {
         const auto cookie = cookie_.read(request);
         if (!cookie) return std::optional<session>{};
@@ -11251,21 +11285,22 @@ public:
             if (!active) return active.error();
             if (!*active) return std::optional<session>{};
         }
-        // A failure to record the use does not end the session now; it only expires earlier.
+        // A failure to record the use does not end the session now. The session only expires earlier.
         if (now - (*found)->last_seen_at >= settings_.touch_interval) (void)store_->touch_session(key, now);
         return std::optional{
             session{(*found)->user, std::move((*found)->login), session_cookie::session_secret_of(*cookie)}};
     }
 
-    /// Whether the tokens and sessions of this user are valid: unless the password source says otherwise.
+    /// Returns true if the tokens and sessions of this user are valid. Without an `active_user_source`, they always are.
     [[nodiscard]] result<bool> is_active(user_id user) {
         if constexpr (knows_active_users) return passwords_->is_active(user);
         else return true;
     }
 
-    /// The URL of the sign-in page; it leads back to `return_to`.
+    /// Returns the URL of the sign-in page, from which the user returns to `return_to`.
     [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return cookie_.sign_in_url(return_to); }
 
+    /// Implements `sign_in_source`.
     [[nodiscard]] result<sign_in_response> sign_in(const http::request& request, sign_in_attempt attempt, instant now,
                                                    http::response& response) {
         attempt.login = trim_login(attempt.login);
@@ -11286,7 +11321,7 @@ public:
         if (auto ended = end_session_of(request); !ended) return std::move(ended).error();
         auto started = begin_session({(*checked)->user, std::string{attempt.login}, {}}, request, attempt.client, now);
         if (!started) return std::move(started).error();
-        // A change of the password ends the sessions of its user, perhaps just before this one began.
+        // A change of the password ends the sessions of its user, perhaps just before this session began.
         if constexpr (knows_versions) {
             auto version = passwords_->password_version(attempt.login);
             if (!version || *version != (*checked)->version) {
@@ -11300,14 +11335,14 @@ public:
         return sign_in_response{sign_in_result::signed_in, std::move(started->signed_in), {}};
     }
 
-    /// Ends the session of the request and removes its cookie.
+    /// Implements `sign_in_source`: ends the session of the request and removes its cookie.
     [[nodiscard]] result<void> sign_out(const http::request& request, instant, http::response& response) {
         auto ended = end_session_of(request);
         if (ended) cookie_.clear(response);
         return ended;
     }
 
-    /// The contract `session_manager`. Sessions that are over are not listed.
+    /// Each implements a function of `session_manager`. Expired sessions are not listed.
     [[nodiscard]] result<std::vector<listed_session>> sessions_of(const http::request& request, const session& session, instant now) {
         auto found = store_->sessions_of(session.user);
         if (!found) return std::move(found).error();
@@ -11332,7 +11367,7 @@ public:
         return store_->end_sessions_of(session.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt);
     }
 
-    /// The contract `password_changer`.
+    /// Implements `password_changer`.
     [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& session,
                                                                  const password_change& change, instant now,
                                                                  http::response& response)
@@ -11348,7 +11383,7 @@ public:
             throttle_.forgive(key, now);
             return std::move(checked).error();
         }
-        // The login may belong to somebody else by now.
+        // The login may belong to another user by now.
         if (!*checked || (*checked)->user != session.user) {
             const auto repeated = find_repeated_change(request, now, response);
             if (!repeated) return repeated.error();
@@ -11357,16 +11392,16 @@ public:
             return password_change_response{password_change_response::outcome::repeated, {}};
         }
         throttle_.succeed(key, now);
-        // The new session begins first, so that it ends, too, if the password is changed again. Its cookie is sent last.
+        // The new session begins before the change, so that it ends, too, if the password is changed again. Its cookie is sent last.
         const auto chosen = successor_for(request);
         auto started = begin_session({session.user, session.login, {}}, request, change.client, now, chosen);
-        // The same submission has begun it, and may have ended: it is continued here.
+        // If the same submission has begun the session, and may have ended, the change continues here.
         const bool is_shared = !started && chosen && started.error().kind == error_kind::conflict;
         if (!started && !is_shared) return std::move(started).error();
         const secret_text cookie = is_shared ? *chosen : started->cookie;
         const auto cookie_digest = digest_of(cookie);
-        // Before the change: if they cannot be ended, the password must not change either, or a thief's session would outlive it.
-        // This also ends the current session: someone else may know its cookie.
+        // The sessions end before the change: if they cannot be ended, the password must not change either, or a thief's session would
+        // outlive it. The current session also ends, because someone else may know its cookie.
         if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) {
             if (!is_shared) (void)store_->end_session(cookie_digest);
             return std::move(ended).error();
@@ -11374,7 +11409,7 @@ public:
         auto outcome = changed;
         if (auto set = passwords_->set_password(**checked, change.new_password); !set) {
             const bool is_conflict = set.error().kind == error_kind::conflict;
-            // Another change, or the same submission: then the new password is right.
+            // The conflict is another change, or the same submission: then the new password is right.
             const bool is_repeated = is_conflict && chosen && is_password_of(session, change.new_password, change.client);
             if (!is_repeated) {
                 if (is_conflict || !is_shared) (void)store_->end_session(cookie_digest);
@@ -11383,13 +11418,14 @@ public:
             }
             outcome = password_change_response::outcome::repeated;
         }
-        // Again, for those that began with the old password meanwhile.
+        // The sessions end again, for those that began with the old password meanwhile.
         (void)store_->end_sessions_of(session.user, cookie_digest);
         if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
         return password_change_response{outcome, {}};
     }
 
-    /// The contract `repeated_change_source`. A change begins the `session_cookie::successor_of` the cookie and the body of its request.
+    /// Implements `repeated_change_source`. A change begins the session with the `session_cookie::successor_of` the cookie and the body of
+    /// its request.
     [[nodiscard]] result<bool> find_repeated_change(const http::request& request, instant now, http::response& response)
         requires password_store<Passwords>
     {
@@ -11405,28 +11441,29 @@ public:
     }
 
 private:
-    /// How long a change that is submitted again leads to the session that it has begun.
+    /// The time for which a change that is submitted again continues the session that it has begun.
     static constexpr seconds repeated_change_age_max{60};
 
-    /// The cookie of the session that this form begins; empty if the request has no cookie or no form.
+    /// Returns the cookie of the session that this form begins, or an empty optional if the request has no cookie or no form.
     [[nodiscard]] std::optional<secret_text> successor_for(const http::request& request) const {
         const auto cookie = cookie_.read(request);
         if (!cookie || request.body.empty()) return std::nullopt;
         return session_cookie::successor_of(*cookie, request.body);
     }
 
-    /// False if it cannot be checked.
+    /// Returns true if the password is the user's. Returns false if it cannot be checked.
     [[nodiscard]] bool is_password_of(const session& session, std::string_view password, const ip_address& client) {
         const auto checked = check({session.login, password, client}, true);
         return checked && *checked && (*checked)->user == session.user;
     }
 
-    /// Identifies a session on pages: a hash of the digest by which the store finds it, so that pages do not show the digest.
+    /// Returns the id of a session on pages: a hash of the digest by which the store finds the session, so that no page contains the
+    /// digest.
     [[nodiscard]] static std::string listed_id_of(const digest& cookie) {
         return hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
     }
 
-    /// What is stored of a User-Agent: all stores take visible ASCII.
+    /// Returns the part of the User-Agent that is stored. All stores accept visible ASCII.
     [[nodiscard]] static std::string stored_user_agent(const http::request& request) {
         std::string user_agent{request.fields.find(http::field_id::user_agent).substr(0, limits::session_user_agent_bytes_max)};
         std::replace_if(user_agent.begin(), user_agent.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -11452,7 +11489,7 @@ private:
         }
     }
 
-    // More than one sign-in adds, so that the store does not grow with expired sessions.
+    // More rows than one sign-in adds, so that the store does not grow with expired sessions.
     static constexpr std::size_t sweep_rows_max = 4;
 
     [[nodiscard]] bool is_over(const stored_session& found, instant now) const noexcept {
@@ -11473,14 +11510,14 @@ private:
         secret_text cookie;
     };
 
-    /// With the cookie `chosen`, or a random one.
+    /// Begins a session with the cookie `chosen`, or a random cookie.
     [[nodiscard]] result<begun_session> begin_session(session session, const http::request& request, const ip_address& client,
                                                       instant now, const std::optional<secret_text>& chosen = std::nullopt) {
         const auto cookie = chosen ? chosen : new_secret(secret_kind::session, random_);
         if (!cookie) return random_source_error();
         session.secret = session_cookie::session_secret_of(*cookie);
 
-        // First, so that expired sessions never make the store refuse a new one.
+        // The sweep comes first, so that expired sessions never cause the store to refuse a new session.
         (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
         auto stored = store_->create_session({.cookie_digest = digest_of(*cookie),
                                               .user = session.user,
@@ -11510,10 +11547,10 @@ private:
 #ifndef TOLLGATE_WEB_WEBHOOK_TEXTS_HPP
 #define TOLLGATE_WEB_WEBHOOK_TEXTS_HPP
 
-// The texts of webhooks and their deliveries; texts.hpp has all others.
+// The texts of webhooks and their deliveries. All other texts are in texts.hpp.
 namespace tollgate::inline v0 {
 
-/// How a delivery attempt ended.
+/// The texts of the results of delivery attempts.
 struct attempt_texts {
     std::string_view answered = "HTTP status {}";  ///< the status
     std::string_view redirected = "HTTP status {}: redirects are not followed";
@@ -11524,7 +11561,7 @@ struct attempt_texts {
     std::string_view timed_out = "Timed out before the response was complete";
     std::string_view broken_off = "Connection closed before the response was complete";
     std::string_view bad_response = "Invalid or oversized HTTP response";
-    // Instead of the above, if more is known:
+    // These texts replace those above if the cause is known.
     std::string_view name_not_found = "The host name does not exist, or has no address";
     std::string_view no_name_server = "The name servers of the host did not respond in time";
     std::string_view connection_refused = "Connection refused: nothing listens on the port, or a firewall blocks it";
@@ -11540,7 +11577,7 @@ struct attempt_texts {
     std::string_view certificate_invalid = "TLS handshake failed: the certificate is invalid";
 };
 
-/// The deliveries of one webhook. `{}` is a point in time unless a comment says otherwise.
+/// The texts of the deliveries of a webhook. `{}` is a point in time unless a comment says otherwise.
 struct delivery_texts {
     std::string_view link = "Deliveries";
     std::string_view title = "Deliveries of {}";  ///< the event
@@ -11552,7 +11589,7 @@ struct delivery_texts {
     std::string_view disabled = "Disabled";
     std::string_view failing_about =
         "No attempt has succeeded since {}. If attempts keep failing for too long, the webhook is disabled.";
-    std::string_view failing_retries = "Pending deliveries are retried at increasing intervals.";  ///< while there are some
+    std::string_view failing_retries = "Pending deliveries are retried at increasing intervals.";  ///< while there are pending deliveries
     std::string_view gone_about = "Disabled on {}: the URL responded with status 410 (Gone).";
     std::string_view failed_about = "Disabled on {}: all attempts had failed for too long.";
     std::string_view disabled_about =
@@ -11584,7 +11621,7 @@ struct delivery_texts {
     std::string_view none_in_state = "There are no deliveries with this result.";
     std::string_view test = "Send test event";
     std::string_view tested = "A ping test event was queued.";
-    std::string_view see_result = "See the result";  ///< a link, in the notice that something was queued
+    std::string_view see_result = "See the result";  ///< the text of a link, in the notice that something was queued
     std::string_view resend_failed = "Resend all failed deliveries";
     std::string_view resend_since = "Failed in the last";
     std::string_view hour = "hour";
@@ -11597,14 +11634,14 @@ struct delivery_texts {
     attempt_texts attempts = {};
     std::string_view milliseconds = "{} ms";  ///< a number
     std::string_view seconds = "{} s";        ///< a number
-    std::string_view decimal_point = ".";     ///< in it
+    std::string_view decimal_point = ".";     ///< separates the digits of `seconds`
     std::string_view request = "Request";
     std::string_view request_cut = "Request (truncated)";
     std::string_view response = "Response body";
     std::string_view response_cut = "Response body (truncated)";
 };
 
-/// The page of webhooks.
+/// The texts of the page of webhooks.
 struct webhook_texts {
     std::string_view link = "Webhooks";
     std::string_view title = "Webhooks";
@@ -11632,7 +11669,7 @@ struct webhook_texts {
     std::string_view target_url = "URL";
     std::string_view target_url_hint = "Events are sent to this URL, such as https://example.com/hooks.";
     std::string_view target_url_missing = "Enter the URL to send events to.";
-    // Refusals of `public_targets`; those of other target rules are shown as they are.
+    // Refusals of `public_targets`. Pages display the messages of other target rules unchanged.
     std::string_view target_has_user_info = "The URL must not have a username or password.";
     std::string_view target_has_fragment = "The URL must not have a fragment.";
     std::string_view target_host_not_ascii = "The host name has characters outside ASCII. Use its xn-- form (Punycode).";
@@ -11678,7 +11715,7 @@ struct webhook_texts {
 
 namespace tollgate::inline v0 {
 
-/// How long to wait. `{}` is the number.
+/// The texts of a time to wait. `{}` is the number.
 struct duration_texts {
     std::string_view one_second = "1 second";
     std::string_view seconds = "{} seconds";
@@ -11688,7 +11725,7 @@ struct duration_texts {
     std::string_view hours = "{} hours";
 };
 
-/// The sign-in and sign-out pages.
+/// The texts of the sign-in and sign-out pages.
 struct sign_in_texts {
     std::string_view title = "Sign in";
     std::string_view login = "Username";
@@ -11702,14 +11739,14 @@ struct sign_in_texts {
     std::string_view out_title = "Sign out";
     std::string_view out_about = "You are signed in as {}.";
     std::string_view signed_out = "You are signed out.";
-    /// The site's address.
+    /// Argument: the site's address.
     std::string_view lost_cookie =
         "You are not signed in, because your browser did not send the session cookie back. Allow cookies for this site, and open it at {}.";
-    message_texts other_address{"Form not accepted",  ///< the same
+    message_texts other_address{"Form not accepted",  ///< argument: the site's address
                                 "Your browser says that this form was not sent from {}. Open the sign-in page there, and sign in again."};
 };
 
-/// What all forms and lists share.
+/// The texts that all forms and lists share.
 struct form_texts {
     std::string_view faults = "Please correct the following";
     std::string_view fault = "Error:";
@@ -11728,7 +11765,7 @@ struct form_texts {
         "You were not signed in when you submitted the form, so nothing was changed. Fill it in and submit it again.";
     std::string_view stale =
         "You signed in again after this form was loaded, so nothing was changed. Check the form and submit it again.";
-    std::string_view other_user =  ///< a login
+    std::string_view other_user =  ///< argument: the login
         "You are signed in as {} now. The form was loaded while another user was signed in, so nothing was changed.";
     std::string_view actions = "Actions";
     std::string_view created = "Created";
@@ -11745,7 +11782,7 @@ struct form_texts {
     std::string_view more = "and {} more";  ///< a number
 };
 
-/// The page of personal tokens.
+/// The texts of the page of personal tokens.
 struct token_texts {
     std::string_view link = "Tokens";
     std::string_view title = "Personal API tokens";
@@ -11785,7 +11822,7 @@ struct token_texts {
     std::string_view revoked = "The token was revoked.";
 };
 
-/// The page of OAuth applications.
+/// The texts of the page of OAuth applications.
 struct application_texts {
     std::string_view link = "Applications";
     std::string_view title = "OAuth applications";
@@ -11824,7 +11861,7 @@ struct application_texts {
     std::string_view too_many =
         "You have reached the maximum number of applications. Delete an unused one, then try again.";
     std::string_view made_title = "{} was registered";
-    std::string_view registered = "{} was registered.";  ///< in the list, without a secret to show
+    std::string_view registered = "{} was registered.";  ///< the notice in the list, if there is no secret to display
     std::string_view renewed_title = "New secret for {}";
     std::string_view made_about = "Configure your application with the client ID and the client secret.";
     std::string_view back = "Back to applications";
@@ -11862,7 +11899,7 @@ struct application_texts {
     std::string_view removed = "The application was deleted and its access revoked.";
 };
 
-/// The page of authorized applications.
+/// The texts of the page of authorized applications.
 struct authorization_texts {
     std::string_view link = "Authorizations";
     std::string_view title = "Authorized applications";
@@ -11883,7 +11920,7 @@ struct authorization_texts {
     std::string_view revoked = "Access was revoked.";
 };
 
-/// The page of recent activity. `{}` is what `activity::subject` is.
+/// The texts of the page of recent activity. `{}` is `activity::subject`.
 struct activity_texts {
     std::string_view link = "Activity";
     std::string_view title = "Recent activity";
@@ -11931,7 +11968,7 @@ struct activity_texts {
     std::string_view application_resumed = "Resumed the application {}";
 };
 
-/// The overview. `{}` is a number unless a comment says otherwise.
+/// The texts of the overview. `{}` is a number unless a comment says otherwise.
 struct overview_texts {
     std::string_view link = "Overview";
     std::string_view title = "Your account";
@@ -11959,7 +11996,8 @@ struct overview_texts {
     std::string_view no_activity = "Recent activity cannot be shown at the moment.";
 };
 
-/// Dates. `day` gets the day, the month and the year, in this order; the others a number.
+/// The texts of dates. The arguments of `day` are the day, the month and the year, in this order; the argument of each other text is a
+/// number.
 struct date_texts {
     std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -11973,7 +12011,7 @@ struct date_texts {
     std::string_view days_ago = "{} days ago";
 };
 
-/// The page of sessions and the password. `{}` is a number unless a comment says otherwise.
+/// The texts of the page of sessions and the password. `{}` is a number unless a comment says otherwise.
 struct security_texts {
     std::string_view link = "Security";
     std::string_view title = "Security";
@@ -11984,7 +12022,7 @@ struct security_texts {
         "recognize one, also change your password.";
     std::string_view browser = "Browser";
     std::string_view unknown_browser = "Unknown browser";
-    std::string_view browser_on = "{} on {}";  ///< a browser, an operating system
+    std::string_view browser_on = "{} on {}";  ///< a browser and an operating system
     std::string_view current = "This session";
     std::string_view signed_in = "Signed in";
     std::string_view last_seen = "Last seen";
@@ -12009,23 +12047,23 @@ struct security_texts {
     std::string_view password_changed = "Your password was changed, and all other sessions were signed out.";
 };
 
-/// What surrounds every page's content.
+/// The texts that surround every page's content.
 struct frame_texts {
-    std::string_view language = "en";            ///< of all texts (BCP 47); the segment of paths that names it
-    std::string_view language_name = "English";  ///< in that language
+    std::string_view language = "en";            ///< language of all texts (BCP 47), and the segment of paths that names it
+    std::string_view language_name = "English";  ///< name of the language in that language
     std::string_view languages = "Language";
     std::string_view site_name = "Your account";
-    std::string_view operator_name = {};  ///< who runs the site, on pages of consent; empty: the host of auth_url
+    std::string_view operator_name = {};  ///< name of who runs the site, on pages of consent; empty: the host of auth_url
     std::string_view skip = "Skip to content";
     std::string_view navigation = "Settings";
     std::string_view signed_in_as = "Signed in as {}";
     std::string_view sign_out = "Sign out";
     std::string_view documentation = "Documentation";
-    std::string_view documentation_language = {};  ///< of the linked documentation; empty if it is that of the page
+    std::string_view documentation_language = {};  ///< language of the linked documentation; empty if it is the language of the page
     std::string_view error_title = "Error: {}";
 };
 
-/// Error pages, by status.
+/// The texts of error pages, by status.
 struct error_texts {
     message_texts malformed{"Bad request",
                             "Your browser sent a request that could not be read. Go back and try again."};
@@ -12057,14 +12095,14 @@ struct error_texts {
     std::string_view back = "Go back to the page";
 };
 
-/// What a scope permits. `{}` is the service's name.
+/// The texts of what a scope permits. `{}` is the service's name.
 struct scope_texts {
     std::string_view read = "View your {} accounts, and manage their webhooks";
     std::string_view write = "View and manage your {} accounts";
     std::string_view balance = "View your balance";
 };
 
-/// Every text of every page in one language: English, unless replaced. All are plain text; pages escape them.
+/// Every text of every page in one language, which is English unless the texts are replaced. All texts are plain; pages escape them.
 ///
 ///     page_texts texts;
 ///     texts.frame.site_name = "Example";
@@ -12116,36 +12154,35 @@ namespace tollgate::inline v0 {
 
 namespace tollgate::inline v0 {
 
-/// HTML with a `{}` for each inserted text. Only literals convert to it, so that user data cannot become markup. The
-/// number of placeholders is checked at compile time.
+/// HTML with a `{}` for each inserted text. Only literals convert to it, so that user data cannot become markup. The compiler checks the
+/// number of placeholders.
 template <class... Texts>
 class html_template {
 public:
-    /// From a literal with one `{}` for each text; a wrong count does not compile.
+    /// Constructs the template from a literal with a `{}` for each text. A wrong count does not compile.
     consteval html_template(const char* literal) : text_{literal} {
         std::size_t places = 0;
         for (auto at = text_.find("{}"); at != std::string_view::npos; at = text_.find("{}", at + 2)) ++places;
         if (places != sizeof...(Texts)) throw "a template has one {} for each text";
     }
-    /// The literal.
+    /// Returns the literal.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
 
 private:
     std::string_view text_;
 };
 
-/// Appends HTML to `out`, which must outlive it. Texts are escaped for element content and quoted attribute values;
-/// they must not be inserted into scripts, style sheets or unquoted attributes. ASCII control
-/// characters other than white space become U+FFFD: HTML does not allow them.
+/// Appends HTML to a string. Texts are escaped for element content and quoted attribute values; they must not be inserted into scripts,
+/// style sheets or unquoted attributes. ASCII control characters other than white space become U+FFFD, because HTML does not allow them.
 ///
 ///     html_writer page{out};
 ///     page.add("<h1 id=\"{}\">{}</h1>", anchor, title);
 class html_writer {
 public:
-    /// Appends to `out`, which outlives the writer.
+    /// Constructs a writer that appends to `out`, which must outlive the writer.
     explicit html_writer(std::string& out) noexcept : out_{&out} {}
 
-    /// Appends markup, with each text escaped in the place of its `{}`.
+    /// Appends markup in which each `{}` is replaced by a text, escaped.
     template <class... Texts>
     html_writer& add(std::type_identity_t<html_template<Texts...>> markup, const Texts&... texts) {
         std::string_view left = markup.view();
@@ -12172,7 +12209,7 @@ void html_writer::put(std::string_view& markup, const Text& text) {
     out_->append(markup.substr(0, place));
     markup.remove_prefix(place + 2);
     if constexpr (std::integral<Text>) {
-        char digits[20];  // 2^64 - 1, or -2^63 with its sign
+        char digits[20];  // enough for 2^64 - 1, and for -2^63 with its sign
         const auto done = std::to_chars(digits, digits + sizeof digits, text);
         out_->append(digits, done.ptr);
     } else {
@@ -12209,8 +12246,8 @@ namespace tollgate::inline v0 {
 struct page_link {
     std::string_view url;
     std::string_view text;
-    bool current = false;  ///< this is the link of the current page
-    std::string_view language = {};  ///< of the text and the target, if they have one of their own (BCP 47)
+    bool current = false;  ///< true for the link of the current page
+    std::string_view language = {};  ///< language of the text and the target, if they have a language of their own (BCP 47)
 };
 
 /// The width of a page's content.
@@ -12219,39 +12256,39 @@ enum class page_shape : std::uint8_t {
     narrow,  ///< a single form or message
 };
 
-/// What surrounds a page's content. Views, valid during the call. All are plain text and must be escaped, which
-/// `html_writer` does.
+/// The surroundings of a page's content. The views are valid during the call. All texts are plain and must be escaped, which `html_writer`
+/// does.
 struct page_frame {
-    const frame_texts* texts = nullptr;  ///< in the page's language; never null for a theme
+    const frame_texts* texts = nullptr;  ///< texts in the page's language; never null for a theme
     std::string_view title = {};  ///< the page's subject, which its content has as a heading
-    bool has_errors = false;      ///< the page reports errors in a form, which the title should say first
+    bool has_errors = false;      ///< true if the page reports errors in a form, which the title should say first
     page_shape shape = page_shape::wide;
-    std::string_view style_url = {};  ///< the style sheet
-    std::string_view icon_url = {};   ///< the site's icon, an SVG image
-    bool has_secret = false;          ///< the page shows a secret to copy
-    std::string_view script_url = {};  ///< shows the buttons that copy, on a page with a secret; otherwise empty
+    std::string_view style_url = {};  ///< URL of the style sheet
+    std::string_view icon_url = {};   ///< URL of the site's icon, an SVG image
+    bool has_secret = false;          ///< true if the page contains a secret to copy
+    std::string_view script_url = {};  ///< URL of the script that adds copy buttons to a page with a secret; otherwise empty
     std::string_view home_url = {};   ///< the target of the site's name
-    std::string_view documentation_url = {};  ///< of the API; empty for none
+    std::string_view documentation_url = {};  ///< URL of the API's documentation; empty for none
     std::span<const page_link> navigation = {};
-    /// This page below its language, with its query: `/user/settings/tokens/`. Empty if it cannot be requested again.
+    /// The page's path below its language, with its query: `/user/settings/tokens/`. Empty if the page cannot be requested again.
     std::string_view path = {};
-    /// This page in each of the theme's languages; empty if there is no other language.
+    /// Links to the page in each of the theme's languages; empty if there is no other language.
     std::span<const page_link> languages = {};
-    std::string_view login = {};  ///< who is signed in; empty for no one
-    /// Where a form with `form_token` signs out; empty if sign-out is elsewhere.
+    std::string_view login = {};  ///< login of the signed-in user; empty for none
+    /// The URL to which a form with `form_token` is sent to sign out; empty if sign-out is elsewhere.
     std::string_view sign_out_url = {};
     std::string_view form_token = {};
-    std::string_view referrer_policy = {};  ///< for a `<meta name="referrer">`, if not empty: forms need it then
+    std::string_view referrer_policy = {};  ///< value of a `<meta name="referrer">`; if it is not empty, forms need that element
 };
 
-/// How pages look, and what they say.
+/// Defines the appearance and the texts of pages.
 ///
-/// A theme that also has `std::string icon() const`, an SVG document, replaces the site's default icon. It is served at
-/// `page_frame::icon_url` and at `/favicon.ico`. Called once, when a handler is constructed.
+/// A theme that also has `std::string icon() const`, an SVG document, replaces the site's default icon. The icon is served at
+/// `page_frame::icon_url` and at `/favicon.ico`. The function is called once, when a handler is constructed.
 ///
-/// Thread rule: callable from many threads at once. Nothing here blocks. Pages load nothing from other hosts: a theme
-/// does not control the content security policy, which allows only images and the style sheet of this site, and the
-/// script at `page_frame::script_url` on the pages that have one. These pages also work without it.
+/// Thread rule: callable from many threads at once. No function blocks. Pages load nothing from other hosts: a theme does not control the
+/// content security policy, which allows only images and the style sheet of this site, and the script at `page_frame::script_url` on the
+/// pages that have it. These pages also work without the script.
 ///
 /// Exemplar:
 ///
@@ -12271,19 +12308,20 @@ struct page_frame {
 template <class T>
 concept page_theme = requires(const T& t, std::string_view scope, const service_catalog& services, html_writer& html,
                               const page_frame& frame, const page_texts& texts) {
-    // All texts, one set for each language: at least one, and the first for readers who prefer no other. `frame.language`
-    // is the segment of paths that names it, so each has its own. The same objects as long as the theme lives.
+    // Returns all texts, as a `page_texts` for each language: at least one language, and the first for readers who prefer no other.
+    // `frame.language` is the segment of paths that names the language, so it must be different in each. The result refers to the same
+    // objects as long as the theme lives.
     { t.texts() }
     noexcept->std::same_as<std::span<const page_texts>>;
-    // A description of what a scope permits, in the language of `texts`, which is one of the sets. Called once per scope
+    // Returns a description of what a scope permits, in the language of `texts`, which is an element of `texts()`. Called once per scope
     // and language, when a handler is constructed.
     { t.scope_text(scope, services, texts) } -> std::same_as<std::string>;
-    // CSS of all pages. Called once, when a handler is constructed.
+    // Returns the CSS of all pages. Called once, when a handler is constructed.
     { t.style_sheet() } -> std::same_as<std::string>;
-    // Everything before a page's content: the start of the document, its head and the page header. The content is flow
-    // content of HTML and belongs in a `<main>`.
+    // Writes everything before a page's content: the start of the document, its head and the page header. The content is flow content of
+    // HTML and belongs in a `<main>`.
     t.begin_page(html, frame);
-    // Everything after it.
+    // Writes everything after the content.
     t.end_page(html, frame);
 };
 
@@ -12302,14 +12340,14 @@ struct plain_theme {
     /// An image beside the site's name, 1.5 times as high as its letters: a URL of this site or a `data:` URL, which the content
     /// security policy of the pages allows. Empty: the icon.
     std::string logo_url = {};
-    std::string icon_svg = {};  ///< the icon of browser tabs, an SVG document; empty: a plain one
+    std::string icon_svg = {};  ///< the icon of browser tabs, an SVG document; empty: a plain icon
 
-    /// The contract `page_theme`.
+    /// Each implements a function of `page_theme`.
     [[nodiscard]] std::span<const page_texts> texts() const noexcept { return languages; }
     [[nodiscard]] TOLLGATE_DECL std::string scope_text(std::string_view scope, const service_catalog& services,
                                                        const page_texts& texts) const;
     [[nodiscard]] TOLLGATE_DECL std::string style_sheet() const;
-    /// `icon_svg` or the default one; an optional function of `page_theme`.
+    /// Returns `icon_svg` or the default icon. The function is an optional part of `page_theme`.
     [[nodiscard]] TOLLGATE_DECL std::string icon() const;
     TOLLGATE_DECL void begin_page(html_writer& html, const page_frame& frame) const;
     TOLLGATE_DECL void end_page(html_writer& html, const page_frame& frame) const;
@@ -12323,7 +12361,7 @@ struct page_theme_calls {
     std::span<const page_texts> (*texts)(void*) noexcept;
     std::string (*scope_text)(void*, std::string_view, const service_catalog&, const page_texts&);
     std::string (*style_sheet)(void*);
-    std::string (*icon)(void*);  // null if the theme has none
+    std::string (*icon)(void*);  // null if the theme has no such function
     void (*begin_page)(void*, html_writer&, const page_frame&);
     void (*end_page)(void*, html_writer&, const page_frame&);
 };
@@ -12349,16 +12387,16 @@ struct calls_of_page_theme {
 
 }  // namespace detail
 
-/// A `page_theme` of any class: a copy, or, with `std::ref`, an object that must outlive it. Copies share the theme.
+/// Holds a `page_theme` of any class: a copy, or, with `std::ref`, a reference to an object that must outlive it. Copies share the theme.
 ///
 ///     any_page_theme plain;                      // plain_theme
 ///     any_page_theme own{my_theme{}};
 ///     any_page_theme shared{std::ref(theme)};
 class any_page_theme {
 public:
-    /// A `plain_theme`. Throws std::bad_alloc.
+    /// Constructs an object that holds a `plain_theme`. Throws std::bad_alloc.
     any_page_theme() : any_page_theme{plain_theme{}} {}
-    /// Holds `theme`. Throws std::bad_alloc, and what moving it throws.
+    /// Constructs an object that holds `theme`. Throws std::bad_alloc, and what moving the theme throws.
     template <class T>
         requires(!std::same_as<T, any_page_theme>)
     any_page_theme(T theme) {
@@ -12366,19 +12404,19 @@ public:
         refer_to(*held);
         owner_ = std::move(held);
     }
-    /// Refers to a theme.
+    /// Constructs an object that refers to a theme.
     template <class T>
     any_page_theme(std::reference_wrapper<T> theme) noexcept {
         refer_to(theme.get());
     }
 
-    /// The functions of `page_theme`.
+    /// Each calls the theme's function of this name; see `page_theme`.
     [[nodiscard]] std::span<const page_texts> texts() const noexcept { return calls_->texts(object_); }
     [[nodiscard]] std::string scope_text(std::string_view scope, const service_catalog& services, const page_texts& texts) const {
         return calls_->scope_text(object_, scope, services, texts);
     }
     [[nodiscard]] std::string style_sheet() const { return calls_->style_sheet(object_); }
-    /// The theme's icon, or the one of `plain_theme`.
+    /// Returns the theme's icon, or the icon of `plain_theme`.
     [[nodiscard]] std::string icon() const { return calls_->icon != nullptr ? calls_->icon(object_) : plain_theme{}.icon(); }
     void begin_page(html_writer& html, const page_frame& frame) const { calls_->begin_page(object_, html, frame); }
     void end_page(html_writer& html, const page_frame& frame) const { calls_->end_page(object_, html, frame); }
@@ -12452,7 +12490,7 @@ private:
     std::uint64_t chunk_bytes_ = 0;
     std::string_view refused_reason_;
     std::uint32_t bytes_ = 0;
-    std::uint16_t line_bytes_ = 0;  // of the current chunk line
+    std::uint16_t line_bytes_ = 0;  // length of the current chunk line
     std::uint8_t size_digits_ = 0;
     state state_ = state::size_first;
 };
@@ -12469,19 +12507,19 @@ namespace tollgate::inline v0::http {
 
 /// Bounds of one response. The parser never keeps more than `line_bytes_max` and `kept_bytes_max` bytes.
 struct response_settings {
-    std::size_t line_bytes_max = 8 * 1024;  ///< of the status line, and of a field line
-    /// Of all sections together, including those of interim responses and trailers.
+    std::size_t line_bytes_max = 8 * 1024;  ///< bound of the status line, and of a field line
+    /// Bound of all sections together, including those of interim responses and trailers.
     std::size_t header_bytes_max = limits::header_bytes_default;
-    std::size_t field_count_max = limits::field_count_max;          ///< of the same sections
-    std::size_t kept_bytes_max = limits::attempt_response_bytes_max;  ///< of the body; further bytes are dropped
-    /// Of the body, kept or not. Beyond it, the result is `complete` with `body_cut()`.
+    std::size_t field_count_max = limits::field_count_max;          ///< bound of the fields of these sections
+    std::size_t kept_bytes_max = limits::attempt_response_bytes_max;  ///< bytes of the body that are kept; further bytes are dropped
+    /// Bound of the body, kept or not. Beyond it, the result is `complete` with `body_cut()`.
     std::size_t body_bytes_max = 64 * 1024;
 };
 
 enum class response_step : std::uint8_t {
     needs_more,  ///< call again with the following bytes
     complete,    ///< the response is complete; `consumed()` is how many of the last bytes belong to it
-    refused,     ///< not HTTP, or over a bound; see `refused_reason()`
+    refused,     ///< the response is not HTTP, or exceeds a bound; see `refused_reason()`
 };
 
 /// Parses one final HTTP/1.1 or HTTP/1.0 response (RFC 9112), for a client that needs the status and the start of the
@@ -12516,7 +12554,7 @@ public:
     /// After `complete` or `refused`: how many bytes of the last step belonged to the response.
     [[nodiscard]] std::size_t consumed() const noexcept { return consumed_; }
 
-    /// Whether a byte of the response has arrived. A reused connection may close without one; the request can then be
+    /// Returns true if a byte of the response has arrived. A reused connection may close without one; the request can then be
     /// sent again on a new connection (RFC 9112 section 9.3.1).
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
@@ -12527,7 +12565,7 @@ public:
     [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
     /// The first `kept_bytes_max` bytes of the body, decoded.
     [[nodiscard]] std::string_view body() const noexcept { return body_; }
-    /// Whether the body was longer than `body()`.
+    /// Returns true if the body was longer than `body()`.
     [[nodiscard]] bool body_cut() const noexcept { return body_cut_; }
 
     /// After `complete`: whether the connection may carry another request (RFC 9112 section 9.3).
@@ -12569,7 +12607,7 @@ private:
     stage stage_ = stage::status_line;
     bool to_head_ = false;
     bool begun_ = false;
-    bool head_complete_ = false;  // of the final response
+    bool head_complete_ = false;  // the head of the final response is complete
     bool older_ = false;  // HTTP/1.0
     bool keep_alive_ = false;
     bool body_cut_ = false;
@@ -12578,7 +12616,7 @@ private:
     std::size_t header_bytes_ = 0;
     std::size_t field_count_ = 0;
     std::uint64_t body_bytes_ = 0;   // received, kept or not
-    std::uint64_t left_bytes_ = 0;   // of the body or the chunk
+    std::uint64_t left_bytes_ = 0;   // rest of the body or the chunk
     framing_fields framing_;
     detail::chunk_framing chunks_;
     std::string line_;  // the start of an incomplete line
@@ -12869,7 +12907,7 @@ private:
             if (following == waiting_.end()) return;
             begin(following);
             one = following;
-            start_threads();  // what this one has freed may be enough for two
+            start_threads();  // the time and threads that this lookup freed may be enough for two
         }
     }
 
@@ -12954,7 +12992,7 @@ using tollgate::detail::lookup_end;
 using lookup_result = tollgate::detail::lookup_result<std::vector<ip_address>>;
 using lookup_pool = tollgate::detail::lookup_pool<std::vector<ip_address>>;
 
-/// What `look_up` returns or throws; empty: `system_lookup`.
+/// The result or exception of `look_up`. Empty: `system_lookup`.
 [[nodiscard]] TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept;
 
 }  // namespace webhooks
@@ -12968,35 +13006,36 @@ using lookup_pool = tollgate::detail::lookup_pool<std::vector<ip_address>>;
 
 namespace tollgate::inline v0 {
 
-/// When a delivery that failed is retried, and when it is given up.
+/// The times at which a failed delivery is retried, and the end of the retries.
 struct retry_schedule {
-    /// Planned waits after the first attempt, which is made at once: n waits make n + 1 attempts. 0: at once. Each is at most
-    /// `limits::delivery_wait_days_max`.
+    /// Planned waits after the first attempt, which is not delayed: n waits result in n + 1 attempts. A wait of 0 retries at once. Each
+    /// wait is at most `limits::delivery_wait_days_max`.
     std::vector<milliseconds> waits{seconds{5},          std::chrono::minutes{5}, std::chrono::minutes{30},
                                     std::chrono::hours{2}, std::chrono::hours{5},   std::chrono::hours{10},
                                     std::chrono::hours{10}};
-    /// Each wait is randomly shortened or lengthened by up to this much, so that deliveries that failed together are
-    /// not retried together. At most 100.
+    /// The maximum percentage by which each wait is randomly shortened or lengthened, so that deliveries that failed together are not
+    /// retried together. At most 100.
     unsigned jitter_percent = 20;
-    /// A hook with failures and no success for this long is disabled. 0: by its first failure.
+    /// A hook that has failures and no success for this time is disabled. 0: its first failure disables it.
     milliseconds disable_after = default_disable_after;
-    /// The longest wait that a receiver can ask for with `Retry-After`, at most `limits::delivery_wait_days_max`. 0: it has no effect.
+    /// The longest wait that a receiver can ask for with `Retry-After`, at most `limits::delivery_wait_days_max`. 0: `Retry-After` has no
+    /// effect.
     milliseconds retry_after_max = std::chrono::hours{24};
 };
 
-/// The randomness with which a wait is as long as planned.
+/// The value of `chance` with which a wait is as long as planned.
 inline constexpr std::uint32_t chance_without_jitter = 0x8000'0000U;
 
-/// How an attempt ended, for `judge_attempt`.
+/// The end of an attempt, for `judge_attempt`.
 struct attempt_report {
     tollgate::attempt attempt;
-    std::string_view retry_after;  ///< of the response, or empty; a view
+    std::string_view retry_after;  ///< the `Retry-After` of the response, or an empty text
 };
 
-/// The result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; anything
-/// else is retried after the next planned wait, until there is none. A longer `Retry-After` is honored, up to
-/// `retry_after_max`; the attempt is made then or by chance up to `jitter_percent` later, but no later than the next attempt
-/// of the plan. A shorter one does not shorten the wait. `chance` is uniform over all values.
+/// Decides the result of an attempt of `sent` that ended at `now`. A 2xx delivers; 410 (Gone) disables the hook; after anything else the
+/// delivery is retried after the next planned wait, until there is none. A longer `Retry-After` is honored, up to `retry_after_max`; the
+/// retry is then due at that time or by chance up to `jitter_percent` later, but no later than the next attempt of the plan. A shorter
+/// `Retry-After` does not shorten the wait. `chance` is uniform over all values.
 [[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
                                                      attempt_report report, instant now, std::uint32_t chance);
 
@@ -13013,72 +13052,69 @@ namespace tollgate::inline v0 {
 /// Settings of the client that posts webhooks; comments give the reasons for the defaults. For their bounds, see
 /// `hook_dispatch_settings`.
 struct hook_client_settings {
-    std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< some receivers refuse requests without one
+    std::string user_agent = "Tollgate/" TOLLGATE_VERSION;  ///< the field User-Agent: some receivers refuse requests without it
 
-    milliseconds attempt_timeout = default_attempt_timeout;  ///< for the whole attempt: 15 s
-    /// for looking up the name; the system's resolver tries a second server after 5 s
+    milliseconds attempt_timeout = default_attempt_timeout;  ///< bound of the whole attempt: 15 s
+    /// Bound of looking up the name. The system's resolver tries a second server after 5 s.
     milliseconds lookup_timeout = seconds{5};
-    milliseconds connect_timeout = seconds{5};   ///< for connecting, over all addresses together
-    milliseconds handshake_timeout = seconds{5};  ///< for the TLS handshake: two round trips
+    milliseconds connect_timeout = seconds{5};   ///< bound of connecting, over all addresses together
+    milliseconds handshake_timeout = seconds{5};  ///< bound of the TLS handshake: two round trips
 
-    /// For the body, once the status is known. Only the status counts, so the body must not occupy a slot for long.
+    /// Bound of the body, once the status is known. Only the status counts, so the body must not occupy a connection for long.
     milliseconds body_timeout = seconds{2};
 
-    /// PEM of the trusted certificate authorities; empty: the system's.
+    /// PEM file of the trusted certificate authorities. Empty: the authorities of the system.
     std::string authorities_file = {};
     name_lookup look_up = {};              ///< empty: `system_lookup`
-    std::size_t lookup_threads_max = 16;   ///< names that are resolved at once; 0 and 1 count as 2
+    std::size_t lookup_threads_max = 16;   ///< number of names that are resolved at once; 0 and 1 count as 2
     std::size_t addresses_max = 8;         ///< addresses of a host that are tried
 
-    /// Idle connections kept for reuse; 16 MB if all of them use TLS. If this or one of the next three is 0, each connection is used only
-    /// once.
+    /// Idle connections kept for reuse; they take 16 MB if all of them use TLS. If this or one of the next three settings is 0, each
+    /// connection is used only once.
     std::size_t idle_connections_max = 256;
-    std::size_t idle_per_host_max = 8;       ///< as many as attempts at once
+    std::size_t idle_per_host_max = 8;       ///< as many as `per_host_max`
     milliseconds idle_timeout = seconds{30};  ///< many receivers close after 60 s, some proxies earlier
-    milliseconds connection_age_max = std::chrono::minutes{5};  ///< then the name is resolved again
+    milliseconds connection_age_max = std::chrono::minutes{5};  ///< maximum age of a connection: afterwards the name is resolved again
 
     http::response_settings response = {};  ///< bounds of a response
 };
 
-/// Settings of a dispatcher; comments give the reasons for the defaults. Bounds are per dispatcher unless a comment
-/// says otherwise.
+/// Settings of a dispatcher. Comments give the reasons for the defaults. Bounds are per dispatcher unless a comment says otherwise.
 ///
 /// `hook_dispatcher::start` refuses settings outside their bounds: timeouts, intervals and the margin are 1 ms to 24 hours, other times at
 /// most 36,500 days, and counts 1 to 1,000,000. A comment says what 0 means where it is allowed.
 struct hook_dispatch_settings {
     retry_schedule retry = {};
     hook_client_settings client = {};
-    /// Whether the owner of an account may get deliveries; empty: all may. Those of other owners wait until this returns true, which is
-    /// asked again within a minute. Called on the dispatcher's thread, about once a second for an account with due deliveries. After an
-    /// error the deliveries wait, too.
+    /// Returns true if the owner of an account may get deliveries; an empty function allows all owners. Deliveries of other owners wait
+    /// until the result is true; the dispatcher calls it again within a minute. It is called on the dispatcher's thread, about once a
+    /// second for an account with due deliveries. After an error the deliveries wait, too.
     std::function<result<bool>(const account_ref&)> is_owner_active = {};
 
-    /// Attempts at once; each takes a socket and a few KB. Never more than half of the process's descriptors.
+    /// Bound of attempts in progress. Each takes a socket and a few KB. The number is never more than half of the process's descriptors.
     std::size_t attempts_max = 2048;
-    std::size_t slow_attempts_max = 1024;  ///< of these, to webhooks whose last attempt took a second or longer
-    std::size_t per_host_max = 8;          ///< at once to one host, by all dispatchers of the store
-    /// Of these, to the slow or new webhooks of one account (last attempt took a second or longer, or no attempt yet); and one more to a
-    /// webhook that has no attempt in progress.
+    std::size_t slow_attempts_max = 1024;  ///< bound of attempts in progress to webhooks whose last attempt took a second or longer
+    std::size_t per_host_max = 8;          ///< bound of attempts in progress to a host, by all dispatchers of the store
+    /// Bound of attempts in progress to the slow or new webhooks of an account at a host (the last attempt took a second or longer, or
+    /// there was none yet). A webhook that has no attempt in progress may have one more.
     std::size_t per_slow_host_max = 2;
-    /// Attempts that one hook gets in a minute. The minute begins with the first of these attempts; further attempts
-    /// wait for the next minute. 0: no bound, the default, because a bound also delays receivers that keep up.
-    /// `per_host_max` already limits how much a receiver gets at once, and a receiver that wants less can respond with
-    /// 429 or 503 and `Retry-After`.
+    /// Attempts that a hook gets in a minute. The minute begins with the first of these attempts; further attempts wait for the next
+    /// minute. 0 means no bound. It is the default, because a bound also delays receivers that keep up. `per_host_max` already limits how
+    /// much a receiver gets at once, and a receiver that wants less can respond with 429 or 503 and `Retry-After`.
     std::size_t per_hook_minute_max = 0;
-    /// Bound on the data of all deliveries in flight. If this is 0, or less than the largest event: one delivery at a
-    /// time.
+    /// Bound in bytes of the data of all deliveries in flight. If it is 0, or less than the largest event, one delivery is sent at a time.
     std::size_t data_bytes_max = 64 * 1024 * 1024;
     std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
 
-    /// How much longer a delivery is leased than an attempt can take: a third of it for the store call and for reaching the socket, the
-    /// rest to record the result. The rest is longer than `sqlite_store` waits for other writers (`sqlite_settings::busy_wait_max`). When a
-    /// process dies, its leased deliveries are sent again when their lease has ended.
+    /// The time for which a delivery is leased in addition to the longest attempt: a third of it for the store call and for reaching the
+    /// socket, the rest to record the result. The rest is longer than `sqlite_store` waits for other writers
+    /// (`sqlite_settings::busy_wait_max`). When a process dies, its leased deliveries are sent again when their lease has ended.
     milliseconds lease_margin = seconds{15};
-    /// How often to check whether another process has appended events: in a store that detects it cheaply
-    /// (`shared_outbox`), and in any other store. Events published through the dispatcher are sent at once.
+    /// The intervals at which the dispatcher looks for events that another process has appended: `poll_interval` in a store that detects
+    /// them cheaply (`shared_outbox`), and `claim_interval` in any other store. Events published through the dispatcher are sent at once.
     milliseconds poll_interval{50};
     milliseconds claim_interval = seconds{1};
-    /// How long ended deliveries and their attempts are kept. 0: until the next sweep, which runs once a minute.
+    /// The time for which ended deliveries and their attempts are kept. 0: until the next sweep, which runs once a minute.
     milliseconds history = std::chrono::hours{24 * 30};
 };
 
@@ -13092,14 +13128,14 @@ struct hook_dispatch_settings {
 
 namespace tollgate::inline v0 {
 
-/// Checks an event: its service must be in `services` and have an event of this name, and its data must be one JSON
-/// value (RFC 8259) in UTF-8 of at most `limits::event_data_bytes_max`, parsed as strictly as a request body
-/// (`http::check_json`). error_kind::invalid otherwise, with a message that begins with the member's name.
+/// Checks an event: its service must be in `services` and have an event of this name, and its data must be one JSON value (RFC 8259) in
+/// UTF-8 of at most `limits::event_data_bytes_max`, parsed as strictly as a request body (`http::check_json`). Otherwise returns
+/// error_kind::invalid with a message that begins with the member's name. Any thread may call it.
 [[nodiscard]] TOLLGATE_DECL result<void> check_event(const event& reported, const service_catalog& services);
 
-/// Publishes an event of an account: the outbox gets one delivery for each of the account's webhooks for that event,
-/// or, with an error, none. Returns the number of deliveries. When this returns, they are on disk if the store is
-/// persistent; a dispatcher in this process or another one sends them.
+/// Publishes an event of an account: the outbox gets a delivery for each of the account's webhooks for that event, or, with an error, none.
+/// Returns the number of deliveries. When it returns, they are on disk if the store is persistent; a dispatcher in this process or another
+/// process sends them.
 ///
 ///     const auto deliveries = tollgate::publish(
 ///         dispatcher, services,
@@ -13107,13 +13143,13 @@ namespace tollgate::inline v0 {
 ///         now);
 ///     if (!deliveries) log(deliveries.error());
 ///
-/// `outbox`: a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds the event shortly after; or a
-/// `sqlite_own_transaction` or `postgres_own_transaction`, which commits the event together with the change that it
-/// reports. With a dispatcher or a store, a process that dies between its own commit and this call loses the event.
+/// `outbox` is a `hook_dispatcher`, which sends at once; a store, whose dispatcher finds the event shortly after; or a
+/// `sqlite_own_transaction` or `postgres_own_transaction`, which commits the event together with the change that it reports. With a
+/// dispatcher or a store, a process that dies between its own commit and this call loses the event.
 ///
-/// Errors: invalid for an event that `check_event` refuses, internal if the random source fails, and those of the
-/// outbox: unavailable, for instance on a full disk, means that nothing was written and that a retry may succeed. Any
-/// thread.
+/// Errors: invalid for an event that `check_event` refuses, internal if the random source fails, and the errors of the outbox: unavailable,
+/// for instance on a full disk, means that nothing was written and that a retry may succeed. Any thread may call it. It blocks as the
+/// outbox does.
 template <event_sink Outbox, random_source Random = system_random>
 [[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& reported,
                                            instant now, const Random& random = {}) {
@@ -13133,30 +13169,29 @@ template <event_sink Outbox, random_source Random = system_random>
 
 namespace tollgate::inline v0 {
 
-/// The three header fields of a received webhook. Views.
+/// The three header fields of a received webhook, as views.
 struct webhook_headers {
-    std::string_view id;         ///< `webhook-id`: the same for every attempt, so receivers can detect duplicates
+    std::string_view id;         ///< `webhook-id`, which is the same for every attempt, so receivers can detect duplicates
     std::string_view timestamp;  ///< `webhook-timestamp`
     std::string_view signature;  ///< `webhook-signature`
 
-    /// Reads them from a request's fields; a field that is missing or repeated results in an empty text. Views of
-    /// `fields`.
+    /// Reads the fields of a request; a field that is missing or repeated results in an empty text. The views refer to `fields`.
     [[nodiscard]] static TOLLGATE_DECL webhook_headers from(const http::field_lines& fields) noexcept;
 };
 
-/// How far the receiver's clock may differ from the sender's, and how long a webhook may be in transit. Older ones
+/// The default bound of the difference between the receiver's clock and the timestamp, which includes the time in transit. Older webhooks
 /// could be replayed.
 inline constexpr seconds webhook_tolerance{300};
 
-/// Verifies that a webhook was signed with `secret` (`whsec_...`), as shown by any one of its signatures, and that its
-/// timestamp is within `tolerance` of `now`. Respond with 2xx only if both are true.
+/// Verifies that a webhook was signed with `secret` (`whsec_...`), which any one of its signatures proves, and that its timestamp is within
+/// `tolerance` of `now`. Respond with 2xx only if both are true.
 ///
 ///     const auto genuine = tollgate::verify_webhook(secret, tollgate::webhook_headers::from(request.fields), request.body,
 ///                                                   now);
 ///     if (!genuine) return refuse(401);
 ///
-/// Otherwise, and also for malformed fields: error_kind::unauthorized with a message that names the field.
-/// error_kind::internal for an invalid `secret`. Compares in constant time. Any thread. Never throws.
+/// Errors: unauthorized with a message that names the field, if either is false or a field is malformed; internal for an invalid `secret`.
+/// Compares in constant time. Any thread may call it. Nothing is thrown.
 ///
 /// `body` must be the bytes as received: JSON that was parsed and written again may differ.
 [[nodiscard]] TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook_headers& headers,
@@ -13177,22 +13212,21 @@ namespace oauth {
 class oauth_handler;
 }
 
-/// OAuth 2.0 at `{auth_url}` (RFC 6749): authorization page, token endpoint, revocation (RFC 7009), introspection (RFC
-/// 7662), device authorization and its page (RFC 8628), metadata (RFC 8414). A handler for `server` or any other HTTP
-/// server.
+/// Serves OAuth 2.0 at `{auth_url}` (RFC 6749): authorization page, token endpoint, revocation (RFC 7009), introspection (RFC 7662), device
+/// authorization and its page (RFC 8628), metadata (RFC 8414). The class is a handler for `server` or any other HTTP server.
 ///
 ///     authorization_server oauth{settings, store, sessions};
 ///     authorization_server oauth{settings, store, sessions, api.policies()};
 ///     http::site site{http::mounted("/v1", api), http::mounted(oauth), http::mounted(pages)};
 ///
-/// The limiter counts wrong client secrets by the client's address; share that of the API with a copy of its policies. Sessions and store
-/// must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking: if the sessions, the store
-/// or the limiter block, and while a password is checked. The metadata needs none of them.
+/// The limiter counts wrong client secrets by the client's address; to share the API's limiter, pass a copy of its policies. Sessions and
+/// store must outlive the object. Thread rule: `handle` may be called from many threads at once. Blocking: if the sessions, the store or
+/// the limiter block, and while a password is checked. The metadata needs none of them.
 class authorization_server {
 public:
-    /// `store` is any `oauth_store`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws std::invalid_argument for an
-    /// auth_url that `http::url::root` refuses, for a time outside its bounds, for a quota without a window, and for a cookie_name that is
-    /// not valid.
+    /// Constructs the handler. `store` is any `oauth_store`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws
+    /// std::invalid_argument for an auth_url that `http::url::root` refuses, for a time outside its bounds, for a quota without a window,
+    /// and for a cookie_name that is not valid.
     TOLLGATE_COLD authorization_server(account_service_settings settings, oauth_store_ref store, session_source_ref sessions,
                                        policies policies = default_policies(), any_page_theme theme = {});
     TOLLGATE_COLD ~authorization_server();
@@ -13200,28 +13234,28 @@ public:
     authorization_server(const authorization_server&) = delete;
     authorization_server& operator=(const authorization_server&) = delete;
 
-    /// Whether handling a request may block.
+    /// Returns true if handling a request may block.
     [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept;
 
     /// Implements `http::handler`: responds on this thread, which may block.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused. Never blocks.
+    /// Implements `http::handler`: responds to a request that the server refused. Never blocks.
     TOLLGATE_COLD void handle(const http::refusal& refused, http::response& response) noexcept;
     /// Implements `http::resumable_handler`. Reads the body only of a POST to a known endpoint that is not refused by its head. All other
     /// requests are answered from the head.
     [[nodiscard]] TOLLGATE_DECL http::handle_step advance(const http::request& request, http::response& response,
                                                           http::handler_state& state, http::thread_kind thread) noexcept;
 
-    /// For tests, and for hosts that do not reuse responses.
+    /// Returns the response to a request, for tests, and for servers that do not reuse a response. May block.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
         http::response response;
         handle(request, response);
         return response;
     }
 
-    /// The paths for `http::site`.
+    /// Returns the paths for `http::site`.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> mounts() const;
-    /// The settings that it was constructed with.
+    /// Returns the settings that the object was constructed with.
     [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
 
 private:
@@ -13242,19 +13276,19 @@ namespace pages {
 class page_handler;
 }
 
-/// The account pages: an overview, personal tokens, applications, authorizations and webhooks; if `Users` is an
-/// `activity_source`, recent activity; and, if `Sessions` has them, sign-in and sign-out, the sessions and a change of
-/// password. A handler for `server` or any other HTTP server.
+/// Serves the account pages: an overview, personal tokens, applications, authorizations and webhooks; if the directory is an
+/// `activity_source`, recent activity; and, if the sessions support them, sign-in and sign-out, the list of sessions and a change of the
+/// password. The class is a handler for `server` or any other HTTP server.
 ///
 ///     account_pages pages{settings, users, store, sessions};
 ///     http::site site{http::mounted("/v1", api), http::mounted(pages)};
 ///
-/// Users, sessions and store must outlive it. Thread rule: `handle` may be called from many threads at once. Blocking:
-/// if users, sessions or store block, and while a password is checked.
+/// Users, sessions and store must outlive the object. Thread rule: `handle` may be called from many threads at once. Blocking: if users,
+/// sessions or store block, and while a password is checked.
 class account_pages {
 public:
-    /// `users` is any `user_directory`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws std::invalid_argument for an
-    /// auth_url that `http::url::root` refuses, and for a quota with requests but no window.
+    /// Constructs the handler. `users` is any `user_directory`, `sessions` any `session_source`, and `theme` any `page_theme`. Throws
+    /// std::invalid_argument for an auth_url that `http::url::root` refuses, and for a quota with requests but no window.
     TOLLGATE_COLD account_pages(account_service_settings settings, user_directory_ref users, account_store_ref store,
                                 session_source_ref sessions,
                                 policies policies = default_policies(), any_page_theme theme = {});
@@ -13263,30 +13297,30 @@ public:
     account_pages(const account_pages&) = delete;
     account_pages& operator=(const account_pages&) = delete;
 
-    /// Whether handling a request may block.
+    /// Returns true if handling a request may block.
     [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept;
 
     /// Implements `http::handler`: responds on this thread, which may block.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused. Never blocks.
+    /// Implements `http::handler`: responds to a request that the server refused. Never blocks.
     TOLLGATE_COLD void handle(const http::refusal& refused, http::response& response) noexcept;
-    /// Implements `http::resumable_handler`. Only a form of a signed-in user, or one that signs in, has its body read; all other requests
-    /// are answered from the head.
+    /// Implements `http::resumable_handler`. Reads the body only of a form of a signed-in user, or of a form that signs in. All other
+    /// requests are answered from the head.
     [[nodiscard]] TOLLGATE_DECL http::handle_step advance(const http::request& request, http::response& response,
                                                           http::handler_state& state, http::thread_kind thread) noexcept;
 
-    /// For tests, and for hosts that do not reuse responses.
+    /// Returns the response to a request, for tests, and for servers that do not reuse a response. May block.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
         http::response response;
         handle(request, response);
         return response;
     }
 
-    /// The paths for `http::site`.
+    /// Returns the paths for `http::site`.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> mounts() const;
-    /// What all pages of a language are below: `/en`, `/de`.
+    /// Returns the root paths of the languages, such as `/en` and `/de`.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> language_roots() const;
-    /// The settings that it was constructed with.
+    /// Returns the settings that the object was constructed with.
     [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
 
 private:
@@ -13303,7 +13337,7 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// The documentation for API users, under `{auth_url}/docs/`: a separate handler. Each Error object links to it.
+/// Serves the documentation for API users, under `{auth_url}/docs/`. It is a separate handler. Each Error object links to it.
 ///
 ///     api_documentation documentation{api.settings(), api.table()};
 ///     http::site site{http::mounted(documentation.root(), documentation), http::mounted("", api)};
@@ -13311,25 +13345,25 @@ namespace tollgate::inline v0 {
 /// With an authorization server (`account_service_settings::has_authorization_server`), it also has a page on OAuth, to which OAuth errors
 /// link.
 ///
-/// Services, scopes, limits and routes come from the API's settings and route table. All pages are rendered by the
-/// constructor, and nothing changes afterwards, so `handle` may be called from many threads at once. No page has a script.
+/// Services, scopes, limits and routes come from the API's settings and route table. The constructor renders all pages, and nothing changes
+/// afterwards, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
     /// Renders all pages from the settings and the routes. Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
     TOLLGATE_DECL api_documentation(const account_service_settings& settings, const route_table& routes);
 
     static constexpr bool blocking = false;
-    /// No page takes a body.
+    /// The handler does not read bodies.
     static constexpr bool reads_body = false;
 
-    /// Serves a page, or answers what the server refused.
+    /// Implements `http::handler`: serves a page, or responds to a request that the server refused.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
-    /// The same; `generated` is the id of a request that has none of its own.
+    /// Each responds like the function without `generated`, which is the id of a request that has no id of its own.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response, const http::unique_id& generated) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response, const http::unique_id& generated) const noexcept;
 
-    /// Where it is mounted: the path of `auth_url`, and `/docs`.
+    /// Returns the path where the documentation is mounted: the path of `auth_url`, and `/docs`.
     [[nodiscard]] const std::string& root() const noexcept { return root_; }
 
 private:
@@ -13345,7 +13379,7 @@ private:
     std::string root_;
     std::vector<page> pages_;
     std::string not_found_;
-    std::string refused_before_, refused_behind_;  // of the reason
+    std::string refused_before_, refused_behind_;  // the page of a refusal before and behind the reason
     std::string method_not_allowed_;
 };
 
@@ -13365,11 +13399,11 @@ namespace pipeline {
 struct judgement;
 }
 
-/// What an `account_api` needs of a store: credentials, and the webhooks if the store is a `hook_store`. Refers to the store, which must
-/// outlive it.
+/// A reference to the parts of a store that an `account_api` needs: the credentials, and the webhooks if the store is a `hook_store`. The
+/// store must outlive the reference.
 class api_store_ref {
 public:
-    /// Refers to `store`.
+    /// Constructs a reference to `store`.
     template <class Store>
         requires detail::is_erasable<Store, api_store_ref>
     api_store_ref(Store& store) noexcept : credentials_{store} {
@@ -13380,7 +13414,7 @@ public:
         if constexpr (hook_store<Store>) hooks_ = hook_store_ref{store};
     }
 
-    /// Its parts; `hooks` refers to nothing if the store has no webhooks.
+    /// Returns a part of the store. `hooks` refers to no object if the store has no webhooks.
     [[nodiscard]] const credential_source_ref& credentials() const noexcept { return credentials_; }
     [[nodiscard]] const hook_store_ref& hooks() const noexcept { return hooks_; }
 
@@ -13389,65 +13423,66 @@ private:
     hook_store_ref hooks_;
 };
 
-/// `/user/balance`
+/// Returns the route `/user/balance`.
 [[nodiscard]] TOLLGATE_COLD route_table balance_routes();
-/// `/{service}/accounts`
+/// Returns the route `/{service}/accounts`.
 [[nodiscard]] TOLLGATE_COLD route_table account_list_routes();
 
-/// Everything under `{base_url}`: a handler, to be hosted by `server` or by any other HTTP server.
+/// Serves everything under `{base_url}`. The class is a handler for `server` or any other HTTP server.
 ///
 ///     account_api api{settings, users, store, account_routes()};
 ///     account_api api{settings, users, store, account_routes() + my_routes};
 ///     account_api api{settings, users, store, default_policies().with_limiter(night_limiter{}), account_routes()};
 ///
-/// `account_routes()` of <tollgate/api/routes.hpp> are all routes of the library; `balance_routes()` and `account_list_routes()` compile
-/// faster, without webhooks and the JSON parser. Only the routes of webhooks need a `hook_store`; a `token_store` is enough for the others.
+/// `account_routes()` of <tollgate/api/routes.hpp> returns all routes of the library. `balance_routes()` and `account_list_routes()`
+/// compile faster, without webhooks and the JSON parser. Only the routes of webhooks need a `hook_store`; a `credential_source` is enough
+/// for the others.
 ///
-/// Users and store are the integrator's and must outlive it. Thread rule: `handle` may be called from many threads at once.
-/// Blocking: if the users, the store, the limiter or an authenticator may block.
+/// Users and store must outlive the API. Thread rule: `handle` may be called from many threads at once. Blocking: if the users, the store,
+/// the limiter or an authenticator may block.
 class account_api {
 public:
-    /// `users` is any `user_directory`, and `store` any `credential_source`. Throws std::invalid_argument for a base_url or auth_url that
-    /// `http::url::root` refuses, for a quota without a window, for two routes with the same method and path, and for a route that needs a
-    /// scope that no service declares, or webhooks if the store has none.
+    /// Constructs an API. `users` is any `user_directory`, and `store` any `credential_source`. Throws std::invalid_argument for a base_url
+    /// or auth_url that `http::url::root` refuses, for a quota without a window, for two routes with the same method and path, and for a
+    /// route that needs a scope that no service declares, or webhooks if the store has none.
     TOLLGATE_COLD account_api(account_service_settings settings, user_directory_ref users, api_store_ref store, tollgate::policies policies,
                               route_table table);
-    /// With the default policies.
+    /// Constructs an API with the default policies.
     account_api(account_service_settings settings, user_directory_ref users, api_store_ref store, route_table table)
         : account_api{std::move(settings), users, store, default_policies(), std::move(table)} {}
 
-    // Routes and endpoints point into it.
+    // Not copyable, because routes and endpoints point into the object.
     account_api(const account_api&) = delete;
     account_api& operator=(const account_api&) = delete;
 
-    /// Whether handling a request may block.
+    /// Returns true if handling a request may block.
     [[nodiscard]] bool may_block() const noexcept { return may_block_; }
 
     /// Implements `http::handler`: responds on this thread, which may block.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused. Never blocks.
+    /// Implements `http::handler`: responds to a request that the server refused. Never blocks.
     TOLLGATE_COLD void handle(const http::refusal& refusal, http::response& response) noexcept;
 
-    /// Implements `http::resumable_handler`: answers on the thread that read the request unless a store, the directory, the limiter or an
-    /// authenticator may block, and from the head alone if it refuses the request.
+    /// Implements `http::resumable_handler`. Responds on the thread that read the request unless a store, the directory, the limiter or an
+    /// authenticator may block. A request that is refused by its head is answered from the head alone.
     [[nodiscard]] TOLLGATE_DECL http::handle_step advance(const http::request& request, http::response& response,
                                                           http::handler_state& state, http::thread_kind thread) noexcept;
 
-    /// For tests, and for servers that do not reuse a response.
+    /// Returns the response to a request, for tests, and for servers that do not reuse a response. May block.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
         http::response response;
         handle(request, response);
         return response;
     }
 
-    /// The API's OpenAPI 3.1 description: what `{base_url}/openapi.json` answers with. Empty without `openapi_routes()`.
+    /// Returns the API's OpenAPI 3.1 description, which is the response to `{base_url}/openapi.json`. Empty without `openapi_routes()`.
     [[nodiscard]] const std::string& openapi() const noexcept { return definition_.openapi; }
 
-    /// What it was constructed with. Other handlers may share the policies: give them a copy.
+    /// Returns an argument of the constructor. Other handlers may share the policies: give them a copy.
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const account_service_settings& settings() const noexcept { return definition_.settings; }
     [[nodiscard]] const route_table& table() const noexcept { return definition_.routes; }
-    /// The path of the base URL.
+    /// Returns the path of the base URL.
     [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }
 
 private:
@@ -13473,14 +13508,15 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// `/{service}/{account}/hooks` and `/{service}/hooks/{hook}`
+/// Returns the routes below `/{service}/{account}/hooks` and `/{service}/hooks/{hook}`.
 [[nodiscard]] TOLLGATE_COLD route_table hook_routes();
-/// `/testservice/...`: for clients that check whether they reach the API
+/// Returns the routes below `/testservice/`, with which clients check that they reach the API.
 [[nodiscard]] TOLLGATE_COLD route_table demonstration_routes();
-/// `/openapi.json`
+/// Returns the route `/openapi.json`.
 [[nodiscard]] TOLLGATE_COLD route_table openapi_routes();
 
-/// The whole account API: all of the above, `balance_routes()` and `account_list_routes()`. To leave one out, add up the others.
+/// Returns all routes of the account API: those of the functions above, `balance_routes()` and `account_list_routes()`. To leave out some
+/// routes, add up the tables of the others.
 [[nodiscard]] TOLLGATE_COLD route_table account_routes();
 
 }  // namespace tollgate
@@ -13497,7 +13533,7 @@ class any_page_theme;
 
 namespace service_detail {
 
-/// Mounts OAuth and pages. Defined in <tollgate/api/sign_in.hpp>, so that a program without sessions does not compile them.
+/// Mounts OAuth and pages. <tollgate/api/sign_in.hpp> defines it, so that a program without sessions does not compile them.
 template <class Sessions>
 struct mounting;
 struct part_mounter;
@@ -13505,7 +13541,7 @@ struct part_mounter;
 template <class T>
 concept is_mountable = requires { sizeof(mounting<T>); };
 
-/// Whether an argument stands where sessions do. They are checked after that, so that the error names the contract.
+/// True if an argument stands where sessions do. They are checked after that, so that the error names the contract.
 template <class T>
 concept is_for_sessions = !std::same_as<std::remove_const_t<T>, policies> && !std::same_as<std::remove_const_t<T>, route_table>;
 
@@ -13533,7 +13569,7 @@ struct session_parts {
     oauth_store_ref applications;  ///< none if the store has no OAuth
     account_store_ref store;       ///< none if the store has not all that the pages manage
     session_source_ref sessions;
-    const any_page_theme* theme = nullptr;  ///< null: a `plain_theme`
+    const any_page_theme* theme = nullptr;  ///< a `plain_theme` if null
 };
 
 }  // namespace service_detail
@@ -13558,8 +13594,8 @@ struct service_part {
 ///
 ///     hook_dispatcher dispatcher{store, {}, service.policies()};
 ///
-/// Users, store and sessions must outlive it. Thread rule: `handle` may be called from many threads at the same time.
-/// Blocking: as the users, the store, the sessions, the limiter and the authenticators do; a sign-in always blocks.
+/// Users, store and sessions must outlive the service. Thread rule: `handle` may be called from many threads at the same time. Blocking: as
+/// the users, the store, the sessions, the limiter and the authenticators do; a sign-in always blocks.
 class account_service {
 public:
     /// API and documentation. `users` is any `user_directory`, and `store` any `credential_source`. Without a table, the routes are
@@ -13592,18 +13628,20 @@ public:
 
     TOLLGATE_COLD ~account_service();
 
-    // Its parts refer to each other.
+    // Not copyable, because the parts refer to each other.
     account_service(const account_service&) = delete;
     account_service& operator=(const account_service&) = delete;
 
-    /// Whether handling a request may block.
+    /// Returns true if handling a request may block.
     [[nodiscard]] bool may_block() const noexcept { return site_->may_block(); }
 
-    /// Implements `http::handler`. A request without the User-Agent that the policies require is refused by the API, wherever it goes.
+    /// Implements `http::handler`: responds on this thread, which may block. For every path, the API refuses a request without the
+    /// User-Agent that the policies require.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`. The part at the path of what the server refused writes the response, or the API if the path is unknown.
+    /// Implements `http::handler`. The part at the path of the refused request writes the response, or the API if the path is unknown.
+    /// Never blocks.
     TOLLGATE_COLD void handle(const http::refusal& refused, http::response& response) noexcept;
-    /// Implements `http::resumable_handler`: answers as far as the thread allows.
+    /// Implements `http::resumable_handler`: processes the request as far as is possible on the thread.
     [[nodiscard]] TOLLGATE_DECL http::handle_step advance(const http::request& request, http::response& response,
                                                           http::handler_state& state, http::thread_kind thread) noexcept;
 
@@ -13613,24 +13651,24 @@ public:
     /// For `http::site`, where other handlers answer the rest of a host: every path that the service answers for.
     [[nodiscard]] std::vector<std::string> mounts() const { return paths_; }
 
-    /// For tests, and for servers that do not reuse a response.
+    /// Returns the response to a request, for tests, and for servers that do not reuse a response. May block.
     [[nodiscard]] http::response handle(const http::request& request) noexcept {
         http::response response;
         handle(request, response);
         return response;
     }
 
-    /// The settings of the API, with the `auth_url` in use.
+    /// Returns the settings of the API, with the `auth_url` in use.
     [[nodiscard]] const account_service_settings& settings() const noexcept { return api_.settings(); }
-    /// The services with their events: for `publish`.
+    /// Returns the services with their events, for `publish`.
     [[nodiscard]] const service_catalog& services() const noexcept { return api_.settings().services; }
-    /// The policies. A copy shares them with other handlers.
+    /// Returns the policies. A copy shares them with other handlers.
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return api_.policies(); }
 
 private:
     using mount_function = void (*)(account_service&, const service_detail::session_parts&);
 
-    /// With `mount`, the parts of a service with sessions.
+    /// Constructs a service; `mount` adds the parts of a service with sessions, and is null without sessions.
     TOLLGATE_COLD account_service(const account_service_settings& settings, user_directory_ref users, api_store_ref store,
                                   tollgate::policies policies, std::optional<route_table> table, mount_function mount,
                                   const service_detail::session_parts& session_parts);
@@ -13658,7 +13696,7 @@ private:
 
     friend struct service_detail::part_mounter;
 
-    // What the API answers itself: all below its root, and everything from clients that the agent rule refuses.
+    // Returns true for a path below the root of the API. The API itself responds there, and to all clients that the agent rule refuses.
     [[nodiscard]] bool is_below_api(std::string_view path) const noexcept;
     [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept;
     [[nodiscard]] bool is_for_api(const http::request& request, http::handler_state& state) const noexcept;
@@ -13682,7 +13720,7 @@ private:
 #ifndef TOLLGATE_API_SIGN_IN_HPP
 #define TOLLGATE_API_SIGN_IN_HPP
 
-/// OAuth and the pages of an `account_service`: a service with sessions needs this header.
+/// OAuth and the pages of an `account_service`. A service with sessions needs this header.
 namespace tollgate::inline v0::service_detail {
 
 struct part_mounter {
@@ -13702,28 +13740,30 @@ struct mounting : part_mounter {};
 
 namespace tollgate::inline v0 {
 
-/// A store of any class that has all contracts: tokens, OAuth, webhooks with their outbox, and sessions. Chosen at run time, it can be a
-/// member of a class that does not name the store:
+/// A store of any class that satisfies all contracts: tokens, OAuth, webhooks with their outbox, and sessions. It can be chosen at run time
+/// and be a member of a class that does not name the class of the store:
 ///
 ///     any_store store = file.empty() ? any_store::of<memory_store>() : any_store::of<sqlite_store>(file);
 ///     account_service service{settings, users, store, sessions};
 ///
-/// Copies share the store. Thread rule, blocking and errors: those of the store.
+/// Copies share the store. Thread rule, blocking and errors: as for the store.
 class any_store : public account_store_ref, public session_store_ref {
 public:
-    /// Shares `store`, which is a `token_store`, an `oauth_store`, a `hook_store`, an `outbox` and a `session_store`.
+    /// Constructs an object that shares `store`, which is a `token_store`, an `oauth_store`, a `hook_store`, an `outbox` and a
+    /// `session_store`.
     template <class Store>
     explicit any_store(std::shared_ptr<Store> store) noexcept
         : account_store_ref{*store}, session_store_ref{*store}, owner_{std::move(store)} {
         static_assert(outbox<Store>, "tollgate: this does not satisfy outbox; read tollgate/contract/outbox.hpp");
     }
 
-    /// Constructs a store. Throws what its constructor throws.
+    /// Constructs a `Store` from `arguments`. Throws what its constructor throws.
     template <class Store, class... Arguments>
     [[nodiscard]] static any_store of(Arguments&&... arguments) {
         return any_store{std::make_shared<Store>(std::forward<Arguments>(arguments)...)};
     }
 
+    /// Returns true if calls of the store may wait; see `tollgate::may_block`.
     [[nodiscard]] bool may_block() const noexcept { return account_store_ref::may_block(); }
 
 private:
@@ -13863,7 +13903,7 @@ public:
         return true;
     }
 
-    /// Whether there was one.
+    /// Returns true if there was such a row.
     bool erase(const Key& key) noexcept {
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];
@@ -13897,7 +13937,7 @@ private:
         mutable short_mutex mutex;
         std::size_t rows = 0;
         std::size_t mask = 0;                  // the number of slots, a power of two, less one
-        std::unique_ptr<std::uint8_t[]> tags;  // of each slot: 0 if it is free, else some bits of the hash; null if there are no slots
+        std::unique_ptr<std::uint8_t[]> tags;  // tag of each slot: 0 if free, otherwise some bits of the hash; null without slots
         std::unique_ptr<slot[]> places;
 
         shard() = default;
@@ -13981,7 +14021,7 @@ struct stored_credential {
     std::optional<application_id> application;
     std::optional<token_id> token;
 
-    /// What a lookup returns, constructed in place.
+    /// Returns the result of a lookup, constructed in place.
     [[nodiscard]] result<std::optional<token_credential>> get() const noexcept {
         return result<std::optional<token_credential>>{
             std::in_place, std::in_place, user, secret_digest, scope_set::from_text(scopes), expires_at, application, last_used_at,
@@ -14066,7 +14106,7 @@ private:
 
 namespace tollgate::inline v0::memory {
 
-/// Identifies a refresh token within its store, to find the access tokens made with it.
+/// Identifies a refresh token within its store, to find the access tokens that were created with it.
 using refresh_token_id = id<struct refresh_token_tag>;
 
 /// The user and the application of a grant.
@@ -14094,7 +14134,7 @@ public:
     /// `made_with`: empty for a token without a refresh token. Throws std::bad_alloc without effect.
     TOLLGATE_DECL result<void> create(const new_access_token& created, std::optional<refresh_token_id> made_with);
     TOLLGATE_DECL bool revoke(const digest& token) noexcept;
-    /// Empty if there is no such token.
+    /// The result is empty if there is no such token.
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
     /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
@@ -14159,7 +14199,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
-    /// Also false if there is none.
+    /// Returns false also if there is none.
     [[nodiscard]] bool may_get_tokens(application_id id) const noexcept {
         const application* const found = find(id);
         return found != nullptr && !found->suspended;
@@ -14193,8 +14233,7 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// Thrown by the constructors of stores that could not be opened. `what()` is for the operator and names the file or
-/// server.
+/// The exception of the constructors of stores that could not be opened. `what()` is for the operator and names the file or server.
 class store_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -14202,11 +14241,11 @@ public:
 
 namespace detail {
 
-/// `T` if it is a result, else `result<T>`.
+/// `T` if it is a result, otherwise `result<T>`.
 template <class T>
 using as_result = std::conditional_t<base_detail::is_result<T>, T, result<T>>;
 
-/// What a verb reports that ran out of memory: without its text, if there is no memory for that either.
+/// Returns the error of a verb that ran out of memory. It has no text if there is no memory for the text either.
 [[nodiscard, gnu::noinline]] inline error out_of_resources() noexcept {
     try {
         return unavailable("out of memory or another resource of the process");
@@ -14215,8 +14254,8 @@ using as_result = std::conditional_t<base_detail::is_result<T>, T, result<T>>;
     }
 }
 
-/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error
-/// (unavailable). Verbs leave nothing half done when an exception is thrown. One that fails in no other way returns its plain value.
+/// Runs a store's verb and turns exceptions of the standard library, usually std::bad_alloc, into an error (unavailable). Verbs leave
+/// nothing half done when an exception is thrown. A verb that fails in no other way returns its plain value.
 template <class Verb>
 [[nodiscard]] as_result<std::invoke_result_t<Verb&>> without_exceptions(Verb&& verb) noexcept {
     try {
@@ -14231,10 +14270,10 @@ template <class Verb>
     }
 }
 
-/// What a store without a database reports if a row exists.
+/// Returns the error of a store without a database for a row that already exists.
 [[nodiscard]] inline error conflict() { return {error_kind::conflict, {}, {}}; }
 
-/// Gives a conflict the text `message`, which names the existing object; other errors are returned unchanged.
+/// Sets the message of a conflict to `message`, which names the existing object. Other errors are returned unchanged.
 [[nodiscard]] inline error describe_conflict(error failure, const char* message) {
     if (failure.kind == error_kind::conflict) failure.message = message;
     return failure;
@@ -14242,7 +14281,7 @@ template <class Verb>
 
 }  // namespace detail
 
-// Errors that all stores report in the same words.
+// The functions below return errors that all stores report in the same words.
 
 [[nodiscard]] inline error personal_token_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
@@ -14268,7 +14307,7 @@ template <class Verb>
     return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
 }
 
-/// `retry_at`: when one of them expires.
+/// Returns the error for too many access tokens. `retry_at` is the time at which one of them expires.
 [[nodiscard]] inline error too_many_access_tokens(instant retry_at) {
     return {error_kind::too_many_requests,
             "The application has " + std::to_string(limits::access_tokens_per_grant_max) +
@@ -14285,12 +14324,12 @@ template <class Verb>
                    " webhooks for this event, which is the maximum.");
 }
 
-/// The scopes of a code and those granted before exceed a scope_set.
+/// Returns the error for a code whose scopes, together with the scopes granted before, exceed a scope_set.
 [[nodiscard]] inline error too_many_scopes() {
     return invalid("Together with the scopes that you already granted to this application, these are too many scopes.");
 }
 
-/// A delivery of a disabled hook cannot be sent again.
+/// Returns the error for a delivery of a disabled hook, which cannot be sent again.
 [[nodiscard]] inline error hook_is_disabled() {
     return {error_kind::conflict, "This webhook is disabled. Enable it first.", {}};
 }
@@ -14459,7 +14498,7 @@ private:
         std::optional<std::string> code_challenge;
         instant expires_at;
         instant forget_at;                                   // later than its expiry once it was redeemed
-        std::optional<refresh_token_id> refresh_token = {};  // from it; set when it is redeemed
+        std::optional<refresh_token_id> refresh_token = {};  // the refresh token of the redeemed code; set when it is redeemed
         std::optional<instant> redeemed_at = {};
     };
     struct refresh_row {
@@ -14485,7 +14524,7 @@ private:
     TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
     TOLLGATE_DECL void forget_code(digest code) noexcept;
     TOLLGATE_DECL void forget_refresh_token(digest token) noexcept;
-    /// Whether there was anything to revoke.
+    /// Returns true if there was anything to revoke.
     TOLLGATE_DECL bool revoke_what_came_of(const code_row& code) noexcept;
     /// Removes one refresh token of a grant that has too many.
     TOLLGATE_DECL void forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept;
@@ -14505,7 +14544,7 @@ private:
     std::unordered_map<digest, code_row> codes_;
     digests_by_time codes_by_end_;
     refresh_rows refresh_tokens_;
-    std::unordered_map<digest, digest> families_;  // of tokens that were replaced: the one that is good now
+    std::unordered_map<digest, digest> families_;  // families of tokens that were replaced, with the token that is valid now
     digests_by_time refresh_tokens_by_end_;
 };
 
@@ -14528,7 +14567,7 @@ struct stored_hook {
     };
     std::vector<old_secret> previous_secrets{};  // most recently replaced first
     hook_status status{};
-    std::size_t unsent_bytes = 0;  // of its deliveries that have not ended
+    std::size_t unsent_bytes = 0;  // bytes of its deliveries that have not ended
 };
 
 /// The verbs of `hook_store`, in memory. The store locks it together with the outbox, because deliveries belong to
@@ -14622,9 +14661,9 @@ private:
 
     struct host {
         std::string name;
-        timed_deliveries leased;  // by the end of their lease
+        timed_deliveries leased;  // ordered by the end of their lease
         std::size_t deliveries = 0;
-        std::size_t unsent_bytes = 0;  // of those that have not ended
+        std::size_t unsent_bytes = 0;  // bytes of deliveries that have not ended
     };
 
     /// Hooks by when they may have a due delivery; hooks with the same time in the order in which they were queued.
@@ -14652,7 +14691,7 @@ private:
         std::shared_ptr<stored_event> event;
         public_id message_id;
         instant created_at;
-        timed_deliveries* kept_in;  // its hook's waiting, its host's leased, ended_ or held_
+        timed_deliveries* kept_in;  // the list of the delivery: its hook's waiting, its host's leased, ended_ or held_
         instant at;                 // the key in that set
         delivery_state state = delivery_state::waiting;
         bool lease_open = false;    // leased and not completed, resent or leased again since
@@ -14670,7 +14709,7 @@ private:
     struct hook_rows {
         std::set<delivery_id> deliveries{};
         std::map<std::int64_t, attempt_row> attempts{};
-        timed_deliveries waiting{};  // by when they are due
+        timed_deliveries waiting{};  // ordered by the time at which they are due
         host* to = nullptr;
         hook_queue* queue = nullptr;  // ready_ or idle_
         place_in_queue place;
@@ -14683,7 +14722,7 @@ private:
     TOLLGATE_DECL host& host_of(const std::string& target_url);
     TOLLGATE_DECL hook_rows& rows_of(hook_id id);
     TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
-    /// Whether the delivery is due. It is given up at once if its host has used its share.
+    /// Returns true if the delivery is due. It is given up at once if its host has used its share.
     TOLLGATE_DECL bool add(delivery_id id, hook_id to, const std::shared_ptr<stored_event>& event, instant now);
     TOLLGATE_DECL void remove(delivery_id id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
@@ -14723,7 +14762,7 @@ private:
     std::unordered_map<std::string, std::unique_ptr<host>, keyed_hash> hosts_;  // keyed, because users choose the names
     hook_queue ready_, idle_;
     timed_deliveries ended_;  // delivered and given up, by time
-    timed_deliveries held_;   // by the time since when they are held
+    timed_deliveries held_;   // ordered by the time since when they are held
 };
 
 }  // namespace tollgate::memory
@@ -14758,7 +14797,7 @@ private:
     std::unordered_map<digest, stored_session> rows_;
     digests_by_time by_creation_;
     digests_by_time by_last_seen_;
-    std::unordered_map<user_id, digests_by_time> of_user_;  // by when they were last seen
+    std::unordered_map<user_id, digests_by_time> of_user_;  // ordered by the time of the last use
 };
 
 }  // namespace tollgate::memory
@@ -14841,7 +14880,7 @@ private:
 
     sharded_table<token_username, row> by_username_;  // the tokens; the following only locate them
 
-    mutable std::mutex mutex_;  // for changing and listing; taken before a shard's
+    mutable std::mutex mutex_;  // locked for changing and listing; taken before a shard's mutex
     std::int64_t last_id_ = 0;
     std::unordered_map<token_id, token_username> usernames_;
     std::unordered_map<user_id, std::vector<token_id>> of_user_;  // oldest first
@@ -14857,9 +14896,9 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// How many rows a `memory_store` or a `memory_token_store` takes before it refuses more with an error (unavailable).
-/// Expired access tokens, codes, refresh tokens and device codes are removed first. A row is about 1 to 4 kB. One user may
-/// have a quarter of the access tokens, codes and refresh tokens; other rows are bounded per user by `limits`.
+/// The number of rows that a `memory_store` or a `memory_token_store` holds before it refuses more with an error (unavailable). Expired
+/// access tokens, codes, refresh tokens and device codes are removed first. A row takes about 1 to 4 kB. One user may have a quarter of the
+/// access tokens, codes and refresh tokens; `limits` bounds the other rows of a user.
 struct memory_settings {
     std::size_t personal_tokens_max = 100'000;
     std::size_t access_tokens_max = 100'000;
@@ -14870,22 +14909,22 @@ struct memory_settings {
     std::size_t refresh_tokens_max = 100'000;
     std::size_t device_codes_max = 10'000;
     std::size_t sessions_max = 100'000;
-    /// Bytes of events, deliveries and their attempts. Undelivered events of one account, and those to one host, may use
-    /// a quarter of it. An event of an account over its quarter is refused. Deliveries to a host over its quarter are
-    /// recorded as given up at once; if the event has no other deliveries, it is refused.
+    /// Bytes of events, deliveries and their attempts. Undelivered events of one account, and deliveries to one host, may use a quarter of
+    /// it. An event of an account over its quarter is refused. Deliveries to a host over its quarter are recorded as given up at once; if
+    /// the event has no other deliveries, it is refused.
     std::size_t outbox_bytes_max = 256 * 1024 * 1024;
 };
 
-/// A store in memory for personal tokens only: for an API without webhooks and OAuth. It has no access tokens. It compiles faster than
+/// A store in memory for personal tokens only, for an API without webhooks and OAuth. It has no access tokens. It compiles faster than
 /// `memory_store`, which has all contracts.
 ///
-/// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
+/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_...` do not allocate.
 class memory_token_store {
 public:
     /// No call blocks.
     static constexpr bool blocking = false;
 
-    /// An empty store. Of the settings, only `personal_tokens_max` applies.
+    /// Constructs an empty store. Only `personal_tokens_max` of the settings applies.
     TOLLGATE_COLD explicit memory_token_store(const memory_settings& settings = {});
     memory_token_store(const memory_token_store&) = delete;
     memory_token_store& operator=(const memory_token_store&) = delete;
@@ -14901,7 +14940,7 @@ public:
     /// See `use_recorder`.
     TOLLGATE_COLD result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
 
-    /// See `credential_source`. Finds none.
+    /// See `credential_source`. This store has no access tokens, so it finds none.
     result<std::optional<token_credential>> find_access_token(const digest&) noexcept { return std::optional<token_credential>{}; }
     /// See `use_recorder`.
     result<void> record_access_token_use(const digest&, instant) noexcept { return {}; }
@@ -14922,15 +14961,15 @@ static_assert(token_store<memory_token_store> && use_recorder<memory_token_store
 
 namespace tollgate::inline v0 {
 
-/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere; also the reference
-/// implementation of every verb. Nothing survives the process.
+/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere. It is also the reference implementation of
+/// every verb. No data survives the process.
 ///
-/// Thread rule: any thread. Non-blocking: locks are held only to copy a row. `find_...` do not allocate.
-class memory_store : memory_token_store {  // private: through this base it would have no access tokens
+/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_...` do not allocate.
+class memory_store : memory_token_store {  // private, because through this base the store would have no access tokens
 public:
     using memory_token_store::blocking;
 
-    /// An empty store.
+    /// Constructs an empty store.
     TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
     TOLLGATE_DECL ~memory_store();
 
@@ -15170,7 +15209,7 @@ public:
     }
 
 private:
-    /// Runs a verb with the lock of all OAuth tables. Reading a credential does not need it.
+    /// Runs a verb with the lock of all OAuth tables. Reading a credential does not need the lock.
     template <class Verb>
     detail::as_result<std::invoke_result_t<Verb&>> in_oauth(Verb&& verb) noexcept {
         return detail::without_exceptions([&] {
@@ -15216,20 +15255,20 @@ static_assert(outbox<memory_store> && backlog_source<memory_store>);
 
 namespace tollgate::inline v0 {
 
-/// The version of the tables of one component: the number of steps that were done.
+/// The version of the tables of a component, which is the number of completed steps.
 struct schema_status {
-    std::int64_t version = 0;  ///< 0: there are no tables yet
-    /// the version that this release needs; smaller than `version` if a later release changed them
+    std::int64_t version = 0;  ///< the present version; 0 if there are no tables yet
+    /// The version that this release needs. It is smaller than `version` if a later release has changed the tables.
     std::int64_t newest = 0;
     std::size_t pending_statements = 0;  ///< SQL statements of the steps from `version` to `newest`
-    bool is_usable = true;  ///< whether this release can use the tables, if necessary after the pending steps
-    std::string missing{};  ///< of the newest tables: one of the component's tables or indexes that does not exist
+    bool is_usable = true;  ///< true if this release can use the tables, if necessary after the pending steps
+    std::string missing{};  ///< a table or index that does not exist although `version` is `newest`; otherwise empty
 };
 
 namespace sql {
 
-/// Counts the statements of a script: those ended by semicolons outside of quotes, comments and dollar quotes. SQLite
-/// triggers, which contain semicolons, count as more than one.
+/// Returns the number of statements of a script, which end with semicolons outside of quotes, comments and dollar quotes. SQLite triggers,
+/// which contain semicolons, count as more than one statement.
 [[nodiscard]] constexpr std::size_t count_statements(std::string_view script) noexcept {
     std::size_t count = 0;
     bool is_empty = true;
@@ -15260,7 +15299,8 @@ namespace sql {
     return is_empty ? count : count + 1;
 }
 
-/// The status of tables at `version`, which releases from version `works_with` on can use; `script_of` gives the script of a step.
+/// Returns the status of tables at `version`, which releases from version `works_with` on can use. `script_of` returns the script of a
+/// step.
 template <class Steps, class ScriptOf>
 [[nodiscard]] constexpr schema_status status_at(std::int64_t version, std::int64_t works_with, const Steps& steps, ScriptOf&& script_of) {
     schema_status status{.version = version, .newest = static_cast<std::int64_t>(steps.size())};
@@ -15304,10 +15344,10 @@ namespace server_detail {
 class tls_context;
 }
 
-/// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free one. Or `unix:` and the path of a
-/// Unix domain socket, with port 0: its file is created with mode `server_settings::unix_socket_mode` and removed at the end; a file
-/// left by a crash is replaced if no process listens on it. Its connections have the peer 127.0.0.1: if a proxy connects there, list
-/// that address as a trusted proxy.
+/// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free port. Or `unix:` and the path of a Unix
+/// domain socket, with port 0: its file is created with mode `server_settings::unix_socket_mode` and removed at the end; a file that a
+/// crash has left is replaced if no process listens on it. Its connections have the peer 127.0.0.1: if a proxy connects there, list that
+/// address as a trusted proxy.
 struct listen_address {
     std::string address;
     std::uint16_t port = 0;
@@ -15315,12 +15355,12 @@ struct listen_address {
 
 struct tls_settings;
 
-/// Reads a certificate and its key: `{"cert.pem", "key.pem"}`, or what `tls_from` returns for more settings. Both need
+/// A function that reads a certificate and its key: `{"cert.pem", "key.pem"}`, or the result of `tls_from` for more settings. Both need
 /// tollgate/server/tls.hpp, so that programs without TLS do not compile TLS. Empty: no TLS.
 struct tls_source : std::function<result<std::shared_ptr<const server_detail::tls_context>>()> {
     using function::function;
 
-    /// A certificate chain (leaf first) and its key, as PEM files.
+    /// Constructs a source for a certificate chain (leaf first) and its key, as PEM files.
     template <class Settings = tls_settings>
     tls_source(std::string certificate_file, std::string key_file)
         : tls_source{from_files<Settings>(std::move(certificate_file), std::move(key_file))} {}
@@ -15335,70 +15375,72 @@ private:
     }
 };
 
-/// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All times, `header_bytes_max`,
-/// `connections_max`, `unsent_bytes_max`, `worker_threads` and `worker_queue_max` must be above zero, or `start` fails (invalid).
+/// The settings of a server. Comments give the reasons for the defaults; every bound applies to one server. All durations,
+/// `header_bytes_max`, `connections_max`, `unsent_bytes_max`, `worker_threads` and `worker_queue_max` must be above zero unless a comment
+/// says otherwise, or `start` fails (invalid).
 struct server_settings {
-    /// The first address to listen on, and its port, as in `listen_address`. Default: not reachable from other machines.
+    /// The first address to listen on, and its port, as in `listen_address`. Other machines cannot reach the default address.
     std::string address = "127.0.0.1";
     std::uint16_t port = 8080;
-    std::vector<listen_address> more_addresses = {};  ///< to listen on, besides the first one
-    /// Sockets that are already bound and listening, used instead of all addresses: passed by the program that starts this one, such as
+    std::vector<listen_address> more_addresses = {};  ///< further addresses to listen on
+    /// Sockets that are already bound and listening, which replace all addresses. The program that starts this process passes them, such as
     /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
     std::vector<int> listening_sockets = {};
-    unsigned unix_socket_mode = 0660;  ///< of the file of a Unix domain socket: its owner and group may connect
-    tls_source tls = {};               ///< such as `{"cert.pem", "key.pem"}`; empty: no TLS
+    unsigned unix_socket_mode = 0660;  ///< mode of the file of a Unix domain socket: its owner and group may connect
+    tls_source tls = {};               ///< the certificate, such as `{"cert.pem", "key.pem"}`; empty: no TLS
 
-    unsigned threads = 0;                 ///< I/O threads; 0: one for each core
-    /// Worker threads for blocking handlers, which wait more than they compute: at most this many for each `http::work_kind`, started when
-    /// needed, so that requests that wait for one part of the application take no workers from others. Eight times as many for lookups of
-    /// credentials, users and limits, which share round trips; four times as many for checks of passwords.
+    unsigned threads = 0;                 ///< number of I/O threads; 0: one for each core
+    /// Worker threads for blocking handlers, which wait more than they compute: at most this number for each `http::work_kind`, started
+    /// when needed, so that requests that wait for one part of the application take no workers from others. Lookups of credentials, users
+    /// and limits, which share round trips, get eight times as many; checks of passwords four times as many.
     unsigned worker_threads = 8;
-    std::size_t worker_queue_max = 1024;  ///< requests of one kind waiting for a worker, then 503; at 1 ms each a wait of 0.13 s
-    /// How long a request may wait for a worker, from when it first needs one, before it gets 503: most clients retry before that anyway.
+    std::size_t worker_queue_max = 1024;  ///< requests of a kind that wait for a worker, then 503; at 1 ms each a wait of 0.13 s
+    /// The time for which a request may wait for a worker, from when it first needs one, before it gets 503. Most clients retry before that
+    /// anyway.
     milliseconds queue_wait_max = seconds{2};
-    /// Connections that the kernel accepts in advance; the kernel also applies its own bound.
+    /// Connections that the kernel accepts in advance. The kernel also applies its own bound.
     int backlog = 4096;
 
-    /// Of all field lines of a request; more: 431. This and `body_bytes_max` are reduced to 1 GiB.
+    /// Bound in bytes of all field lines of a request; beyond it, the response is 431. This and `body_bytes_max` are reduced to 1 GiB.
     std::size_t header_bytes_max = limits::header_bytes_default;
-    /// Of a request's body. The handler gets a request with a larger one as `http::body_state::too_large`, without the body: those of
-    /// this library answer 413.
+    /// Bound in bytes of a request's body. The handler gets a request with a larger body as `http::body_state::too_large`, without the
+    /// body. The library's handlers answer it with 413.
     std::size_t body_bytes_max = limits::body_bytes_default;
 
-    /// When this many are open, the I/O thread that gets a new connection closes the one of its own connections that has been idle the
-    /// longest; if none is idle, the new one gets 503. This many connections use about 1 GB of memory when each client has sent almost all
-    /// of a body of 64 KiB. Reduced if the limit on open files requires it.
+    /// Bound of open connections. When it is reached, the I/O thread that gets a new connection closes the connection of its own that has
+    /// been idle the longest; if none is idle, the new connection gets 503. The default number of connections uses about 1 GB of memory
+    /// when each client has sent almost all of a body of 64 KiB. The bound is reduced if the limit on open files requires it.
     std::size_t connections_max = 10'000;
-    /// For one client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64.
+    /// Bound of connections of a client address (an IPv6 address by its /64), then 503. 0: a quarter of `connections_max`, at least 64.
     std::size_t connections_per_address_max = 0;
-    /// If the server is full and no connection is idle, close the one whose request has been arriving for the longest, instead of refusing
-    /// the new one: for a listener on which a complete request must always get a response, such as that of health checks.
+    /// If true, and the server is full and no connection is idle, it closes the connection whose request has been arriving for the longest,
+    /// instead of refusing the new connection. For a listener on which a complete request must always get a response, such as the listener
+    /// of health checks.
     bool replace_unfinished = false;
-    /// Of responses that clients have not taken yet: a connection that would exceed it is closed. One client address gets at most a
-    /// quarter, unless it is in `shared_addresses`, and so does one user (`http::response::user`); that also bounds one response to a
+    /// Bound in bytes of responses that clients have not taken yet: a connection that would exceed it is closed. A client address gets at
+    /// most a quarter, unless it is in `shared_addresses`, and so does a user (`http::response::user`); that also bounds a response to a
     /// client that reads slower than the server sends.
     std::size_t unsent_bytes_max = 256 * 1024 * 1024;
-    /// Addresses to which the bounds for one address do not apply, because their connections are those of many clients: the proxies that
-    /// you trust.
+    /// Addresses to which the bounds for an address do not apply, because many clients share them: the proxies that you trust.
     std::vector<ip_network> shared_addresses = {};
 
-    milliseconds header_timeout = seconds{10};     ///< from a message's first byte (or the connection's start) to its head's end
-    milliseconds body_timeout = seconds{30};       ///< for the whole body: 64 KiB at 17 kbit/s
-    milliseconds idle_timeout = seconds{60};       ///< between messages: nginx keeps 75 s, most clients less
-    milliseconds write_timeout = seconds{30};      ///< for a client to take one batch of responses
-    milliseconds handshake_timeout = seconds{10};  ///< for the whole TLS handshake: a few round trips
-    /// How long a refused client may continue to send before it is cut off.
+    milliseconds header_timeout = seconds{10};     ///< bound from a message's first byte (or the connection's start) to its head's end
+    milliseconds body_timeout = seconds{30};       ///< bound of the whole body: 64 KiB at 17 kbit/s
+    milliseconds idle_timeout = seconds{60};       ///< bound between messages: nginx keeps 75 s, most clients less
+    milliseconds write_timeout = seconds{30};      ///< bound for a client to take a batch of responses
+    milliseconds handshake_timeout = seconds{10};  ///< bound of the whole TLS handshake: a few round trips
+    /// The time for which a refused client may continue to send before its connection is closed.
     milliseconds linger_timeout = seconds{5};
 
-    /// How long `server::stop` continues to accept connections and to serve, with `Connection: close` in every response, before it closes
-    /// what is idle. So clients and proxies leave their connections between two requests, instead of losing a request that they send at
-    /// the moment at which the server closes. In its last quarter, at most 250 ms, TCP listeners ignore new clients, and only accept those
-    /// that are connecting already: the others try again after a second, when another process may listen. Zero or less: none. Behind a
-    /// load balancer, longer than it needs to notice that the server is not ready.
+    /// The time for which `server::stop` continues to accept connections and to serve, with `Connection: close` in every response, before
+    /// it closes idle connections. So clients and proxies leave their connections between two requests, instead of losing a request that
+    /// they send at the moment at which the server closes. In the last quarter, at most 250 ms, TCP listeners ignore new clients, and only
+    /// accept clients that are connecting already: the others try again after a second, when another process may listen. Zero or less:
+    /// none. Behind a load balancer, set a longer time than it needs to notice that the server is not ready.
     milliseconds stop_grace = seconds{1};
 
     /// Called with one line when a system resource runs short, at most once a minute for each cause, and when `reload_certificates` keeps
-    /// the former ticket keys. Runs on an I/O thread or the caller's, and must not block.
+    /// the former ticket keys. It runs on an I/O thread or the caller's thread, and must not block.
     std::function<void(std::string_view message)> on_warning = {};
 };
 
@@ -15412,22 +15454,22 @@ struct server_settings {
 
 namespace tollgate::inline v0 {
 
-/// What a server has done since it was created, and what it does now.
+/// Counts of what a server has done since it was created, and of its present state.
 struct server_statistics {
-    std::size_t connections = 0;             ///< open now, those that are being refused included
-    std::uint64_t connections_accepted = 0;  ///< in all, those refused included
-    std::uint64_t connections_refused = 0;   ///< beyond a bound: closed after a 503, or at once
-    std::size_t queued = 0;                  ///< requests that wait for a worker now
-    std::uint64_t taken_up = 0;              ///< requests that a worker took up
-    std::chrono::nanoseconds waited{};       ///< of those, for a worker
+    std::size_t connections = 0;             ///< open connections, including those that are being refused
+    std::uint64_t connections_accepted = 0;  ///< accepted connections, including those that were refused
+    std::uint64_t connections_refused = 0;   ///< connections beyond a bound, which were closed after a 503, or at once
+    std::size_t queued = 0;                  ///< requests that wait for a worker at the moment
+    std::uint64_t taken_up = 0;              ///< requests that a worker started
+    std::chrono::nanoseconds waited{};       ///< total time that those requests waited for a worker
     std::uint64_t dropped = 0;               ///< requests that found the queue full, or no worker in time: 503
-    std::size_t unsent_bytes = 0;            ///< of responses that clients have not taken yet, now
-    std::uint64_t unsent_closed = 0;         ///< connections that were closed because that would have been too much
+    std::size_t unsent_bytes = 0;            ///< bytes of responses that clients have not taken yet
+    std::uint64_t unsent_closed = 0;         ///< connections that were closed because `unsent_bytes` would have exceeded a bound
 };
 
 namespace server_detail {
 
-/// What `server::statistics` reports. Each thread counts its own events; no lock is needed.
+/// The counters of `server::statistics`. They are atomic, so no lock is needed.
 struct server_counters {
     std::atomic<std::size_t> connections{0};
     std::atomic<std::uint64_t> connections_accepted{0};
@@ -15438,7 +15480,7 @@ struct server_counters {
     std::atomic<std::size_t> unsent_bytes{0};
     std::atomic<std::uint64_t> unsent_closed{0};
 
-    /// A connection that was accepted only to refuse it.
+    /// Counts a connection that was accepted only to refuse it.
     void count_refused() noexcept {
         add(connections_accepted);
         add(connections_refused);
@@ -15470,7 +15512,7 @@ namespace server_detail {
 class server_context;
 class event_loop_group;
 
-/// Creates the event loops of a server: on their own threads, or on the caller's executor.
+/// Creates the event loops of a server: on threads of their own, or on the caller's executor.
 using loop_group_factory =
     std::function<std::unique_ptr<event_loop_group>(const std::shared_ptr<server_context>& context, std::size_t loops)>;
 }  // namespace server_detail
@@ -15480,23 +15522,24 @@ using loop_group_factory =
 ///     tollgate::server server{api, {.port = 8443, .tls = {"cert.pem", "key.pem"}}};
 ///     return server.run();
 ///
-/// It has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several.
-/// The handler must outlive it. A blocking handler is called on worker threads, never on an I/O thread. Everything
-/// except construction and destruction may be called from any thread at any time; a handler may stop its server, but
-/// not destroy it, except by ending the process. A server runs once: create another one to start again. In a child process, a server
-/// that the parent has started does nothing, and is not destroyed.
+/// A server has its own threads or runs on an Asio executor; it installs no signal handlers, and a process may have several servers. The
+/// handler must outlive the server. A blocking handler is called on worker threads, never on an I/O thread. Every function except
+/// construction and destruction may be called from any thread at any time. A handler may stop its server, but not destroy it, except by
+/// ending the process. A server runs once: create another server to start again. In a child process, a server that the parent has started
+/// does nothing, and is not destroyed.
 class server {
 public:
-    /// A server that runs on `settings.threads` threads of its own. Opens no socket before `start`. Throws std::runtime_error if OpenSSL
-    /// returns no random bytes, as the next one does.
+    /// Constructs a server that runs on `settings.threads` threads of its own. Opens no socket before `start`. Throws std::runtime_error if
+    /// OpenSSL returns no random bytes.
     ///
-    /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio;
-    /// then this constructor is defined in `<tollgate/server/asio_server.hpp>`.
+    /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio; then this
+    /// constructor is defined in `<tollgate/server/asio_server.hpp>`.
     TOLLGATE_COLD explicit server(http::handler_ref handler, server_settings settings = {});
 
-    /// A server on `executor`, which several threads may run: connections are divided among `settings.threads` event loops,
-    /// each of which is used by one thread at a time. The executor's context must outlive the server.
-    /// Include `<tollgate/server/asio_server.hpp>` to use it; programs that do not include it do not compile Asio.
+    /// Constructs a server on `executor`, which several threads may run. Connections are divided among `settings.threads` event loops, each
+    /// of which is used by one thread at a time. The executor's context must outlive the server. Include
+    /// `<tollgate/server/asio_server.hpp>` to use this constructor; programs that do not include it do not compile Asio. Throws
+    /// std::runtime_error if OpenSSL returns no random bytes.
     TOLLGATE_COLD server(const asio::any_io_executor& executor, http::handler_ref handler, server_settings settings = {});
 
     server(const server&) = delete;
@@ -15505,38 +15548,40 @@ public:
     /// Stops without waiting for requests, except for blocking calls of the handler in progress.
     TOLLGATE_COLD ~server();
 
-    /// Returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
+    /// Starts the server and returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
     /// after an error, no socket stays open. Starting a server that has been stopped is also an error.
     TOLLGATE_COLD result<void> start();
 
-    /// `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it
-    /// was stopped before it was started; 1 if it could not start, after printing the reason to stderr. To handle the
-    /// error yourself, call `start` and `wait`.
+    /// Calls `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it was stopped
+    /// before it was started; 1 if it could not start, after printing the reason to stderr. To handle the error yourself, call `start` and
+    /// `wait`.
     TOLLGATE_COLD int run();
 
     /// Waits until the server has stopped. Must not be called by a handler or by the only thread that runs the executor.
     TOLLGATE_COLD void wait();
 
-    /// For `server_settings::stop_grace`, serves as before, but every response has `Connection: close`. Then it accepts no more
-    /// connections, closes idle ones, and finishes the requests in progress; a connection that has just been accepted has half a second to
-    /// send its request. `deadline` after the grace, the remaining connections are closed and requests waiting for a worker are dropped. A
-    /// deadline of zero or less ends everything at once, without a grace. Returns when everything has ended and the port is free. Only
-    /// calls of a blocking handler that are still running can make it take longer than grace and deadline together.
+    /// Stops the server. For `server_settings::stop_grace`, it serves as before, but every response has `Connection: close`. Then it
+    /// accepts no more connections, closes idle connections, and finishes the requests in progress; a connection that has just been
+    /// accepted has half a second to send its request. `deadline` after the grace, the remaining connections are closed and requests
+    /// waiting for a worker are dropped. A deadline of zero or less ends everything at once, without a grace. Returns when everything has
+    /// ended and the port is free. Only calls of a blocking handler that are still running can delay the return beyond grace and deadline
+    /// together.
     ///
-    /// If it is called by a handler, or on a thread that the server's executor needs to make progress, it returns at once, and the
-    /// server stops while the executor runs. If no thread runs the executor, it gives up one second after the deadline. May be called
-    /// again, for instance with an earlier deadline.
+    /// If a handler calls it, or a thread that the server's executor needs to make progress, it returns at once, and the server stops while
+    /// the executor runs. If no thread runs the executor, it gives up one second after the deadline. May be called again, for instance with
+    /// an earlier deadline.
     TOLLGATE_COLD void stop(milliseconds deadline = seconds{10});
 
-    /// Reads certificate, key and ticket keys again, for new connections. After an error the old ones stay in use. If only the file of
-    /// ticket keys cannot be used, that is not an error: the old keys stay in use, and `server_settings::on_warning` is called.
+    /// Reads certificate, key and ticket keys again, for new connections. After an error the old certificate and keys stay in use. If only
+    /// the file of ticket keys cannot be used, the call succeeds: the old ticket keys stay in use, and `server_settings::on_warning` is
+    /// called.
     TOLLGATE_COLD result<void> reload_certificates();
 
-    /// The addresses on which it accepts connections, with the actual ports. Empty before `start`.
+    /// Returns the addresses on which the server accepts connections, with the actual ports. Empty before `start`.
     [[nodiscard]] TOLLGATE_COLD std::vector<listen_address> endpoints() const;
-    /// What it has done so far. The numbers are read one after another, so they may not be consistent with each other.
+    /// Returns the server's counts so far. The numbers are read one after another, so they may not be consistent with each other.
     [[nodiscard]] TOLLGATE_DECL server_statistics statistics() const noexcept;
-    /// The port of the first address; 0 before `start`.
+    /// Returns the port of the first address; 0 before `start`.
     [[nodiscard]] TOLLGATE_COLD std::uint16_t port() const;
 
 private:
@@ -15557,28 +15602,28 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// A certificate chain (leaf first) and its key, PEM: each as a file, which `server::reload_certificates` reads again, or as text, not
-/// both.
+/// A certificate chain (leaf first) and its key in PEM. Set either the files, which `server::reload_certificates` reads again, or the
+/// texts, not both.
 struct tls_settings {
     std::string certificate_file = {};
     std::string key_file = {};
     std::string certificate_pem = {};
     std::string key_pem = {};
-    /// A file with the secrets of session tickets: at most 16 lines of 32 random bytes in base64. The first encrypts, and all decrypt;
-    /// blank lines and lines that start with `#` are ignored. Servers with the same file resume each other's sessions;
-    /// `server::reload_certificates` reads it again. Empty: a random secret, replaced every 2 hours.
+    /// A file with the secrets of session tickets: at most 16 lines of 32 random bytes in base64. The first secret encrypts, and all
+    /// decrypt. Blank lines and lines that start with `#` are ignored. Servers with the same file resume each other's sessions;
+    /// `server::reload_certificates` reads the file again. Empty: a random secret, replaced every 2 hours.
     std::string ticket_key_file = {};
     /// The ciphers of TLS 1.2, as OpenSSL lists them. Empty: ECDHE with AES-GCM or ChaCha20-Poly1305 (RFC 9325 section 4.2),
     /// which all clients of the last ten years have. TLS 1.3 has no other ciphers.
     std::string tls12_ciphers = {};
 };
 
-/// For `server_settings::tls`: TLS 1.2 and 1.3 by OpenSSL, without compression and renegotiation, with `http/1.1` and `http/1.0` by ALPN
-/// and with stateless session tickets. Nothing is read before `server::start`, whose errors name the file and say what is wrong with it.
+/// Returns the value of `server_settings::tls`: TLS 1.2 and 1.3 by OpenSSL, without compression and renegotiation, with `http/1.1` and
+/// `http/1.0` by ALPN and with stateless session tickets. Nothing is read before `server::start`, whose errors name the file and its fault.
 [[nodiscard]] TOLLGATE_COLD tls_source tls_from(tls_settings settings);
 
-/// Reads the certificate, key and ticket keys as `server::start` does, but changes nothing; without a certificate, only the ticket keys. An
-/// error names the file and says what is wrong with it.
+/// Reads the certificate, key and ticket keys as `server::start` does, but changes nothing; without a certificate, reads only the ticket
+/// keys. An error names the file and its fault.
 [[nodiscard]] TOLLGATE_COLD result<void> check_tls(const tls_settings& settings);
 
 }  // namespace tollgate
@@ -15669,7 +15714,7 @@ struct bounded_time {
     return invalid(concat({"The ", whose, " setting ", name, " must be from ", least, " to ", most, "."}));
 }
 
-/// The same for the first one outside its bounds: "The {whose} setting {name} must be from ...".
+/// Returns an error (invalid) for the first setting outside its bounds: "The {whose} setting {name} must be from ...".
 [[nodiscard]] inline result<void> check_bounds(const char* whose, std::initializer_list<bounded_time> settings) {
     for (const auto& [name, value, least, most] : settings)
         if (value < least || value > most)
@@ -15677,7 +15722,7 @@ struct bounded_time {
     return {};
 }
 
-/// The same, for constructors: throws std::invalid_argument.
+/// Throws std::invalid_argument for the first setting outside its bounds, for constructors.
 inline void require_bounds(const char* whose, std::initializer_list<bounded_time> settings) {
     if (const auto checked = check_bounds(whose, settings); !checked)
         throw std::invalid_argument{"tollgate: " + checked.error().message};
@@ -15734,7 +15779,7 @@ class call_combiner {
 public:
     static constexpr std::size_t batch_max = 64;  // keys: larger batches are hardly cheaper for each call, and take longer
 
-    /// One call of a batch.
+    /// A call of a batch.
     class entry {
     public:
         explicit entry(const Request& value) : request{value}, waiter_{call_waiter::of_this_thread()} {}
@@ -15783,7 +15828,7 @@ public:
     }
 
 private:
-    /// Whether it makes a round trip at once.
+    /// Returns true if it makes a round trip at once.
     [[nodiscard]] bool join(entry& one) noexcept {
         const std::lock_guard hold{mutex_};
         (last_ == nullptr ? first_ : last_->next_) = &one;
@@ -15798,7 +15843,7 @@ private:
     }
 
     std::mutex mutex_;
-    entry* first_ = nullptr;  // those that wait for the next batch
+    entry* first_ = nullptr;  // calls that wait for the next batch
     entry* last_ = nullptr;
     bool under_way_ = false;
 };
@@ -15832,7 +15877,7 @@ inline std::string take_openssl_error() {
 
 namespace tollgate::inline v0::detail {
 
-/// Whether `error`, of a non-blocking call, means that it would block: there are two names, with the same number on most systems.
+/// Returns true if `error`, of a non-blocking call, means that it would block: there are two names, with the same number on most systems.
 [[nodiscard]] inline bool would_block(int error) noexcept {
 #if EAGAIN != EWOULDBLOCK
     if (error == EWOULDBLOCK) return true;
@@ -15879,7 +15924,7 @@ namespace tollgate::inline v0::detail {
            SSL_ctrl(connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str())) == 1;
 }
 
-/// Whether a connection that waits for its next request is open and has received nothing since the last response, neither in
+/// Returns true if a connection that waits for its next request is open and has received nothing since the last response, neither in
 /// `socket` nor in `tls`, which is null for a plain connection.
 [[nodiscard]] inline bool is_quiet(int socket, SSL* tls) noexcept {
     if (tls != nullptr && (SSL_pending(tls) != 0 || BIO_ctrl_pending(SSL_get_rbio(tls)) != 0)) return false;
@@ -15902,7 +15947,7 @@ namespace tollgate::inline v0::detail {
 using host_addresses = std::shared_ptr<const addrinfo>;
 using system_resolver = decltype(&::getaddrinfo);
 
-/// This many names of hosts are looked up at once; further ones wait.
+/// The number of host names that are looked up at once; further names wait.
 inline constexpr std::size_t host_lookups_max = 16;
 
 /// Addresses of hosts that the operator has named, of which a caller waits for one. Thread-safe.
@@ -15984,7 +16029,7 @@ private:
     return all->look_up(host, wait_max);
 }
 
-/// One of the addresses that were found, with this port.
+/// Returns an address that was found, with this port.
 struct host_address {
     sockaddr_storage name{};
     socklen_t bytes = 0;
@@ -16233,11 +16278,11 @@ struct reconnecting_pool_settings {
     /// Prefix of every error message, such as "PostgreSQL".
     std::string name;
     std::size_t connections_max = 8;
-    /// Of these, how many are for callers of `take_reserved` only. Less than `connections_max`.
+    /// The number of these connections that are only for callers of `take_reserved`. Less than `connections_max`.
     std::size_t connections_reserved = 0;
     /// Without a breaker, every caller tries.
     bool has_breaker = true;
-    /// Whether the first caller after a `trip` probes without a pause.
+    /// True if the first caller after a `trip` probes without a pause.
     bool probes_at_once = false;
     /// Called when the breaker opens (`false`, with the reason) and when it closes. Called with the pool's lock held:
     /// must return quickly and must not use the pool.
@@ -16317,13 +16362,13 @@ public:
     reconnecting_pool(const reconnecting_pool&) = delete;
     reconnecting_pool& operator=(const reconnecting_pool&) = delete;
 
-    /// Error (unavailable): the breaker is open, or no connection became free in time. Otherwise the error of the
+    /// Takes a connection. Error (unavailable): the breaker is open, or no connection became free in time. Otherwise the error of the
     /// opener.
     [[nodiscard]] result<lease> take(milliseconds wait_max) { return take_counted(wait_max, false); }
-    /// The same for callers that may use the reserved connections, too.
+    /// Takes a connection for a caller that may use the reserved connections, too. Errors: as for `take`.
     [[nodiscard]] result<lease> take_reserved(milliseconds wait_max) { return take_counted(wait_max, true); }
 
-    /// What the connections were used for since the pool was constructed.
+    /// Returns the counts of the connections since the pool was constructed.
     [[nodiscard]] backend_statistics statistics() const noexcept {
         const auto duration = [](const std::atomic<steady::rep>& counter) {
             return std::chrono::nanoseconds{steady::duration{counter.load(std::memory_order_relaxed)}};
@@ -16335,12 +16380,12 @@ public:
                 .is_up = is_up()};
     }
 
-    /// Whether `take` would fail at once, without a lock.
+    /// Returns true if `take` would fail at once. Takes no lock.
     [[nodiscard]] bool is_refusing() const noexcept {
         return is_open_.load(std::memory_order_acquire) &&
                (is_probing_.load(std::memory_order_relaxed) || now() < retry_at_.load(std::memory_order_relaxed));
     }
-    /// Whether the breaker is closed. True at the start.
+    /// Returns true if the breaker is closed, which it is at the start. Takes no lock.
     [[nodiscard]] bool is_up() const noexcept { return !is_open_.load(std::memory_order_acquire); }
 
 private:
@@ -16402,7 +16447,7 @@ private:
     std::mutex mutex_;
     detail::condition_of_process slot_free_;
     std::vector<idle_connection> idle_;
-    std::size_t unreserved_in_use_ = 0;  // by callers of `take`, including those that are being opened
+    std::size_t unreserved_in_use_ = 0;  // connections in use by callers of `take`, including those that are being opened
     std::size_t opened_ = 0;  // including those being opened and those in use
     std::uint64_t generation_ = 0;
     unsigned failures_ = 0;  // consecutive
@@ -16485,7 +16530,7 @@ void reconnecting_pool<Connection>::put(std::unique_ptr<Connection> returned, co
         if (is_sound && how.generation == generation_) idle_.push_back({std::move(returned), how.generation});
         else --opened_;
     }
-    // One that waits without a reservation may not be allowed to take it.
+    // A call that waits without a reservation may not be allowed to take it.
     if (how.is_probe || settings_.connections_reserved > 0) slot_free_->notify_all();
     else slot_free_->notify_one();
 }
@@ -16595,7 +16640,7 @@ private:
     std::size_t begin_ = 0;
     std::size_t size_ = 0;
     std::size_t at_ = 0;
-    std::uint64_t left_bytes_ = 0;  // of the data of the current chunk
+    std::uint64_t left_bytes_ = 0;  // rest of the data of the current chunk
     chunk_framing framing_;
     chunk_part next_ = chunk_part::framing;
     unsigned trailer_count_ = 0;
@@ -16621,11 +16666,11 @@ namespace tollgate::inline v0::http {
 
 /// Bounds of one request. Exceeding one is answered at once, not after a timeout.
 struct parser_settings {
-    /// Larger bounds are reduced to this one, so that sums of bounds and offsets cannot overflow.
+    /// A larger bound is reduced to this value, so that sums of bounds and offsets cannot overflow.
     static constexpr std::size_t bytes_max = 1024 * 1024 * 1024;
 
     std::size_t target_bytes_max = limits::target_bytes_max;      ///< more: 414
-    std::size_t header_bytes_max = limits::header_bytes_default;  ///< all field lines and the empty line; more: 431
+    std::size_t header_bytes_max = limits::header_bytes_default;  ///< bound of all field lines and the empty line; beyond it: 431
     std::size_t field_count_max = limits::field_count_max;        ///< more: 431; at most `field_lines::size_max`
     std::size_t body_bytes_max = limits::body_bytes_default;      ///< more: `body_state::too_large`, not a refusal
 
@@ -16636,7 +16681,7 @@ struct parser_settings {
 /// The state of a message after the bytes so far.
 enum class parse_step : std::uint8_t {
     needs_more,     ///< call again with more bytes
-    head_complete,  ///< as needs_more; returned once, when the head is complete and the body is not
+    head_complete,  ///< like needs_more; returned once, when the head is complete and the body is not
     complete,       ///< the request is filled; `consumed()` is where the next message starts
     refused,        ///< respond with `refused_status()` and close: the following bytes cannot be delimited
 };
@@ -16697,9 +16742,9 @@ public:
     /// 10.1.1) and has not started to send it anyway.
     [[nodiscard]] bool expects_continue() const noexcept { return expects_continue_; }
 
-    /// Whether this message has a complete head without a fault, also after its body was refused.
+    /// Returns true if this message has a complete head without a fault, also after its body was refused.
     [[nodiscard]] bool has_head() const noexcept { return has_head_; }
-    /// Whether the request has any part of this message. After a refusal, its target and fields are what precedes the fault.
+    /// Returns true if the request has any part of this message. After a refusal, its target and fields are what precedes the fault.
     [[nodiscard]] bool has_begun() const noexcept { return stage_ != stage::nothing; }
 
     /// After `refused`: the status, and a message for the client with static storage.
@@ -16745,7 +16790,7 @@ private:
     std::size_t examined_ = 0;       // end of the examined bytes of the part
     std::size_t section_begin_ = 0;  // start of the field lines
     std::size_t message_bytes_ = 0;
-    std::size_t body_bytes_max_ = 0;  // of this message
+    std::size_t body_bytes_max_ = 0;  // bound of this message's body
     detail::field_line_reader lines_;
     detail::chunked_body chunks_;
     inline_text<64> good_host_;      // the last valid one, if it fits; empty at first
@@ -16773,11 +16818,11 @@ constexpr std::size_t parser_settings::message_bytes_max() const noexcept {
 
 namespace tollgate::inline v0::http {
 
-/// What the wire format depends on: the connection, and the request that is answered.
+/// The properties of the connection and of the request on which the wire format depends.
 struct framing {
     std::string_view date;                            ///< IMF-fixdate, 29 bytes; the host formats one a second
-    http::version version = http::version::http_1_1;  ///< of the request
-    bool keep_alive = true;                           ///< false: the host closes the connection after this response
+    http::version version = http::version::http_1_1;  ///< version of the request
+    bool keep_alive = true;                           ///< if false, the host closes the connection after this response
     bool head_only = false;                           ///< the response to HEAD: all fields of GET, no body
 };
 
@@ -16899,7 +16944,8 @@ namespace tollgate::inline v0::detail {
 template <class Set>
 class locked_sets {
 public:
-    /// For `keys_max` keys, at least one and at most `keys_bound`, rounded up to a power of two of sets. Throws `std::bad_alloc`.
+    /// Constructs sets for `keys_max` keys, at least one and at most `keys_bound`, rounded up to a power of two of sets. Throws
+    /// `std::bad_alloc`.
     locked_sets(std::size_t keys_max, std::size_t keys_bound)
         : size_{std::bit_ceil((std::clamp<std::size_t>(keys_max, 1, keys_bound) - 1) / Set::ways + 1)},
           memory_{std::calloc(size_ + 1, sizeof(Set))} {
@@ -16925,7 +16971,7 @@ private:
     };
 
     std::size_t size_;
-    std::unique_ptr<void, free_memory> memory_;  // by calloc: the pages of a large block take no memory until they are written
+    std::unique_ptr<void, free_memory> memory_;  // allocated with calloc: the pages of a large block take no memory until they are written
     Set* sets_;  // in memory_, aligned
     mutable std::array<padded_lock, 256> locks_;
 };
@@ -16978,7 +17024,7 @@ public:
         return true;
     }
 
-    /// Whether `text` occurs anywhere in it. For tests.
+    /// Returns true if `text` occurs anywhere in it. For tests.
     [[nodiscard]] bool contains(std::string_view text) const noexcept {
         return std::string_view{reinterpret_cast<const char*>(entries_.data()), sizeof entries_}.find(text) !=
                std::string_view::npos;
@@ -16992,7 +17038,7 @@ private:
         std::size_t size = 0;                            // 0: no entry
         presented_token token;
 
-        /// In constant time for each size, which is not secret: all bytes are compared, whether or not the first ones differ.
+        /// Takes constant time for each size, which is not secret: all bytes are compared, also after a difference.
         [[nodiscard]] bool holds(std::string_view other) const noexcept {
             if (other.size() != size) return false;
             std::uint64_t difference = 0;
@@ -17049,7 +17095,7 @@ enum class admission : std::uint8_t {
 /// What a client has not taken yet of a connection's responses.
 struct unsent_output {
     std::size_t bytes = 0;
-    std::optional<user_id> user{};  ///< for whom they are, if known
+    std::optional<user_id> user{};  ///< the user for whom the responses are, if known
 
     friend bool operator==(const unsent_output&, const unsent_output&) = default;
 };
@@ -17060,7 +17106,8 @@ class connection_limiter {
 public:
     /// Refusals in progress. Further connections are closed without a response, which bounds the cost of a flood.
     static constexpr std::size_t refusals_max = 256;
-    /// Of these, how many are for addresses over their own bound: such an address cannot use up the refusals and replacements of others.
+    /// The number of these refusals that are for addresses over their own bound: such an address cannot use up the refusals and
+    /// replacements of others.
     static constexpr std::size_t address_refusals_max = refusals_max / 2;
 
     /// The bound of an address does not apply to those in `shared_addresses`. Throws std::runtime_error if OpenSSL returns no random bytes.
@@ -17086,7 +17133,7 @@ public:
 
 private:
     using key = std::array<std::uint8_t, 16>;
-    /// With a random key: the owner of many networks could choose some that share a bucket, and each search of it would hold the lock.
+    /// Uses a random key: the owner of many networks could choose some that share a bucket, and each search of it would hold the lock.
     struct key_hash {
         [[nodiscard]] std::size_t operator()(const key& one) const noexcept {
             return hash({reinterpret_cast<const char*>(one.data()), one.size()});
@@ -17098,7 +17145,7 @@ private:
         std::size_t unsent_bytes = 0;
     };
     static TOLLGATE_DECL key key_of(const ip_address& from) noexcept;
-    /// Whether connections from there are counted by address.
+    /// Returns true if connections from there are counted by address.
     [[nodiscard]] TOLLGATE_DECL bool is_counted(const ip_address& from) const noexcept;
     [[nodiscard]] std::size_t unsent_share_max() const noexcept { return unsent_bytes_max_ / 4; }
     [[nodiscard]] TOLLGATE_DECL bool hold_for_user(const unsent_output& before, const unsent_output& after) noexcept;
@@ -17112,7 +17159,7 @@ private:
     std::size_t connections_ = 0;
     std::size_t unsent_bytes_ = 0;
     std::size_t refusals_ = 0;
-    std::size_t address_refusals_ = 0;  // of these
+    std::size_t address_refusals_ = 0;  // refusals of addresses over their own bound
     std::unordered_map<key, counts, key_hash> by_address_;  // at most one entry per connection
     std::unordered_map<user_id, std::size_t, keyed_hash> unsent_by_user_;  // never zero
 };
@@ -17144,9 +17191,9 @@ enum class connection_state : std::uint8_t {
 };
 
 enum class connection_event : std::uint8_t {
-    none,  ///< of an action that waits: the next event comes from outside
+    none,  ///< the event of an action that waits: the next event comes from outside
 
-    // From outside.
+    // Events from outside.
     accepted,
     ready,      ///< the socket is readable or writable, as waited for
     completed,  ///< a worker has responded
@@ -17167,7 +17214,7 @@ enum class connection_event : std::uint8_t {
     head_pending,       ///< all output is sent; part of a head has arrived
     body_pending,       ///< all output is sent; part of a body is missing
     worker_needed,      ///< the handler has to wait
-    queue_full,         ///< of the workers
+    queue_full,         ///< the queue of the workers is full
     output_pending,     ///< the client does not take the output
     session_over,       ///< no further request is read
     client_may_send,    ///< after `finish`: closing now could reset the connection
@@ -17242,7 +17289,7 @@ inline constexpr transition_row rows[] = {
 
     {reading, on::ready, same, act::receive},
     {reading, on::draining, same, act::receive},  // a request may have arrived at the last moment
-    {set_of(st::fresh, st::idle), on::timed_out, st::lingering, act::finish},  // with the end of TLS
+    {set_of(st::fresh, st::idle), on::timed_out, st::lingering, act::finish},  // includes the end of TLS
     {set_of(st::fresh, st::idle), on::replaced, st::lingering, act::finish},
     {set_of(st::handshaking), on::replaced, st::closed, act::close},
     {set_of(st::in_head, st::in_body), on::timed_out, same, act::refuse_slow},  // fault: client, 408
@@ -17347,7 +17394,7 @@ public:
         if (one.next_ == nullptr || one.due_ < one.examined_at_) place(one);
     }
 
-    /// The same, unless the deadline is earlier anyway.
+    /// Arms the entry, unless its deadline is earlier anyway.
     void arm_no_later(entry& one, std::uint64_t ticks) noexcept {
         if (one.next_ == nullptr || now_ + ticks < one.due_) arm(one, ticks);
     }
@@ -17459,14 +17506,14 @@ TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept;
 
 /// Ends the sending direction; receiving continues.
 TOLLGATE_DECL void end_sending(socket_handle on) noexcept;
-/// Whether the peer has not yet acknowledged everything. False where the system cannot tell.
+/// Returns true if the peer has not yet acknowledged everything. Returns false where the system cannot tell.
 [[nodiscard]] TOLLGATE_DECL bool is_sending(socket_handle on) noexcept;
-/// Whether the connection was reset or has failed. False for a client that has only ended its sending direction.
+/// Returns true if the connection was reset or has failed, but not for a client that has only ended its sending direction.
 [[nodiscard]] TOLLGATE_DECL bool is_broken(socket_handle one) noexcept;
 /// Ends the connection or the listening and closes the descriptor. This takes effect even if a child process has a copy
 /// of the descriptor, as one that was forked without `exec` has.
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept;
-/// The same for a listening socket. A shared one stays open for the processes that share it.
+/// Ends the listening and closes the descriptor. A shared socket stays open for the processes that share it.
 TOLLGATE_COLD void close_listening(const listening_socket& one) noexcept;
 
 /// From now on, a listening TCP socket ignores clients that begin to connect: they try again after a second, and then reach whoever
@@ -17576,7 +17623,7 @@ public:
     static void release(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
 
 private:
-    static constexpr std::size_t page_bytes = 4096;  // the smallest page; larger ones waste more at the end
+    static constexpr std::size_t page_bytes = 4096;  // the smallest page; larger pages waste more at the end
     static constexpr std::size_t rounded(std::size_t bytes) noexcept {
         return (bytes + page_bytes - 1) / page_bytes * page_bytes;
     }
@@ -17619,7 +17666,7 @@ struct tls_wire {
 
 enum class tls_step : std::uint8_t {
     done,
-    wants_bytes,  ///< of ciphertext from the client
+    wants_bytes,  ///< needs ciphertext from the client
     closed,       ///< the client has sent close_notify
     failed,       ///< the client violated TLS; the alert is in the output
     plain_http,   ///< the client sent HTTP without TLS
@@ -17642,10 +17689,10 @@ public:
     };
     /// Decrypts into `into` as much as fits. `done` means that it is full or that a record ended.
     virtual reading read(tls_wire& wire, std::span<char> into) = 0;
-    /// Whether `read` can return more without input from the socket.
+    /// Returns true if `read` can return more without input from the socket.
     [[nodiscard]] virtual bool has_input(const tls_wire& wire) const noexcept = 0;
 
-    /// Whether the client has sent close_notify: it may still wait for responses but sends nothing more.
+    /// Returns true if the client has sent close_notify: it may still wait for responses but sends nothing more.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
 
     /// Encrypts all of `plain` into the wire's output. False if the connection is broken.
@@ -17670,7 +17717,7 @@ public:
     tls_context& operator=(const tls_context&) = delete;
     virtual ~tls_context() = default;
 
-    /// For a new connection. Throws `std::bad_alloc`.
+    /// Returns a stream for a new connection. Throws `std::bad_alloc`.
     [[nodiscard]] virtual std::unique_ptr<tls_stream> new_stream() const = 0;
 
     /// A context with the files as they are now, which resumes the sessions of this one. If the ticket keys cannot be read, those of
@@ -17762,7 +17809,7 @@ public:
     /// source chooses among those that wait. Throws `std::system_error` if not a single thread can be started.
     TOLLGATE_COLD void start(unsigned workers_max);
 
-    /// False, and nothing is queued, when the queue of this kind is full or the pool has stopped.
+    /// Returns false, and queues nothing, when the queue of this kind is full or the pool has stopped.
     [[nodiscard]] TOLLGATE_DECL bool submit(work_item& one, http::work_kind kind, time_point now) noexcept;
 
     /// Completes the queued items that were submitted before `limit`, without working on them, and makes sure that a worker
@@ -17772,12 +17819,12 @@ public:
     /// something else: for a server that stops.
     TOLLGATE_DECL void withdraw_all() noexcept;
 
-    /// How many items are queued now.
+    /// Returns the number of queued items.
     [[nodiscard]] TOLLGATE_DECL std::size_t queued() const noexcept;
 
     /// Finishes the queued work and ends the threads. Must not be called by a worker.
     TOLLGATE_DECL void stop() noexcept;
-    /// The same without waiting for workers that are busy: for one of them that ends the process. The pool must not be destroyed.
+    /// Ends the pool without waiting for workers that are busy, for a worker that ends the process. The pool must not be destroyed.
     TOLLGATE_COLD void abandon() noexcept;
 
 private:
@@ -17798,14 +17845,14 @@ private:
     [[nodiscard]] TOLLGATE_DECL bool wake_worker() noexcept;
     TOLLGATE_COLD void start_thread();
 
-    const std::size_t queue_max_;  // of each kind
+    const std::size_t queue_max_;  // bound of the queue of each kind
     mutable std::mutex mutex_;
     std::condition_variable work_available_;
     std::vector<std::thread> threads_;
     std::array<bulkhead, http::work_kinds> kinds_;
-    std::size_t last_kind_ = 0;  // that had its turn
+    std::size_t last_kind_ = 0;  // the last kind that a worker took
     std::size_t idle_ = 0;
-    bool waking_ = false;  // one worker has been notified or started and does not run yet
+    bool waking_ = false;  // a worker has been notified or started and does not run yet
     bool withdraws_all_ = false;
     bool stopping_ = false;
     tollgate::detail::thread_count running_;
@@ -17845,7 +17892,7 @@ public:
         return parser;
     }
 
-    /// For new connections; null without TLS.
+    /// Returns the context for new connections; null without TLS.
     [[nodiscard]] std::shared_ptr<const tls_context> tls() const {
         const std::lock_guard hold{tls_mutex_};
         return tls_;
@@ -17982,13 +18029,13 @@ public:
     TOLLGATE_DECL void sent(std::size_t bytes) noexcept;
 
     [[nodiscard]] bool closing() const noexcept { return closing_; }
-    /// Whether nothing of a message has arrived but an empty line, which some clients send after a body (RFC 9112 section 2.2).
+    /// Returns true if nothing of a message has arrived but an empty line, which some clients send after a body (RFC 9112 section 2.2).
     [[nodiscard]] bool has_only_empty_line() const noexcept {
         return begin_ != end_ && !in_body_ && !suspended_ && std::string_view{"\r\n"}.starts_with({input_.data() + begin_, end_ - begin_});
     }
-    /// Whether the client may still be sending: closing at once would reset the connection and lose the response.
+    /// Returns true if the client may still be sending: closing at once would reset the connection and lose the response.
     [[nodiscard]] bool needs_linger() const noexcept { return needs_linger_ || begin_ != end_; }
-    /// Whether there is no partial message and no output: the session may return to its pool.
+    /// Returns true if there is no partial message and no output: the session may return to its pool.
     [[nodiscard]] bool empty() const noexcept { return begin_ == end_ && body_bytes_to_skip_ == 0 && output_end_ == 0; }
     [[nodiscard]] std::uint64_t responses() const noexcept { return responses_; }
     /// The user of the last response: before a large one, at most `output_bytes_max` can be unsent.
@@ -18014,11 +18061,11 @@ private:
     /// Discards the body of a request that was already answered; false while part of it is missing.
     [[nodiscard]] TOLLGATE_DECL bool skip_body() noexcept;
 
-    // Holds several requests, so that pipelined ones arrive in one read.
+    // Holds several requests, so that pipelined requests arrive in one read.
     static constexpr std::size_t input_bytes_initial = 8 * 1024;
     static constexpr std::size_t input_bytes_kept_max = 16 * 1024;
     static constexpr std::size_t input_space_bytes_min = 1024;    // less is not worth a system call
-    static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // of a refused body, before the next request
+    static constexpr std::size_t skipped_bytes_max = 16 * 1024;   // rest of a refused body, before the next request
     // Beyond it, no request is handled until the client has read.
     static constexpr std::size_t output_bytes_max = 64 * 1024;
     static constexpr std::size_t output_bytes_initial = 4 * 1024;
@@ -18026,15 +18073,15 @@ private:
 
     http::parser_settings settings_;
     http::request_parser parser_;
-    std::size_t begin_ = 0;  // of the current message in input_
-    std::size_t end_ = 0;    // of the input
+    std::size_t begin_ = 0;  // begin of the current message in input_
+    std::size_t end_ = 0;    // end of the input
     page_buffer input_;
     page_buffer output_;
-    std::size_t sent_ = 0;        // of the output
+    std::size_t sent_ = 0;        // sent bytes of the output
     std::size_t output_end_ = 0;  // 0 when everything was sent
     std::uint64_t responses_ = 0;
     std::optional<user_id> user_;
-    std::size_t body_bytes_to_skip_ = 0;  // of a request that was answered from its head
+    std::size_t body_bytes_to_skip_ = 0;  // rest of the body of a request that was answered from its head
     bool in_body_ = false;
     bool suspended_ = false;              // the handler waits for a worker
     bool closing_ = false;
@@ -18099,7 +18146,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kept_max = 256;  // as many as a busy loop has at workers; about 4 MiB
+    static constexpr std::size_t kept_max = 256;  // the number that a busy loop has at workers; about 4 MiB
     static constexpr std::size_t output_bytes_kept_max = 64 * 1024;
 
     http::parser_settings settings_;
@@ -18160,7 +18207,7 @@ private:
 /// allocating the buffers costs more than encrypting a short response. All others free them whenever they wait.
 class tls_keepers {
 public:
-    /// False if there are too many.
+    /// Returns false if there are too many.
     [[nodiscard]] bool add(connection& one) noexcept {
         if (count_ == all_.size()) return false;
         all_[count_++] = &one;
@@ -18171,7 +18218,7 @@ public:
     TOLLGATE_DECL void release() noexcept;
 
 private:
-    static constexpr std::size_t count_max = 256;  // as many as workspaces are kept; about 8 MiB
+    static constexpr std::size_t count_max = 256;  // the number of workspaces that are kept; about 8 MiB
 
     std::array<connection*, count_max> all_;
     std::size_t count_ = 0;
@@ -18254,7 +18301,7 @@ public:
     void set_next(event_loop& next) noexcept { next_ = &next; }
     [[nodiscard]] event_loop& next() const noexcept { return *next_; }
 
-    // From any thread:
+    // These functions may be called from any thread:
 
     /// Hands over an accepted connection. False when out of memory.
     [[nodiscard]] TOLLGATE_DECL bool enqueue_accepted(socket_handle socket, const ip_address& peer, admission admitted) noexcept;
@@ -18275,7 +18322,7 @@ public:
     }
     TOLLGATE_COLD void arm(deadline_wheel::entry& one, milliseconds from_now) noexcept;
     void disarm(deadline_wheel::entry& one) noexcept { wheel_.disarm(one); }
-    /// Whether connections end as soon as they have no request. No further ones will arrive.
+    /// Returns true if connections end as soon as they have no request. No further requests will arrive.
     [[nodiscard]] bool draining() const noexcept { return draining_; }
 
     TOLLGATE_DECL void add(connection& one) noexcept;
@@ -18364,7 +18411,7 @@ private:
 
     /// The last part of the grace, at most a quarter of it, in which only handshakes that have begun end: the longest round trip on earth.
     static constexpr milliseconds last_handshakes_wait{250};
-    /// For the request of a connection that was accepted just before the listeners closed. Twice the longest round trip on earth.
+    /// The time for the request of a connection that was accepted just before the listeners closed: twice the longest round trip on earth.
     static constexpr milliseconds last_request_wait{500};
 
     const std::shared_ptr<server_context> context_;
@@ -18436,7 +18483,7 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// One client connection: reads when its socket is ready, answers all requests that have arrived, and sends the
+/// A client connection: reads when its socket is ready, answers all requests that have arrived, and sends the
 /// responses as one batch. `connection_states.hpp` decides what happens when; this class performs the actions of its
 /// table.
 ///
@@ -18457,13 +18504,13 @@ public:
 
     /// Ends the current wait early; the connection handles `reason` when the wait is over.
     TOLLGATE_DECL void interrupt(interruption reason) noexcept;
-    /// Whether it counts as one of `connections_max` and has no request in progress.
+    /// Returns true if it counts as one of `connections_max` and has no request in progress.
     [[nodiscard]] bool idle() const noexcept {
         const bool no_request = state_ == connection_state::idle || state_ == connection_state::fresh ||
                                 state_ == connection_state::handshaking;
         return no_request && is_replaceable();
     }
-    /// Whether it counts as one of `connections_max` and waits for the rest of a request.
+    /// Returns true if it counts as one of `connections_max` and waits for the rest of a request.
     [[nodiscard]] bool unfinished() const noexcept {
         return (state_ == connection_state::in_head || state_ == connection_state::in_body) && is_replaceable();
     }
@@ -18482,7 +18529,7 @@ protected:
     [[nodiscard]] virtual bool wait_writable() noexcept = 0;
     virtual void cancel() noexcept = 0;
 
-    /// Whether the last read filled its buffer, so that the socket may have more input.
+    /// Returns true if the last read filled its buffer, so that the socket may have more input.
     [[nodiscard]] bool may_have_input() const noexcept { return may_have_input_; }
 
 private:
@@ -18532,7 +18579,7 @@ private:
     ip_address peer_;
     ip_address local_;  // its own address
     socket_handle socket_;
-    unsent_output unsent_;  // as counted by the server's limiter
+    unsent_output unsent_;  // bytes as counted by the server's limiter
     std::uint32_t discarded_bytes_ = 0;
     std::uint32_t linger_extensions_ = 0;
     std::uint64_t message_at_arming_ = 0;  // distinguishes the deadline of one message from the next
@@ -18541,7 +18588,7 @@ private:
     interruption interruption_ = interruption::none;
     admission admitted_;
     std::chrono::steady_clock::time_point queued_at_{};
-    bool keeps_tls_buffers_ = false;  // as one of the loop's `tls_keepers`
+    bool keeps_tls_buffers_ = false;  // true if it is in the loop's `tls_keepers`
     bool taken_up_ = false;  // the current request, by a worker
     bool waiting_ = false;
     bool may_have_input_ = false;
@@ -18560,7 +18607,7 @@ private:
 
 namespace tollgate::inline v0::server_detail {
 
-/// All event loops of a server and their threads: its own, or those of the caller's executor.
+/// All event loops of a server and their threads: its own threads, or those of the caller's executor.
 class event_loop_group {
 public:
     virtual ~event_loop_group() = default;
@@ -18572,7 +18619,7 @@ public:
     /// Waits until every loop has drained; on the caller's executor, which may not be run, not much longer than `drain` with this deadline
     /// should take.
     virtual void wait() = 0;
-    /// Whether `wait` would have to wait for the calling thread.
+    /// Returns true if `wait` would have to wait for the calling thread.
     [[nodiscard]] virtual bool needs_this_thread() const noexcept = 0;
     /// Ends everything now. No loop calls the handler afterwards.
     virtual void close() noexcept = 0;
@@ -18613,7 +18660,7 @@ public:
     epoll_source(const epoll_source&) = delete;
     epoll_source& operator=(const epoll_source&) = delete;
 
-    /// With the events that epoll reports.
+    /// Called with the events that epoll reports.
     virtual void on_event(std::uint32_t events) noexcept = 0;
 
 protected:
@@ -18673,13 +18720,13 @@ public:
     TOLLGATE_COLD epoll_loop(std::shared_ptr<server_context> context, std::shared_ptr<drain_count> drained);
     TOLLGATE_COLD ~epoll_loop() override;
 
-    /// Before `run`: accepts connections on this socket, which the loop owns from then on.
+    /// Accepts connections on this socket, which the loop owns from then on. Must be called before `run`.
     TOLLGATE_COLD void listen(const listening_socket& from);
 
     /// Returns when the loop has drained and `request_exit` was called.
     TOLLGATE_DECL void run() noexcept;
 
-    /// From any thread.
+    /// May be called from any thread.
     TOLLGATE_COLD void request_exit() noexcept;
 
 private:
@@ -18742,7 +18789,7 @@ namespace tollgate::inline v0 {
 namespace detail {
 
 /// A lock for many readers or one writer. No caller waits for long: one that does not get the lock proceeds without the cache.
-/// A writer blocks new readers until the current ones have left, so that readers cannot starve it.
+/// A writer blocks new readers until the present readers have left, so that readers cannot starve it.
 class row_guard {
 public:
     [[nodiscard]] bool try_lock_shared() noexcept {
@@ -19195,7 +19242,7 @@ result<std::optional<std::tuple<Columns...>>> decode_row(Read&& read, Misread&& 
     }(std::index_sequence_for<Columns...>{});
 }
 
-/// What a function object makes of a row: its parameters are the columns. Not for overloaded and generic ones.
+/// The result of a function object for a row: its parameters are the columns. Not for overloaded and generic functions.
 template <class Make>
 struct made_by : made_by<decltype(&Make::operator())> {};
 template <class Of, class Record, class... Columns>
@@ -19247,7 +19294,7 @@ result<std::optional<Column>> read_value(Rows&& from) {
     return read_one(std::forward<Rows>(from), [](Column& value) { return std::move(value); });
 }
 
-/// What an `owner_query` returns of a user: requests, window_seconds, balance, currency.
+/// The columns that an `owner_query` returns for a user: requests, window_seconds, balance, currency.
 struct owner_columns {
     std::optional<std::int64_t> requests;
     std::optional<std::int64_t> window_seconds;
@@ -19260,7 +19307,7 @@ struct owner_columns {
     known_user known;
     if (read.requests) {
         constexpr std::int64_t requests_max = (std::numeric_limits<std::uint32_t>::max)();
-        constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer ones are a mistake in units
+        constexpr std::int64_t window_seconds_max = std::int64_t{366} * 24 * 60 * 60;  // longer windows are a mistake in units
         if (*read.requests < 0 || *read.requests > requests_max || !read.window_seconds || *read.window_seconds < 1 ||
             *read.window_seconds > window_seconds_max)
             return internal_error("owner_query returned numbers that are not a quota");
@@ -19320,7 +19367,7 @@ struct owner_columns {
     return [service](account_id account) { return account_ref{service, account}; };
 }
 
-/// From when a hook is disabled, and why; a missing reason is `failing`.
+/// Returns since when and why a hook is disabled; a missing reason is `failing`.
 [[nodiscard]] inline std::optional<hook_disablement> to_disablement(std::optional<instant> at, std::optional<disable_reason> reason) {
     if (!at) return std::nullopt;
     return hook_disablement{*at, reason.value_or(disable_reason::failing)};
@@ -19406,7 +19453,7 @@ struct found_code {
     scope_set scopes;
     std::string redirect;
     std::optional<std::string> code_challenge;
-    instant expires_at;  ///< of a redeemed code, when it was redeemed
+    instant expires_at;  ///< end of the code; of a redeemed code, when it was redeemed
     std::optional<row_number> refresh_token;  ///< made when it was redeemed
 
     [[nodiscard]] redemption_result judge(const code_redemption& shown) const noexcept {
@@ -19435,7 +19482,7 @@ struct found_refresh_token {
     digest current;
     std::optional<digest> replaced;
     std::optional<instant> replaced_at;
-    std::optional<digest> successor_seed;  ///< of the last replacement
+    std::optional<digest> successor_seed;  ///< seed of the last replacement
 
     [[nodiscard]] bool is_shown_by(const token_refresh& shown) const noexcept { return current == shown.refresh_digest; }
     [[nodiscard]] refresh_result judge(const token_refresh& shown) const noexcept {
@@ -19467,9 +19514,9 @@ struct found_refresh_token {
 
 namespace tollgate::inline v0::sql {
 
-/// Whether the ended deliveries of a webhook are trimmed to `limits::ended_deliveries_per_hook_max` after this one has come to this state.
-/// Finding the rows beyond the bound scans all kept ones, so it is done after one delivery in 64 has ended, chosen by a hash of its id
-/// (splitmix64), whichever ids a webhook has. Nothing is counted: processes that share a database need not know of each other.
+/// Returns true if the ended deliveries of a webhook are trimmed to `limits::ended_deliveries_per_hook_max` after this one has come to this
+/// state. Finding the rows beyond the bound scans all kept ones, so it is done after one delivery in 64 has ended, chosen by a hash of its
+/// id (splitmix64), whichever ids a webhook has. Nothing is counted: processes that share a database need not know of each other.
 [[nodiscard]] constexpr bool trims_history(delivery_id id, delivery_state state) noexcept {
     if (state != delivery_state::delivered && state != delivery_state::given_up) return false;
     auto hash = static_cast<std::uint64_t>(id.value());
@@ -19495,7 +19542,7 @@ namespace tollgate::inline v0::sql {
 
 inline constexpr std::size_t reencrypted_rows_max = 1000;  // in one statement or transaction: some milliseconds
 
-/// One row with a secret.
+/// A row with a secret.
 struct stored_secret {
     std::int64_t row;
     account_ref account;
@@ -19520,7 +19567,7 @@ struct changed_secret {
 
 /// Encrypts the secrets of one table that are not encrypted with the first key. `read(last)` reads a page of rows with
 /// numbers above `last`, in order, whose text does not begin with `unchanged_prefix`; `write(changes)` writes a page.
-/// Error: unavailable, if the key of a secret is missing. Damaged ones stay as they are.
+/// Error: unavailable, if the key of a secret is missing. Damaged secrets stay as they are.
 template <class Read, class Write>
 result<void> encrypt_all(const secret_keys& keys, Read read, Write write) {
     for (std::int64_t last = 0;;) {
@@ -19691,7 +19738,7 @@ constexpr bool is_hidden(std::uint32_t code) noexcept {
            code == 0xad || code == 0x34f || code == 0x180e || code == 0x200b || code == 0xfeff;
 }
 
-/// Those that people, keyboards and word processors put into codes.
+/// Returns true for punctuation that people, keyboards and word processors put into codes.
 constexpr bool is_punctuation(std::uint32_t code) noexcept {
     const auto within = [code](std::uint32_t first, std::uint32_t last) { return code >= first && code <= last; };
     return within('!', '/') || within(':', '@') || within('[', '`') || within('{', '~') ||                 // ASCII
@@ -20420,7 +20467,7 @@ private:
     bool object_only_;
     std::string message_;
     std::vector<json_member> members_;
-    std::vector<std::vector<std::string>> names_;  // of each open object or array; reused
+    std::vector<std::vector<std::string>> names_;  // names of each open object or array; reused
     std::size_t depth_ = 0;
 };
 
@@ -20910,7 +20957,7 @@ inline bool is_service_name(std::string_view name) noexcept {
            name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
 }
 
-/// Whether the scope can be added to a service that has `existing`; otherwise the reason.
+/// Succeeds if the scope can be added to a service that has `existing`. Otherwise returns the reason.
 inline result<void> check_scope(const scope_definition& scope, std::span<const service_scope> existing, std::string_view full_name) {
     const auto refuse = [full_name](std::string_view reason) { return invalid(concat({"The scope '", full_name, "' ", reason})); };
     if (!is_service_name(scope.name)) return refuse("is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
@@ -21145,7 +21192,7 @@ constexpr bool is_public(const ip_address& address) noexcept {
     return global_ipv6.contains(address) && !is_in_any(reserved_ipv6, address) && !is_isatap(address);
 }
 
-/// Whether only a local network can resolve the name. The host of a URL is in lower case and without a final dot.
+/// Returns true if only a local network can resolve the name. The host of a URL is in lower case and without a final dot.
 inline bool is_local_name(std::string_view name) noexcept {
     if (name.find('.') == std::string_view::npos) return true;  // `localhost`, or completed by a search list
     for (const std::string_view local : {".localhost", ".local", ".localdomain", ".internal", ".home.arpa"})
@@ -21239,7 +21286,7 @@ TOLLGATE_DECL route_match segment_router::find(http::method m, std::string_view 
             fits = candidate.segments[s].empty() || candidate.segments[s] == segments[s];
         if (!fits) continue;
         const bool has_method = candidate.method == m;
-        // Without a route of this method, the result names the first one, which has the most literals.
+        // Without a route of this method, the result names the first matching row, which has the most literals.
         if (has_method || match.result == route_match::kind::unknown_path) {
             match.result = has_method ? route_match::kind::found : route_match::kind::other_method;
             match.route = candidate.route;
@@ -21274,7 +21321,7 @@ TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret) {
 
 TOLLGATE_DECL std::string detail::webhook_mac(std::string_view key, const signed_webhook& webhook) {
     std::string message;
-    constexpr std::size_t timestamp_bytes_max = 22;  // with its two dots
+    constexpr std::size_t timestamp_bytes_max = 22;  // the digits with the two dots
     message.reserve(webhook.id.size() + timestamp_bytes_max + webhook.body.size());
     message.append(webhook.id).append(1, '.').append(std::to_string(webhook.timestamp)).append(1, '.').append(webhook.body);
     return std::string{hmac_sha256({key, message}).raw()};
@@ -21364,7 +21411,7 @@ inline std::unique_ptr<token_memo> make_token_memo() {
     return has_key ? std::make_unique<token_memo>(keyed_hash{key}) : nullptr;
 }
 
-/// One for each thread, because a lock would cost what it saves. On the heap, so that threads that never see a token hold only a
+/// Each thread has its own, because a lock would cost what it saves. It is on the heap, so that threads that never see a token hold only a
 /// pointer.
 inline bool read_through_memo(credential_kind kind, std::string_view credentials, presented_token& into,
                               bool (*read)(std::string_view, presented_token&)) {
@@ -21440,7 +21487,7 @@ TOLLGATE_DECL std::string normalized_url(std::string_view text) {
     return normalized;
 }
 
-/// Whether a URL has a private-use scheme (RFC 8252 section 7.1): a domain name in reverse order, so that it has a dot,
+/// Returns true if a URL has a private-use scheme (RFC 8252 section 7.1): a domain name in reverse order, so that it has a dot,
 /// which the schemes of browsers do not. The rest is visible ASCII without a fragment.
 [[nodiscard]] inline bool is_private_use_url(std::string_view text) noexcept {
     const auto scheme = text.substr(0, text.find(':'));
@@ -21523,7 +21570,7 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
                           "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
                               " bytes without control or invisible characters."});
     if (request.redirect_urls.size() > limits::redirect_urls_max) {
-        // One fault for all of them: there may be as many as fit into the body of a request.
+        // All URLs share one fault: there may be as many as fit into the body of a request.
         faults.push_back({"redirect_url", "redirect_url is given more than " + std::to_string(limits::redirect_urls_max) + " times.",
                           field_error::too_many});
         return faults;
@@ -21602,7 +21649,7 @@ struct health::impl {
         }
     }
 
-    /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
+    /// Returns true if it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
     [[nodiscard]] bool must_remain() const noexcept { return process.is_parent() || running_here::is_set_for(*this); }
 
     void stop() noexcept {
@@ -21731,7 +21778,7 @@ inline constexpr std::chrono::milliseconds slow_after{250};  // a bound of the h
     return texts[static_cast<std::size_t>(kind)];
 }
 
-/// Empty for what most responses are: neither refused by a limit, nor failed, nor slow.
+/// The result is empty for what most responses are: neither refused by a limit, nor failed, nor slow.
 [[nodiscard]] constexpr std::optional<effect> effect_of(http::status status, std::chrono::nanoseconds duration) noexcept {
     if (to_number(status) >= 500) return effect::failed;
     if (status == http::status::too_many_requests) return effect::limited;
@@ -21742,7 +21789,7 @@ inline constexpr std::chrono::milliseconds slow_after{250};  // a bound of the h
 /// A user, or the network of a client that was not authenticated.
 struct affected_caller {
     std::optional<user_id> user;
-    ip_address network;  ///< without the bits of the host; `::` of a user
+    ip_address network;  ///< the address without the bits of the host; `::` for a user
 
     [[nodiscard]] static constexpr affected_caller of(user_id user) noexcept { return {user, {}}; }
     [[nodiscard]] static constexpr affected_caller of(const ip_address& client) noexcept {
@@ -21762,7 +21809,7 @@ public:
     struct entry {
         affected_caller caller{};
         std::uint64_t count = 0;
-        std::uint64_t inherited = 0;  ///< of `count`, what other callers had
+        std::uint64_t inherited = 0;  ///< the part of `count` that other callers had
 
         [[nodiscard]] constexpr std::uint64_t own() const noexcept { return count - inherited; }
     };
@@ -21839,7 +21886,7 @@ private:
     }
 
     std::mutex mutex_;
-    time_point ends_ = (time_point::min)();  // of the current window
+    time_point ends_ = (time_point::min)();  // end of the current window
     std::array<top_callers, effects> current_, previous_;
 };
 
@@ -21887,7 +21934,7 @@ public:
 
 private:
     mutable std::mutex mutex_;
-    std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> errors_;  // by route and error code
+    std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> errors_;  // counts by route and error code
     std::atomic<std::uint64_t> revocations_{0};
 };
 
@@ -22044,7 +22091,7 @@ struct metrics::impl {
 
     std::array<std::atomic<shard*>, metrics_detail::shards_max> shards{};
     std::array<known_route, known_max> known{};
-    mutable std::mutex routes_mutex;  // for new routes and for reports
+    mutable std::mutex routes_mutex;  // locked for new routes and for reports
     std::vector<route_entry> routes;
 
     std::array<metrics_detail::counter, 5> attempts{};
@@ -23110,13 +23157,13 @@ inline void add_challenge(http::response& response, const authenticator_ref& one
     if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
 }
 
-/// One line per scheme. Only credentials that were sent and are invalid have an error code (RFC 6750 section 3.1).
+/// Writes a line per scheme. Only credentials that were sent and are invalid have an error code (RFC 6750 section 3.1).
 inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, auth_state state) {
     for (const authenticator_ref& each : authenticators)
         add_challenge(response, each, each.is_bearer() && state == auth_state::bad_credentials ? ", error=\"invalid_token\"" : "");
 }
 
-/// For a 403 (RFC 6750 section 3.1); none without such an authenticator.
+/// Writes the challenge of a 403 (RFC 6750 section 3.1); nothing without such an authenticator.
 inline void add_insufficient_scope(http::response& response, std::span<const authenticator_ref> authenticators, std::string_view scope) {
     for (const authenticator_ref& each : authenticators)
         if (each.is_bearer()) add_challenge(response, each, std::string{", error=\"insufficient_scope\", scope=\""}.append(scope) + '"');
@@ -23587,14 +23634,14 @@ namespace tollgate::inline v0::http {
 /// The SameSite attribute: whether a browser sends the cookie with cross-site requests.
 enum class same_site : std::uint8_t {
     lax,     ///< only when the user follows a link
-    strict,  ///< never
+    strict,  ///< the cookie is never sent
 };
 
 /// A cookie to set (RFC 6265 section 4.1).
 struct new_cookie {
     std::string_view name;   ///< a token; the prefix `__Host-` keeps subdomains from setting it, and needs `secure`
     std::string_view value;  ///< visible ASCII without `"`, `,`, `;` and `\`
-    std::optional<seconds> max_age = std::nullopt;  ///< none: until the browser is closed; zero or less: delete it
+    std::optional<seconds> max_age = std::nullopt;  ///< empty: until the browser is closed; zero or less: deletes the cookie
     bool secure = true;
     http::same_site same_site = http::same_site::lax;
 };
@@ -23611,10 +23658,10 @@ struct new_cookie {
 #ifndef TOLLGATE_WEB_DETAIL_LANGUAGE_HPP
 #define TOLLGATE_WEB_DETAIL_LANGUAGE_HPP
 
-/// Which of the offered languages a reader prefers. Languages are BCP 47 tags, such as `de` and `pt-BR`.
+/// Finds which of the offered languages a reader prefers. Languages are BCP 47 tags, such as `de` and `pt-BR`.
 namespace tollgate::inline v0::web {
 
-/// Whether a text can be a language tag, and so a segment of a path: letters and digits in groups separated by hyphens.
+/// Returns true if a text can be a language tag, and so a segment of a path: letters and digits in groups separated by hyphens.
 [[nodiscard]] TOLLGATE_DECL bool is_language_tag(std::string_view text) noexcept;
 
 /// The offered language of a range (RFC 4647 section 3.4, lookup): `de-AT` finds `de`. Its index.
@@ -23692,7 +23739,7 @@ TOLLGATE_DECL std::string session_cookie::sign_in_url(std::string_view return_to
         const bool is_ours = page.starts_with("/user/") || page.ends_with("/oauth/") || page.ends_with("/oauth");
         if (!web::is_language_tag(language) || !is_ours) language = {};
     }
-    // Without a language, the page redirects to the reader's.
+    // If the path has no language, the page redirects to the reader's language.
     std::string url = root_;
     if (!language.empty()) url.append("/").append(language);
     url.append("/user/sign_in/");
@@ -24360,7 +24407,7 @@ TOLLGATE_DECL page_texts german_texts() {
 
 namespace tollgate::inline v0::detail {
 
-/// One style sheet for all pages: light and dark by the system's setting, contrast at least 4.5 to 1 for text and 3 to
+/// The style sheet of all pages: light and dark by the system's setting, contrast at least 4.5 to 1 for text and 3 to
 /// 1 for borders of controls.
 inline constexpr std::string_view plain_style_sheet = R"(:root {
   color-scheme: light dark;
@@ -24819,7 +24866,7 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-/// Whether it contains no control character but HTAB (RFC 9110 section 5.5).
+/// Returns true if the text contains no control character but HTAB (RFC 9110 section 5.5).
 [[nodiscard]] inline bool is_field_text(std::string_view text) noexcept {
     const char* const end = text.data() + text.size();
     return find_value_end(text.data(), end) == end;
@@ -25305,7 +25352,7 @@ inline std::optional<std::int64_t> webhook_timestamp(std::string_view text) noex
 /// The MACs of all `v1` signatures in `version,signature version,signature...`; empty for any other format. Signatures
 /// of other versions are skipped.
 inline std::optional<std::vector<std::string>> webhook_macs(std::string_view header) {
-    constexpr std::size_t signature_bytes_max = 512;  // `v1` has 47; asymmetric ones of later versions are longer
+    constexpr std::size_t signature_bytes_max = 512;  // `v1` has 47; asymmetric signatures of later versions are longer
     std::vector<std::string> macs;
     for (std::size_t count = 0;; ++count) {
         const auto blank = header.find(' ');
@@ -25425,12 +25472,12 @@ struct failure {
     return {error_code::unauthorized_client, "A resource server cannot get tokens."};
 }
 
-/// For a required parameter that was not sent.
+/// Returns the error for a required parameter that was not sent.
 [[nodiscard]] inline failure missing_parameter(std::string_view name) {
     return {error_code::invalid_request, std::string{name} + " is missing."};
 }
 
-/// For a `scope` parameter that names no scope, or one that does not exist.
+/// Returns the error for a `scope` parameter that names no scope, or an unknown scope.
 [[nodiscard]] inline failure unknown_scope() { return {error_code::invalid_scope, "scope contains an unknown scope."}; }
 
 /// The status of a server error: 503 if the client can try again, otherwise 500.
@@ -25460,17 +25507,17 @@ class parameters {
 public:
     explicit parameters(const http::form_fields& form) : sent_{form.begin(), form.end()} {}
 
-    /// From a query or form body; invalid_request for malformed bytes.
+    /// Reads a query or form body. Error: invalid_request for malformed bytes.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_form(std::string_view bytes);
 
-    /// From a form or JSON object, by Content-Type, of at most `limits::form_members_max` members; JSON values are strings or
+    /// Reads a form or JSON object, by Content-Type, of at most `limits::form_members_max` members; JSON values are strings or
     /// integers. An empty body has no parameters. Anything else is an invalid_request.
     [[nodiscard]] static TOLLGATE_DECL std::variant<parameters, failure> from_body(const http::request& request);
 
     /// The error of `from_body` that the head of a request causes, if any. The body may not have arrived.
     [[nodiscard]] static TOLLGATE_DECL std::optional<failure> check_head(const http::request& request);
 
-    /// Empty if it was not sent. The first of repeated ones: check `repeated` before.
+    /// Returns an empty text if the parameter was not sent, and the first value of a repeated parameter: check `repeated` before.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string> find(std::string_view name) const;
 
     /// The error for a repeated parameter (RFC 6749 section 3.1), if any. `resource` may be repeated (RFC 8707 section
@@ -25478,10 +25525,10 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<failure> repeated() const;
     [[nodiscard]] bool is_repeated(std::string_view name) const noexcept { return times(name) > 1; }
 
-    /// As sent, in their order.
+    /// Returns the parameters as sent, in their order.
     [[nodiscard]] const std::vector<http::form_member>& all() const noexcept { return sent_; }
 
-    /// Whether it was sent, with a value or without.
+    /// Returns true if the parameter was sent, with a value or without.
     [[nodiscard]] bool holds(std::string_view name) const noexcept { return times(name) != 0; }
 
 private:
@@ -25511,7 +25558,7 @@ struct prompt_set {
     bool none = false;            ///< nothing: an error is returned instead
     bool login = false;           ///< the sign-in form
     bool consent = false;         ///< the consent form
-    bool select_account = false;  ///< who is signed in, and the way to sign in as someone else
+    bool select_account = false;  ///< asks the page to display who is signed in, and the way to sign in as someone else
 
     [[nodiscard]] constexpr bool empty() const noexcept { return !none && !login && !consent && !select_account; }
     friend bool operator==(const prompt_set&, const prompt_set&) noexcept = default;
@@ -25524,16 +25571,16 @@ struct prompt_set {
 /// A valid authorization request (RFC 6749 section 4.1.1).
 struct authorization_request {
     application client;
-    std::string redirect;                     ///< where the browser returns to
-    std::optional<std::string> redirect_uri;  ///< as sent
+    std::string redirect;                     ///< the URL to which the browser returns
+    std::optional<std::string> redirect_uri;  ///< the redirect_uri as sent
     scope_set scopes;
     std::optional<std::string> state;
     std::optional<std::string> code_challenge;  ///< S256 (RFC 7636 section 4.2)
     prompt_set prompt{};
-    std::optional<std::string> login_hint{};  ///< one visible line of a login's size
+    std::optional<std::string> login_hint{};  ///< a visible line of a login's size
 };
 
-/// Errors in the redirect URL or client, which must be shown on a page instead of a redirect (RFC 6749 section
+/// Errors in the redirect URL or client, which must be displayed on a page instead of a redirect (RFC 6749 section
 /// 4.1.2.1).
 enum class page_failure : std::uint8_t {
     missing_client_id,      ///< client_id is missing or repeated
@@ -25559,7 +25606,7 @@ struct redirect_failure {
 
 using judged_request = std::variant<authorization_request, page_failure, redirect_failure>;
 
-/// Whether a text can be a client_id: visible ASCII (RFC 6749 appendix A.1) of bounded size. Databases cannot hold every
+/// Returns true if a text can be a client_id: visible ASCII (RFC 6749 appendix A.1) of bounded size. Databases cannot hold every
 /// other text.
 [[nodiscard]] TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept;
 
@@ -25570,13 +25617,13 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
 [[nodiscard]] TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
                                                             const service_catalog& services);
 
-/// Whether a user may have tokens, and their applications may get any; true if the sessions do not know.
+/// Returns true if a user may have tokens, and their applications may get any; true if the sessions do not know.
 [[nodiscard]] inline result<bool> is_active(const session_source_ref& sessions, user_id user) {
     if (!sessions.knows_active_users()) return true;
     return sessions.is_active(user);
 }
 
-/// Whether an application gets no codes and tokens: it is suspended, or its owner is not active. `is_active(user)`: `result<bool>`.
+/// Returns true if an application gets no codes and tokens: it is suspended, or its owner is not active. `is_active(user)`: `result<bool>`.
 template <class IsActive>
 [[nodiscard]] result<bool> is_stopped(const application& client, const IsActive& is_active) {
     if (client.suspended) return true;
@@ -25606,7 +25653,7 @@ template <class IsActive>
 /// be much longer if it was percent-encoded: the URL of a sign-in page contains the query of the page to return to, encoded once more.
 [[nodiscard]] TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request);
 
-/// The same as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to it.
+/// Returns the parameters as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to the query.
 [[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
 
 /// A request that is not valid, as a query, with the same encoding of its state.
@@ -25625,7 +25672,7 @@ namespace tollgate::inline v0::web {
 /// A file that pages load.
 struct page_asset {
     std::string path;
-    std::string_view field_lines;  ///< its header fields, each with its line end
+    std::string_view field_lines;  ///< header fields, each with its line end
     std::string body;
 };
 
@@ -25633,7 +25680,7 @@ struct page_asset {
 struct page_site {
     std::string root;    ///< the URL's path without a trailing slash: empty, or such as `/account`
     std::string origin;  ///< `https://example.com`, as browsers send it
-    bool secure = true;  ///< whether it is https
+    bool secure = true;  ///< true for https
     // Paths that change with the content, so that browsers may cache it forever.
     std::string style_url;
     std::string icon_url;
@@ -25650,7 +25697,7 @@ struct page_site {
     [[nodiscard]] TOLLGATE_DECL bool respond_asset(const http::request& request, http::response& response) const;
 };
 
-/// Whether a browser sent this on behalf of another site: by `Sec-Fetch-Site` (Fetch Metadata), or, if that is missing,
+/// Returns true if a browser sent this on behalf of another site: by `Sec-Fetch-Site` (Fetch Metadata), or, if that is missing,
 /// by an `Origin` (RFC 6454) other than the site's. A client that sends neither is not a browser, so it does not carry
 /// a user's cookies.
 [[nodiscard]] TOLLGATE_DECL bool is_cross_site(const http::request& request, const page_site& site) noexcept;
@@ -25714,7 +25761,7 @@ TOLLGATE_DECL void write_day(html_writer& html, instant at, const date_texts& te
 
 /// `21 Nov 2026, 14:05:09 UTC`
 [[nodiscard]] TOLLGATE_DECL std::string moment_text(instant at, const date_texts& texts);
-/// The same in a `<time>`.
+/// Writes the text of `moment_text` in a `<time>`.
 TOLLGATE_DECL void write_moment(html_writer& html, instant at, const date_texts& texts);
 
 /// `3 hours ago`, in a `<time>` with the time as a tooltip; the date after 30 days.
@@ -25727,7 +25774,7 @@ TOLLGATE_DECL void write_scopes(html_writer& html, const scope_set& scopes, cons
 struct page_language {
     const page_texts* texts;  ///< the theme's
     scope_text_list scopes;
-    std::string root;  ///< of its pages: `/account/de`
+    std::string root;  ///< root of its pages: `/account/de`
 };
 
 /// Where a path leads.
@@ -25752,7 +25799,7 @@ public:
         add_languages(services);
     }
 
-    // Its languages refer to its theme.
+    // Not copyable, because its languages refer to its theme.
     page_renderer(const page_renderer&) = delete;
     page_renderer& operator=(const page_renderer&) = delete;
 
@@ -25767,7 +25814,7 @@ public:
     /// Their tags, in the same order.
     [[nodiscard]] std::span<const std::string_view> language_tags() const noexcept { return tags_; }
 
-    /// Empty for a path outside of the site.
+    /// The result is empty for a path outside of the site.
     [[nodiscard]] std::optional<page_place> find(std::string_view path) const noexcept {
         for (const page_language& each : languages_)
             if (http::detail::is_below(path, each.root)) return page_place{&each, path.substr(each.root.size())};
@@ -25807,7 +25854,7 @@ public:
     [[nodiscard]] const page_texts& texts() const noexcept { return *language_->texts; }
     [[nodiscard]] const scope_text_list& scopes() const noexcept { return language_->scopes; }
 
-    /// Who runs the site.
+    /// Returns the name of the site's operator.
     [[nodiscard]] std::string_view operator_name() const noexcept {
         const auto named = texts().frame.operator_name;
         return named.empty() ? std::string_view{site().authority} : named;
@@ -25862,7 +25909,7 @@ public:
         respond_message(response, status, message, frame, [](html_writer&) {});
     }
 
-    /// The same, with what `write_details(html)` adds to the message.
+    /// Responds with a message to which `write_details(html)` adds.
     template <class WriteDetails>
     void respond_message(http::response& response, http::status status, const message_texts& message, page_frame frame,
                          WriteDetails write_details) const {
@@ -25876,7 +25923,7 @@ public:
         });
     }
 
-    /// The same with the texts of this status.
+    /// Responds with the message for this status.
     void respond_status(http::response& response, http::status status, const page_frame& frame = {}) const {
         respond_message(response, status, message_for(status, texts().errors), frame);
     }
@@ -25889,7 +25936,7 @@ public:
     }
 
 private:
-    /// One for each language; empty if the page has no path.
+    /// Returns a link for each language; empty if the page has no path.
     [[nodiscard]] std::vector<std::string> urls_in_other_languages(std::string_view path) const {
         std::vector<std::string> urls;
         if (path.empty() || renderer_->languages().size() < 2) return urls;
@@ -25921,7 +25968,7 @@ inline localized_pages page_renderer::in(const page_language& language) const no
 
 namespace tollgate::inline v0::oauth {
 
-inline constexpr std::string_view published_language = "/en";  ///< of the pages in the paths below
+inline constexpr std::string_view published_language = "/en";  ///< language of the pages in the paths below
 
 // Below {auth_url}, as published. Each is also served without the trailing slash, and pages in every language.
 inline constexpr std::string_view authorization_path = "/en/user/oauth/";
@@ -25940,7 +25987,7 @@ enum class endpoint : std::uint8_t {
     revocation,
     introspection,
     device_authorization,
-    device_page,  ///< where a user types the code of a device
+    device_page,  ///< the page on which a user enters the code of a device
     metadata,
 };
 
@@ -25960,7 +26007,7 @@ enum class endpoint : std::uint8_t {
     return {};
 }
 
-/// Whether it answers people, with pages.
+/// Returns true if the endpoint responds to people, with pages.
 [[nodiscard]] constexpr bool is_page(endpoint which) noexcept {
     return which == endpoint::authorization || which == endpoint::one_page || which == endpoint::device_page;
 }
@@ -25974,17 +26021,17 @@ public:
 
     [[nodiscard]] TOLLGATE_DECL endpoint find(std::string_view path) const noexcept;
 
-    /// Whether an unknown path below it is answered with a page.
+    /// Returns true if an unknown path below this is answered with a page.
     [[nodiscard]] bool is_page_path(std::string_view path) const noexcept {
         return std::any_of(pages_.begin(), pages_.end(), [&](const std::string& each) { return path.starts_with(each); });
     }
 
-    /// As `http::mount` takes them.
+    /// Returns the paths as `http::mount` takes them.
     [[nodiscard]] TOLLGATE_DECL std::vector<std::string> mounts() const;
 
 private:
     struct entry {
-        std::string path;  ///< without a trailing slash
+        std::string path;  ///< the path without a trailing slash
         endpoint target;
     };
     std::vector<entry> entries_;
@@ -25994,13 +26041,13 @@ private:
 /// The state of one request to an authorization server.
 struct request_state {
     pipeline::request_start start;
-    instant judged_at{};  ///< when its body had arrived and there was a worker: everything is decided then
-    ip_address client;  ///< behind trusted proxies, the one they name
+    instant judged_at{};  ///< when the body had arrived and there was a worker: everything is decided then
+    ip_address client;  ///< the client's address; behind trusted proxies, the address that they report
     oauth::endpoint endpoint = oauth::endpoint::none;
-    std::optional<limit_decision> window;  ///< of the client's address, if something was counted
+    std::optional<limit_decision> window;  ///< the window of the client's address, if something was counted
     std::optional<caller> user;  ///< the signed-in user, on a page
-    std::string client_id{};     ///< as sent, cut to the longest possible one; for the observer
-    std::optional<error_code> error{};  ///< of the response, or of the redirect to the application
+    std::string client_id{};     ///< the client_id as sent, cut to the longest possible length; for the observer
+    std::optional<error_code> error{};  ///< the error of the response, or of the redirect to the application
 
     void note_client(std::string_view sent) { client_id = sent.substr(0, limits::client_id_bytes_max); }
     [[nodiscard]] oauth_outcome outcome() const noexcept { return {client_id, error ? to_text(*error) : std::string_view{}}; }
@@ -26028,7 +26075,7 @@ TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept;
 
 }  // namespace detail
 
-/// Empty if the random source fails.
+/// The result is empty if the random source fails.
 template <random_source Random>
 [[nodiscard]] std::optional<form_nonce> new_form_nonce(const Random& random, instant now) noexcept {
     form_nonce nonce;
@@ -26050,14 +26097,14 @@ struct form_binding {
         : form_binding{std::string_view{session.secret}, purpose_, signed_text_} {
         login = session.login;
     }
-    /// Without a session: bound to a secret of the browser.
+    /// Constructs the binding without a session, for a secret of the browser.
     form_binding(std::string_view secret_, std::string_view purpose_, std::string_view signed_text_ = {}) noexcept
         : secret{secret_}, purpose{purpose_}, signed_text{signed_text_} {}
 
-    std::string_view secret;       ///< of the session; empty: no token is valid
-    std::string_view purpose;      ///< what the form does, such as `tokens/create`
-    std::string_view signed_text;  ///< what else must be submitted unchanged, such as the parameters of a request
-    std::string_view login = {};   ///< of the session; the token has a hash of it, see `is_for_other_user`
+    std::string_view secret;       ///< secret of the session; if empty, no token is valid
+    std::string_view purpose;      ///< purpose of the form, such as `tokens/create`
+    std::string_view signed_text;  ///< other text that must be submitted unchanged, such as the parameters of a request
+    std::string_view login = {};   ///< login of the session; the token has a hash of it, see `is_for_other_user`
 };
 
 /// The name of the hidden field.
@@ -26080,11 +26127,11 @@ template <class Random>
 [[nodiscard]] TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding,
                                                                        std::string_view text);
 
-/// Whether a token was made for a session with another login, which has ended since: somebody else has signed in. The hash in the token
-/// reveals nothing that the page of the form does not show. False for a text that is no token of a session.
+/// Returns true if a token was made for a session with another login, which has ended since: somebody else has signed in. The hash in the
+/// token reveals nothing that the page of the form does not show. False for a text that is no token of a session.
 [[nodiscard]] TOLLGATE_DECL bool is_for_other_user(const session& session, std::string_view token);
 
-/// Why a form is shown again that came with the token of a session before this one.
+/// Returns the reason for displaying a form again that came with the token of a session before the current session.
 [[nodiscard]] TOLLGATE_DECL std::string stale_reason(const session& session, std::string_view token, const form_texts& texts);
 
 /// The errors of a submitted form, in the order of its fields. One with an empty field is about the whole form.
@@ -26103,7 +26150,7 @@ public:
     [[nodiscard]] bool empty() const noexcept { return faults_.empty(); }
     [[nodiscard]] const std::vector<fault>& all() const noexcept { return faults_; }
 
-    /// Whether a field has an error. The others are about the whole form.
+    /// Returns true if a field has an error. Other errors are about the whole form.
     [[nodiscard]] bool has_fields() const noexcept {
         for (const fault& each : faults_)
             if (!each.field.empty()) return true;
@@ -26117,7 +26164,7 @@ public:
         return nullptr;
     }
 
-    /// Whether this is the first field with an error, which gets the focus.
+    /// Returns true for the first field with an error, which gets the focus.
     [[nodiscard]] bool is_first(std::string_view field) const noexcept {
         for (const fault& each : faults_)
             if (!each.field.empty()) return each.field == field;
@@ -26134,14 +26181,14 @@ struct text_field {
     std::string_view label;
     std::string_view hint = {};
     std::string_view value = {};
-    std::string_view type = "text";  ///< of the HTML input
+    std::string_view type = "text";  ///< type of the HTML input
     std::string_view autocomplete = "off";
-    std::size_t line_count = 1;  ///< visible ones; if more than one, `type` is ignored
+    std::size_t line_count = 1;  ///< number of visible lines; if more than 1, `type` is ignored
     bool required = true;
     bool focused = false;  ///< gets the focus unless another field has an error
 };
 
-/// One option of a field.
+/// An option of a field.
 struct choice {
     std::string_view value;
     std::string_view text;
@@ -26161,7 +26208,7 @@ struct choice_field {
     std::string_view hint = {};
 };
 
-/// Where a form is submitted to, and its hidden fields.
+/// The URL to which a form is submitted, and its hidden fields.
 struct form_target {
     std::string_view url;
     std::string_view form_token;  ///< omitted if empty
@@ -26175,15 +26222,15 @@ inline constexpr std::string_view item_mark_name = "item_mark";
 /// A button that asks for confirmation before it submits: a popover of HTML, which Escape and a button close without a script. It gets
 /// the focus. Browsers without popovers show it from the start, and focus the first one.
 struct confirmation {
-    std::string_view label;   ///< of the button that opens the confirmation
+    std::string_view label;   ///< label of the button that opens the confirmation
     std::string_view about;   ///< the affected object, for screen readers
-    std::string warning;      ///< what will happen
-    std::string_view button;  ///< of the button that submits
+    std::string warning;      ///< a description of what will happen
+    std::string_view button;  ///< label of the button that submits
     bool is_removal = false;  ///< nothing replaces what the action ends
     std::string_view typed_name = {};  ///< the field that the user must fill in; omitted if empty
     std::string typed_label = {};
-    const form_faults* faults = nullptr;  ///< of `typed_name`, whose form was refused: it is open
-    bool is_open = false;                 ///< the form came with the token of another session, and is shown again
+    const form_faults* faults = nullptr;  ///< faults of `typed_name`, whose form was refused: the confirmation is open
+    bool is_open = false;                 ///< true if the form came with the token of another session, and is displayed again
 };
 
 /// Begins a form; `</form>` ends it.
@@ -26196,7 +26243,7 @@ TOLLGATE_DECL void write_faults(html_writer& html, const form_faults& faults, co
 TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, const form_faults& faults,
                                     const form_texts& texts);
 
-/// A checkbox for each choice; all are submitted under one name. `text` is the label, `value` is shown beside it.
+/// Writes a checkbox for each choice; all are submitted under one name. `text` is the label, `value` is displayed beside it.
 TOLLGATE_DECL void write_checkboxes(html_writer& html, const choice_field& field, std::span<const choice> choices,
                                     const form_faults& faults, const form_texts& texts);
 
@@ -26237,8 +26284,8 @@ namespace tollgate::inline v0::oauth {
 [[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
                                                                                      const web::page_site& site);
 
-/// The same for a page with a form; empty if `pages` has already responded: to OPTIONS, to another method, or to a request that
-/// could not be read.
+/// Returns the parameters of a request to a page with a form, like `read_page_request`, or an empty optional if `pages` has already
+/// responded: to OPTIONS, to another method, or to a request that could not be read.
 [[nodiscard]] inline std::optional<parameters> read_page_or_answer(const http::request& request, const web::localized_pages& pages,
                                                                   http::response& response) {
     if (!http::is_read(request.method) && request.method != http::method::post) {
@@ -26298,7 +26345,7 @@ struct code_derivation {
 
 /// The sign-in part of a consent form.
 struct sign_in_part {
-    std::string_view login;  ///< as submitted
+    std::string_view login;  ///< the login that the user submitted
     const web::form_faults& faults;
 };
 
@@ -26307,23 +26354,23 @@ inline constexpr std::string_view decision_name = "decision";
 
 struct consent_view {
     const page_texts& texts;
-    std::string_view operator_name;  ///< of the site
+    std::string_view operator_name;  ///< name of the site's operator
     const web::scope_text_list& scopes;
     const authorization_request& request;
-    std::string_view url;         ///< of this page
+    std::string_view url;         ///< URL of this page
     std::string_view form_token;
     const sign_in_part* sign_in;  ///< null if signed in
-    std::string_view login = {};  ///< as whom
+    std::string_view login = {};  ///< login of the user
     bool can_sign_out = false;
-    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
+    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
 };
 
-/// Says why a form is shown again; nothing if `text` is empty.
+/// Writes the reason for displaying a form again; nothing if `text` is empty.
 TOLLGATE_DECL void write_form_notice(html_writer& html, std::string_view text);
-/// Which application requests which scopes, on this page and on that of a device. `asks` is its first sentence.
+/// Writes the application and the scopes that it requests, on this page and on that of a device. `asks` is the first sentence.
 TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
                                 const scope_set& scopes, const web::scope_text_list& scope_texts);
-/// Who is signed in, and the buttons.
+/// Writes the name of the signed-in user, and the buttons.
 TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
                                   std::string_view login, bool can_sign_out);
 
@@ -26340,18 +26387,19 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
 
 namespace tollgate::inline v0::oauth {
 
-/// Whether a text can be a redirect URL in a `Location` header: visible ASCII without a fragment (RFC 6749 section
+/// Returns true if a text can be a redirect URL in a `Location` header: visible ASCII without a fragment (RFC 6749 section
 /// 3.1.2), so that a query can be appended.
 [[nodiscard]] TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept;
 
-/// Whether `redirect_uri` is the registered one, as it was registered or in its normalized form, byte for byte (RFC 6749 section
-/// 3.1.2.3, RFC 9700 section 2.1).
+/// Returns true if `redirect_uri` equals the registered URL, as it was registered or in its normalized form, byte for byte (RFC 6749
+/// section 3.1.2.3, RFC 9700 section 2.1).
 [[nodiscard]] TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri);
 
-/// The same, except for the port of `http` to the address 127.0.0.1 or ::1 (RFC 8252 section 7.3).
+/// Returns true if `redirect_uri` equals the registered URL, except for the port of `http` to the address 127.0.0.1 or ::1 (RFC 8252
+/// section 7.3).
 [[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);
 
-/// Whether an application without a registered redirect URL may use `redirect_uri`: an absolute URL without user info, fragment and
+/// Returns true if an application without a registered redirect URL may use `redirect_uri`: an absolute URL without user info, fragment and
 /// response parameters, with the origin of the application's website.
 [[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
 
@@ -26372,7 +26420,7 @@ struct redirect_parameter {
 /// Where to redirect, and what every response includes.
 struct redirect_target {
     std::string_view redirect;
-    const std::optional<std::string>& state;  ///< as sent; omitted if it was not sent
+    const std::optional<std::string>& state;  ///< the state as sent; omitted if it was not sent
     std::string_view issuer;                  ///< RFC 9207
 };
 
@@ -26395,7 +26443,7 @@ namespace tollgate::inline v0::oauth {
 /// grant_type=authorization_code (RFC 6749 section 4.1.3).
 struct code_exchange {
     digest code_digest;
-    std::optional<std::string> redirect_uri;    ///< as sent
+    std::optional<std::string> redirect_uri;    ///< the redirect_uri as sent
     std::optional<std::string> code_challenge;  ///< S256 of the verifier that was sent (RFC 7636 section 4.6)
     seconds grace{};  ///< see `code_redemption`
 };
@@ -26422,12 +26470,12 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 /// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a lookup.
 [[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
 
-/// An application that has not registered exactly one redirect URL must repeat the one of the authorization request (RFC 6749 section
-/// 4.1.3). A text that no redirect URL can be is refused without asking the store, which may not be able to hold it.
+/// An application that has not registered exactly one redirect URL must repeat the redirect_uri of the authorization request (RFC 6749
+/// section 4.1.3).
 [[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& exchange,
                                                                       const application& client);
 
-/// Why a code is refused. The client is authenticated, so the reason helps its developer only.
+/// Returns the reason why a code is refused. The client is authenticated, so the reason helps its developer only.
 [[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result reason);
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
 [[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
@@ -26450,24 +26498,24 @@ struct token_response {
     secret_text access_token;
     seconds expires_in{};
     scope_set scopes;
-    std::optional<secret_text> refresh_token;  ///< of a code exchange, or instead of one that was replaced
-    std::optional<user_id> new_user;  ///< whom the tokens act for; empty after a refresh
+    std::optional<secret_text> refresh_token;  ///< the token of a code exchange, or the successor of a token that was replaced
+    std::optional<user_id> new_user;  ///< the user for whom the tokens act; empty after a refresh
 };
 
 /// A code or refresh token that was used again, perhaps by a thief (RFC 9700 section 4.14).
 struct reused_secret {
     failure reason;
-    std::optional<user_id> user;  ///< whose access this request revoked; empty if that had been done before
+    std::optional<user_id> user;  ///< the user whose access this request revoked; empty if it was revoked before
 };
 
 using judged_exchange = std::variant<token_response, failure, reused_secret>;
 
-/// What an exchange is checked with.
+/// The objects with which an exchange is checked.
 struct exchange_context {
     const application& client;  ///< authenticated
     const account_service_settings& settings;
     instant now;
-    const scope_set* granted = nullptr;  ///< of a refresh: the scopes of the refresh token, if it is known
+    const scope_set* granted = nullptr;  ///< for a refresh, the scopes of the refresh token, if it is known
 };
 
 /// Scopes that cover what a refresh asks for: those of the refresh token, if they cover each of `requested`, which exist. Otherwise
@@ -26482,7 +26530,7 @@ struct exchange_context {
     return requested.for_each(is_covered) ? *context.granted : requested;
 }
 
-/// What the client gets for a code that was not redeemed.
+/// Returns the error for a code that was not redeemed.
 [[nodiscard]] inline judged_exchange refuse_code(const redeemed_code& refused) {
     if (refused.result == redemption_result::reused) return reused_secret{invalid_code(refused.result), refused.user};
     return invalid_code(refused.result);
@@ -26658,7 +26706,7 @@ inline constexpr std::string_view password_name = "password";
     return found;
 }
 
-/// Why the sign-in failed; empty if it succeeded.
+/// The reason why the sign-in failed; empty if it succeeded.
 [[nodiscard]] inline form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts) {
     form_faults found;
     if (response.result == sign_in_result::refused) found.add(password_name, texts.refused);
@@ -26731,7 +26779,7 @@ struct authorization_page {
     }
 
 private:
-    /// The redirect_uri is shown as text, never as a link: it may be part of an attack.
+    /// Displays the redirect_uri as text, never as a link, because it may be part of an attack.
     void respond_page_failure(page_failure failed, const parameters& sent, http::response& response) const {
         const auto& texts = pages.texts().consent;
         const auto& message = texts_for(failed, texts);
@@ -26804,7 +26852,8 @@ private:
         return cookie && is_well_formed(secret_kind::session, *cookie) ? std::string{*cookie} : std::string{};
     }
 
-    /// The same; a new one if there is none. Empty after an error, which has been answered.
+    /// Returns the secret of the request's form cookie, or sends a new cookie if there is none. Empty after an error, which has been
+    /// answered.
     [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
         if (auto known = form_secret_of(call.request); !known.empty()) return known;
         const auto secret = new_secret(secret_kind::session, policies.random());
@@ -26820,7 +26869,7 @@ private:
         const auto& session = *found;
         const prompt_set& prompt = call.authorization.prompt;
         if (!session && prompt.none) return send_failure(call, {error_code::login_required, "The user is not signed in."});
-        // Without a way to sign out on this page, another user can only sign in on the sign-in page.
+        // This page has no way to sign out, so another user can only sign in on the sign-in page.
         if (!session || prompt.login || (prompt.select_account && !sessions.signs_in())) return request_sign_in(call);
         if (call.on_one_page() || prompt.consent || prompt.select_account || !may_skip_consent(call)) return ask(call, *session);
 
@@ -26945,7 +26994,7 @@ private:
         show_consent(call, session);
     }
 
-    /// `notice`: why a form is shown again, with 403; empty unless it is.
+    /// `notice` is the reason for displaying a form again, with 403, or empty.
     void show_consent(const authorization_call& call, const session& session, std::string_view notice = {}) const {
         const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policies.random(),
                                                call.context.now());
@@ -27094,7 +27143,7 @@ namespace tollgate::inline v0::oauth {
 /// Letters of user codes (RFC 8628 section 6.1): no vowels, so that no words appear, and none that look alike.
 inline constexpr std::string_view user_code_letters = "BCDFGHJKLMNPQRSTVWXZ";
 inline constexpr std::size_t user_code_size = 8;  // 20^8: 34 bits, with bounds on guesses
-inline constexpr std::size_t user_code_typed_bytes_max = 64;  // with blanks and punctuation
+inline constexpr std::size_t user_code_typed_bytes_max = 64;  // bound of the text with blanks and punctuation
 
 /// A user code, from random bytes: `BCDF-GHJK`.
 [[nodiscard]] TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random);
@@ -27191,14 +27240,14 @@ struct refused_request {
 [[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_credentials(
     const http::request& request, const parameters& sent);
 
-/// Whether the Authorization field is repeated or is not Basic, so that the request fails whatever its body says. Other credentials
+/// Returns true if the Authorization field is repeated or is not Basic, so that the request fails whatever its body says. Other credentials
 /// in it may contradict those in the body, which is another error.
 [[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
 
-/// Whether they can be valid.
+/// Returns true if the credentials can be valid.
 [[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
 
-/// Why a client is not authenticated. Only `wrong_secret` may be a guess, so only it is counted.
+/// The reason why a client is not authenticated. Only `wrong_secret` may be a guess, so only it is counted.
 enum class client_fault : std::uint8_t {
     unknown_client,  ///< no secret was sent, and there is no such application
     missing_secret,  ///< the application has a secret
@@ -27237,7 +27286,7 @@ struct client_request {
 /// Refuses a malformed body, a repeated parameter, and credentials that are missing, malformed or contradictory.
 [[nodiscard]] TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request);
 
-/// Whether this is a refresh with a well-formed token.
+/// Returns true if this is a refresh with a well-formed token.
 [[nodiscard]] TOLLGATE_DECL bool is_refresh(const parameters& sent);
 
 /// 401, or 429 if the request was counted and the address has used up its window (RFC 6749 section 5.2). The challenge is sent only
@@ -27265,7 +27314,7 @@ struct client_endpoints {
     const account_service_settings& settings;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
-    window_limiter& grant_limiter;  ///< of refreshes and of polls
+    window_limiter& grant_limiter;  ///< limiter of refreshes and of polls
     window_limiter& device_limiter;
     std::string_view documentation_url;
     pipeline::observed_request observed;
@@ -27324,7 +27373,7 @@ struct client_endpoints {
         result<void> done;
         if (is_refresh_token || is_well_formed(secret_kind::access_token, *token))
             done = store.revoke_oauth_token(read->client.id, digest_of(*token));
-        // Also by a token that was replaced: its response may have been lost.
+        // A token that was replaced is also accepted: its response may have been lost.
         if (done && is_refresh_token) done = store.revoke_oauth_token(read->client.id, digest_of(family_of(*token)));
         if (!done) return respond_error(done.error(), response);
         // The content is ignored (section 2.2), but some clients expect JSON.
@@ -27429,7 +27478,7 @@ private:
         return token;
     }
 
-    /// False if the request has been answered: there were too many refreshes, or the user is not active.
+    /// Returns false if the request has been answered: there were too many refreshes, or the user is not active.
     template <class IsActive>
     [[nodiscard]] bool admit_refresh(const authenticated& refresh, const oauth_token& token, request_state& context,
                                      http::response& response, const IsActive& is_active) const {
@@ -27473,7 +27522,7 @@ private:
         return !grant_limiter.take(key, {1, (std::max)(settings.oauth.device_poll_interval - seconds{1}, seconds{1})}, now).admitted;
     }
 
-    /// Empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
+    /// The result is empty if the request has been answered. A deleted application gets the same answer to its refresh token as after
     /// a revocation by the user, instead of `invalid_client`. An application that is suspended, or whose owner is not active, may
     /// only revoke.
     template <class IsActive>
@@ -27550,7 +27599,7 @@ private:
         write_failure(response, {.status = status, .failure = failed, .documentation_url = documentation_url});
     }
 
-    /// Whether the credentials could be those of a client that does not exist (any more).
+    /// Returns true if the credentials could be those of a client that does not exist (any more).
     [[nodiscard]] bool is_deleted_client(const client_credentials& credentials) const {
         if (!are_well_formed(credentials)) return false;
         const auto found = store.find_application(credentials.client_id);
@@ -27575,9 +27624,9 @@ private:
 /// Pages that show what only the redirect to them says.
 namespace tollgate::inline v0::web {
 
-/// How long a sealed text can be opened: as long as a user may need for a decision on its page.
+/// The time for which a sealed text can be opened: enough for a decision of a user on its page.
 inline constexpr seconds sealed_text_lifetime{300};
-/// The same for one that shows a secret. It can be reloaded until then, and is gone soon after.
+/// The time for which a sealed text with a secret can be opened. Its page can be reloaded until then.
 inline constexpr seconds sealed_secret_lifetime{120};
 
 using seal_nonce = aes_gcm_nonce;
@@ -27588,7 +27637,7 @@ using seal_nonce = aes_gcm_nonce;
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text,
                                                             const seal_nonce& nonce, instant now);
 
-/// How far the clocks of two nodes may differ, so that one can open what another has just sealed.
+/// The difference between the clocks of two nodes up to which one can open what the other has just sealed.
 inline constexpr seconds sealed_in_future_max{60};
 
 /// The text that was sealed for this session; empty for any other, after `lifetime`, and more than `sealed_in_future_max` before it was
@@ -27618,11 +27667,11 @@ struct device_form_view {
     std::string_view form_token;
     std::string_view typed;
     const web::form_faults& faults;
-    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
+    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
 };
 TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view);
 
-/// The query parameter of the page that asks for a decision: the code that the user typed, sealed, so that no link skips typing it.
+/// The query parameter of the page that asks for a decision: the code that the user entered, sealed, so that no link skips entering it.
 inline constexpr std::string_view device_request_name = "request";
 
 /// The query parameter of the page that shows the result of a decision: a sealed name of that page.
@@ -27636,16 +27685,16 @@ inline constexpr std::string_view device_result_name = "result";
 /// The request of a device, to be allowed or denied.
 struct device_request_view {
     const page_texts& texts;
-    std::string_view operator_name;  ///< of the site
+    std::string_view operator_name;  ///< name of the site's operator
     const web::scope_text_list& scopes;
     std::string_view url;
     std::string_view form_token;
     std::string_view user_code;
     const application& client;
     const device_code& request;
-    std::string_view login;  ///< as whom the user is signed in
+    std::string_view login;  ///< login of the user
     bool can_sign_out = false;
-    std::string_view notice = {};  ///< why the form is shown again; empty unless it is
+    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
 };
 TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view);
 
@@ -27660,7 +27709,7 @@ struct device_page {
     const oauth_store_ref& store;
     const tollgate::policies& policies;
     web::localized_pages pages;
-    window_limiter& limiter;  ///< of wrong codes
+    window_limiter& limiter;  ///< limiter of wrong codes
     pipeline::observed_request observed;
 
     void respond(const http::request& request, request_state& context, http::response& response) const {
@@ -27685,7 +27734,7 @@ private:
         const session& signed_in;
         const request_state& context;
         http::response& response;
-        std::string url;  ///< of this page
+        std::string url;  ///< URL of this page
 
         [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or(""); }
     };
@@ -27712,7 +27761,7 @@ private:
         // A form without any token is not from this site.
         if (!is_valid && token.empty()) return pages.respond_status(call.response, http::status::forbidden);
         if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
-        // The form of a session that was replaced, for example by signing in again in another tab, is shown again.
+        // If the session was replaced, for example by signing in again in another tab, its form is displayed again.
         const auto notice = is_valid ? std::string{} : web::stale_reason(call.signed_in, token, pages.texts().forms);
         if (!is_valid && !decides) return show_form(call, {}, notice, web::is_for_other_user(call.signed_in, token));
         if (decided == decision::other_user && is_valid) return sign_out(call, *code);
@@ -27767,7 +27816,7 @@ private:
         redirect_to_sealed(call, with_code(call.url, code).append("&").append(device_request_name).append("="), code);
     }
 
-    /// The form if this session has not typed a code recently; the result if there is one.
+    /// Displays the form if this session has not entered a code recently; otherwise the decision, if there is one.
     void show_typed_request(const device_call& call, std::string_view sealed) const {
         const auto text = web::open_sealed(call.signed_in, sealed, call.context.now());
         const auto code = text ? parse_user_code(*text) : std::nullopt;
@@ -28004,7 +28053,7 @@ public:
         return may_block(request, paths_.find(request.target.path));
     }
 
-    /// Whether any request may block: a password check always does.
+    /// Returns true if any request may block: a password check always does.
     [[nodiscard]] bool may_block() const noexcept {
         return sessions_.may_block() || store_.may_block() || policies_.limiter().may_block() || sessions_.signs_in();
     }
@@ -28074,12 +28123,12 @@ private:
             case endpoint::authorization: return posts ? http::work_kind::forms : http::work_kind::pages;
             case endpoint::one_page: return posts ? http::work_kind::sign_in : http::work_kind::pages;
             case endpoint::metadata:
-            case endpoint::none: return http::work_kind::limits;  // of requests without a User-Agent
+            case endpoint::none: return http::work_kind::limits;  // a request without a User-Agent
             default: return http::work_kind::token_endpoint;
         }
     }
 
-    /// Whether a request is refused regardless of its body. A form for a page is refused if its path names no language, or if it is
+    /// Returns true if a request is refused regardless of its body. A form for a page is refused if its path names no language, or if it is
     /// from another site, of another type, or one too many; a client's request, if its Authorization field cannot be valid or its
     /// body is of another type.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, const request_state& context) const {
@@ -28094,7 +28143,7 @@ private:
         return pipeline::accepts_user_agent(policies_.agent_rule(), request);
     }
 
-    /// Whether the response is a page or an asset of pages, which carry no limit fields.
+    /// Returns true if the response is a page or an asset of pages, which carry no limit fields.
     [[nodiscard]] bool is_page(const http::request& request, const request_state& context) const noexcept {
         return oauth::is_page(context.endpoint) ||
                (context.endpoint == endpoint::none &&
@@ -28108,7 +28157,7 @@ private:
     web::page_renderer pages_;
     paths paths_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
-    window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // of requests for tokens, and of polls
+    window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // bounds of requests for tokens, and of polls
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string documentation_url_;
     std::string form_cookie_;  // the name of the cookie
@@ -28242,7 +28291,7 @@ inline void oauth_handler::respond_internal_error(const error& failure,
     if (is_page(request, context))
         pages_.in(pages_.language_of(request)).respond_status(response, http::status::internal_server_error);
     else write_server_error(response, failure, documentation_url_);
-    // Without waiting: a step that must not wait may have failed.
+    // This does not wait, because a step that must not wait may have failed.
     if (!context.window && !is_page(request, context))
         context.window = pipeline::peek_or_unused(policies_.limiter(), limit_key::of(context.client),
                                                   settings_.anonymous_quota, context.now());
@@ -28332,7 +28381,7 @@ public:
 
     /// Identifies the submission, whenever it is sent.
     [[nodiscard]] TOLLGATE_DECL digest key() const;
-    /// Of what is created, whenever it is sent.
+    /// Returns the id of the object that the submission creates, whenever it is sent.
     [[nodiscard]] TOLLGATE_DECL public_id new_id(public_id_kind kind) const;
 
     /// The secret that is created now. `make` makes it from 32 random bytes.
@@ -28464,7 +28513,7 @@ struct page_match {
 /// The page of a path below its language. Compared byte by byte, except for the trailing slash.
 [[nodiscard]] inline page_match find_page(std::string_view path) noexcept;
 
-/// Whether a text is a path (and query) of this site that browsers cannot read as another host. Visible ASCII only.
+/// Returns true if a text is a path (and query) of this site that browsers cannot read as another host. Visible ASCII only.
 [[nodiscard]] inline bool is_local_target(std::string_view text) noexcept;
 
 /// The hidden field that names a form's action, and its values.
@@ -28497,9 +28546,9 @@ template <class ValueOf>
     return base64url_encode(hmac_sha256({.key = session.secret, .message = message}).raw().substr(0, mark_bytes));
 }
 
-/// Why a form that came with the token of another session is shown again. Views: valid during the call.
+/// The reason for displaying a form again that came with the token of another session. Views: valid during the call.
 struct stale_form {
-    std::string_view reason = {};                 ///< empty: no form is shown again
+    std::string_view reason = {};                 ///< if empty, no form is displayed again
     const http::form_fields* submitted = nullptr;  ///< null if another user submitted it
 };
 
@@ -28507,13 +28556,13 @@ struct stale_form {
 struct page_view {
     const page_texts& texts;
     const web::scope_text_list& scopes;
-    std::string_view url;  ///< of this page; the target of its forms
+    std::string_view url;  ///< URL of this page, the target of its forms
     std::string_view form_token;
-    std::string_view root = {};  ///< of the pages in this language
+    std::string_view root = {};  ///< root of the pages in this language
     std::string_view done = {};  ///< the action that redirected here; empty for none
     stale_form stale = {};
     instant now{};
-    std::size_t page_number = 1;  ///< of a list, as requested
+    std::size_t page_number = 1;  ///< page number of a list, as requested
     const tollgate::session* session = nullptr;  ///< marks items with its secret; null: no marks
 
     /// This page of a list, with this query.
@@ -28539,7 +28588,7 @@ struct page_view {
         return {.url = url, .form_token = form_token, .hidden = std::move(fields), .item_mark = std::move(mark)};
     }
 
-    /// Whether this is the form that is shown again. Where it leads back to, and the secret that it replaces, may have changed.
+    /// Returns true if this is the form that is displayed again. Its return URL, and the secret that it replaces, may have changed.
     [[nodiscard]] bool is_stale(const web::form_target& form) const {
         if (stale.submitted == nullptr) return false;
         return std::all_of(form.hidden.begin(), form.hidden.end(), [&](const auto& field) {
@@ -28564,7 +28613,7 @@ inline constexpr std::string_view shown_name = "shown";
 struct request_state {
     pipeline::request_start start;
     ip_address client;
-    const web::page_language* language = nullptr;  ///< of the response
+    const web::page_language* language = nullptr;  ///< language of the response
     std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
     std::optional<caller> user{};  ///< the signed-in user, for the observer
     bool admitted = false;           ///< counted, and its session is known
@@ -28578,12 +28627,12 @@ struct page_context {
     const web::page_language& language;
     const http::request& request;
     const tollgate::session& session;
-    std::string_view form_token;     ///< for the forms of the response
-    const http::form_fields& form;   ///< what was posted; `dispatch` checks its form token before a page acts on it
-    const http::form_fields& query;  ///< of the URL
+    std::string_view form_token;     ///< token for the forms of the response
+    const http::form_fields& form;   ///< the posted form; `dispatch` checks its form token before a page acts on it
+    const http::form_fields& query;  ///< query of the URL
     ip_address client;
     instant now;
-    std::optional<web::form_nonce> form_nonce = {};  ///< of the posted form; empty if its token is not valid
+    std::optional<web::form_nonce> form_nonce = {};  ///< nonce of the posted form; empty if its token is not valid
 };
 
 /// All forms share one purpose: each is bound to the session only.
@@ -28609,7 +28658,7 @@ struct page_environment {
         return renderer.in(language).url(find_path(which).path());
     }
 
-    /// Whether there is such a page: some depend on what users and sessions can do.
+    /// Returns true if there is such a page: some depend on what users and sessions can do.
     [[nodiscard]] bool is_served(page which) const noexcept {
         if (which == page::activity) return users.has_activity();
         if (which == page::security) return sessions.lists_sessions() || sessions.changes_passwords();
@@ -28684,7 +28733,7 @@ public:
                                       url.append(done_name).append("=").append(done));
     }
 
-    /// Whether a page of this session has listed the item that the form is about.
+    /// Returns true if a page of this session has listed the item that the form is about.
     [[nodiscard]] bool names_listed_item() const {
         return form.value_of(web::item_mark_name) == item_mark_of(session, [&](std::string_view name) { return form.value_of(name); });
     }
@@ -28727,7 +28776,7 @@ public:
         return web::respond_see_other(response_, pages_.renderer.site(),
                                       view().list_url(std::string{shown_name}.append("=").append(*sealed)));
     }
-    /// What the query asks to be shown; empty after a short time.
+    /// Returns the values that the query asks to display; empty after a short time.
     [[nodiscard]] std::optional<std::string> open_secret() const {
         return web::open_sealed(session, query.value_of(shown_name), now, web::sealed_secret_lifetime);
     }
@@ -28861,10 +28910,10 @@ struct list_heading {
 };
 TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, const list_heading& heading);
 
-/// Why the form of this page is shown again; nothing unless it is.
+/// Writes the reason for displaying the form of this page again, if there is one.
 TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view);
 
-/// Whether a creation may have been refused because the same submission has done it before: its id exists, or the bound is reached.
+/// Returns true if a creation may have been refused because the same submission has done it before: its id exists, or the bound is reached.
 [[nodiscard]] inline bool may_be_repeated(const error& refused) noexcept {
     return refused.kind == error_kind::conflict || refused.kind == error_kind::invalid;
 }
@@ -28872,8 +28921,8 @@ TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view);
 /// A page of a list. Pages are bounded, so that no response gets large, however much a user has.
 inline constexpr std::size_t list_items_max = 25;
 struct list_page {
-    std::size_t number = 1;  ///< from 1
-    std::size_t count = 1;   ///< of all pages
+    std::size_t number = 1;  ///< number of the page, from 1
+    std::size_t count = 1;   ///< number of all pages
     std::size_t first = 0;   ///< item, from 0
     std::size_t size = 0;    ///< items
 };
@@ -28894,7 +28943,7 @@ TOLLGATE_DECL void write_page_links(html_writer& html, const page_view& view, co
 inline constexpr std::size_t list_text_characters_max = 100;
 [[nodiscard]] TOLLGATE_DECL std::string shorten(std::string_view text, std::size_t characters_max = list_text_characters_max);
 
-/// Shown instead of an empty list.
+/// Displayed instead of an empty list.
 TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
 
 /// A table that narrow screens show as cards. The ARIA roles are explicit, since browsers drop them from tables with
@@ -28960,7 +29009,7 @@ TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, cons
 /// A link for http and https URLs; otherwise text. A long one is shortened.
 TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url);
 
-/// Errors that no field of the form below the list has: shown at the top, where the page begins.
+/// Errors that no field of the form below the list has. They are displayed at the top, where the page begins.
 TOLLGATE_DECL void write_list_faults(html_writer& html, const page_view& view, const web::form_faults& faults);
 
 /// The form below a list, with a summary of the errors of its fields: the browser scrolls to the first of them.
@@ -28968,7 +29017,7 @@ TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, 
                                       const web::form_faults& faults);
 TOLLGATE_DECL void end_form_section(html_writer& html);
 
-/// A new secret, and what belongs to it: shown for a short time.
+/// A new secret and the values that belong to it, which are displayed for a short time.
 struct secret_view {
     struct item {
         std::string_view name;  ///< unique on the page
@@ -28980,7 +29029,7 @@ struct secret_view {
     std::string_view back;  ///< the text of the link to the list
     std::vector<item> items;
 
-    /// As one text, and back, as views of it. No part contains a zero byte.
+    /// Converts the parts to a text and back, as views of it. No part contains a zero byte.
     [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
     [[nodiscard]] static TOLLGATE_DECL std::optional<secret_view> parse(std::string_view text);
 };
@@ -29002,7 +29051,7 @@ struct application_form {
     std::string website = {};
     std::string description = {};
     std::string redirect_urls = {};  ///< one a line
-    std::string type = {};           ///< as `to_text(client_type)`; empty: confidential
+    std::string type = {};           ///< the name `to_text(client_type)`; empty: confidential
     bool acts_for_owner = false;
     std::optional<application_id> deleted = std::nullopt;  ///< another one, whose deletion was refused
 
@@ -29135,7 +29184,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
                               activity_kind::application_deleted, application.name, removal_done);
 }
 
-/// A form that came with the token of another session is shown again.
+/// A form that came with the token of another session is displayed again.
 [[nodiscard]] inline result<void> show_stale_applications(page_call& call) {
     const auto action = call.form.value_of(action_name);
     if (action.empty()) return show_applications(call, application_form::read(call.form));
@@ -29221,7 +29270,7 @@ struct access_holder {
 
 struct account_overview {
     balance owned;
-    std::vector<std::pair<service_name, account>> accounts = {};  ///< by service; the first `overview_accounts_max`
+    std::vector<std::pair<service_name, account>> accounts = {};  ///< ordered by service; the first `overview_accounts_max`
     std::size_t accounts_count = 0;
     std::vector<access_holder> access = {};  ///< the last used first; the first `overview_access_max`
     std::size_t tokens_count = 0, grants_count = 0;
@@ -29388,8 +29437,8 @@ inline constexpr std::string_view login_hint_name = "login_hint";
 struct sign_in_form {
     std::string login = {};
     std::string return_to = {};  ///< a path of this site; empty: the overview
-    std::string prompt = {};     ///< of the query: why a signed-in user signs in again; empty: they need not
-    std::string login_hint = {};  ///< of the query: the login to begin with
+    std::string prompt = {};     ///< from the query: the reason why a signed-in user signs in again; empty: they need not
+    std::string login_hint = {};  ///< from the query: the login to begin with
 
     [[nodiscard]] static TOLLGATE_DECL sign_in_form read(const http::form_fields& fields);
 };
@@ -29409,7 +29458,7 @@ struct sign_out_view {
     std::string_view url;
     std::string_view form_token;
     std::string_view login;
-    std::string_view stale = {};  ///< why the form is shown again; empty unless it is
+    std::string_view stale = {};  ///< reason for displaying the form again; empty if there is none
 };
 
 /// Confirms sign-out: a GET request must not sign out.
@@ -29448,7 +29497,7 @@ struct sign_in_context {
     return web::respond_see_other(response, pages.renderer.site(), url);
 }
 
-/// Why the sign-in page is shown, if not for a first attempt.
+/// The reason for displaying the sign-in page, if it is not for a first attempt.
 struct sign_in_reason {
     bool signed_out = false;
     bool cookie_is_lost = false;
@@ -29651,7 +29700,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     return call.redirect_to(removal_done);
 }
 
-/// A form that came with the token of another session is shown again.
+/// A form that came with the token of another session is displayed again.
 [[nodiscard]] inline result<void> show_stale_tokens(page_call& call) {
     return show_tokens(call, call.form.value_of(action_name).empty() ? token_form::read(call.form) : token_form{});
 }
@@ -29719,14 +29768,14 @@ struct named_hook {
 namespace tollgate::inline v0::pages {
 
 inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
-/// On the page of one delivery: 8 of a schedule and some manual ones.
+/// Bound of the attempts on the page of a delivery: 8 of a schedule, and some that the user started.
 inline constexpr std::size_t attempts_shown_max = 12;
-// In the list, the last attempts of the hook are shown with their deliveries; the page of a delivery has all of them.
-inline constexpr std::size_t attempts_read_max = 100;             ///< of the hook
-inline constexpr std::size_t attempts_listed_max = 3;             ///< of a delivery
-inline constexpr std::size_t exchanges_bytes_max = 128 * 1024;    ///< of requests and responses in the list
+// The list contains the last attempts of the hook with their deliveries; the page of a delivery has all of its attempts.
+inline constexpr std::size_t attempts_read_max = 100;             ///< attempts of the hook
+inline constexpr std::size_t attempts_listed_max = 3;             ///< attempts of a delivery
+inline constexpr std::size_t exchanges_bytes_max = 128 * 1024;    ///< bytes of requests and responses in the list
 
-inline constexpr std::string_view delivery_name = "delivery";  ///< query parameter: the one whose attempts are shown
+inline constexpr std::string_view delivery_name = "delivery";  ///< query parameter: the delivery whose attempts are displayed
 inline constexpr std::string_view since_name = "since";    ///< `hour`, `day`, `week` or `month`
 inline constexpr std::string_view state_name = "state";    ///< query parameter: deliveries in this state, as `state_text`
 inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one
@@ -29749,7 +29798,7 @@ inline constexpr std::string_view test_event_name = "ping";
 struct hook_history {
     tollgate::hook hook;
     std::vector<delivery> deliveries = {};
-    std::vector<recorded_attempt> attempts = {};  ///< the last ones of the hook, on the first page
+    std::vector<recorded_attempt> attempts = {};  ///< the last attempts of the hook, on the first page
     bool has_newer = false, has_older = false;
     std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
     bool has_waiting = false;                           ///< any of those deliveries waits
@@ -29769,7 +29818,7 @@ TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const 
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault);
 
-/// One delivery of a hook, with its attempts, the last one first.
+/// A delivery of a hook, with its attempts, the last attempt first.
 struct delivery_history {
     tollgate::hook hook;
     tollgate::delivery delivery;
@@ -29896,11 +29945,11 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
 
 namespace tollgate::inline v0::pages {
 
-/// An account of the user, and its hooks if they are shown.
+/// An account of the user, with its hooks if the page lists them.
 struct account_hooks {
     account_ref account;
     std::string name;
-    std::vector<hook> hooks = {};  ///< those on the page
+    std::vector<hook> hooks = {};  ///< the hooks on the page
     std::size_t hooks_count = 0;   ///< all of them
 };
 
@@ -29912,8 +29961,8 @@ struct hook_list {
     std::vector<account_hooks> accounts = {};
     /// The only account whose hooks are listed; empty: as many as fit.
     std::optional<account_ref> chosen = std::nullopt;
-    bool has_deliveries = false;  ///< whether the store is an outbox
-    list_page page{};             ///< of all hooks of the listed accounts
+    bool has_deliveries = false;  ///< true if the store is an outbox
+    list_page page{};             ///< page of all hooks of the listed accounts
 
     [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& account) const noexcept;
     /// The account that `text` names: `service/id`, or the id alone if it is unique among the user's accounts.
@@ -30098,7 +30147,7 @@ inline void check_typed_target(const page_call& call, const hook_form& typed, we
     return redirect_to_hook_secret(call, texts.renewed_title, texts.renewed_about, (*renewed)->second);
 }
 
-/// A form that came with the token of another session is shown again.
+/// A form that came with the token of another session is displayed again.
 [[nodiscard]] inline result<void> show_stale_hooks(page_call& call) {
     const auto action = call.form.value_of(action_name);
     auto typed = hook_form::read(call.form);
@@ -30284,7 +30333,7 @@ public:
         return guard(request, response, known);
     }
 
-    /// Whether any request may block: a password check always does.
+    /// Returns true if any request may block: a password check always does.
     [[nodiscard]] bool may_block() const noexcept {
         return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || parts_.sessions.signs_in();
     }
@@ -30304,12 +30353,12 @@ public:
     [[nodiscard]] const account_service_settings& settings() const noexcept { return parts_.settings; }
 
 private:
-    /// Whether a form of this page may compute a slow password hash.
+    /// Returns true if a form of this page may compute a slow password hash.
     [[nodiscard]] bool checks_password(page which) const noexcept {
         return which == page::sign_in || (which == page::security && parts_.sessions.changes_passwords());
     }
 
-    /// Empty if it is malformed.
+    /// The result is empty if it is malformed.
     [[nodiscard]] static http::form_fields query_of(const http::request& request) {
         auto query = http::parse_form(request.target.query);
         return query ? std::move(*query) : http::form_fields{{}};
@@ -30346,7 +30395,7 @@ private:
     void respond_refused_form(page which, http::status refused, http::response& response, const request_state& state) const;
     [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
                                      request_state& state);
-    /// Whether a request without a session may be a change of the password that was submitted before, and has ended its session.
+    /// Returns true if a request without a session may be a change of the password that was submitted before, and has ended its session.
     [[nodiscard]] bool may_repeat_change(page which, const http::request& request) const noexcept {
         return parts_.sessions.finds_repeated_changes() && which == page::security && request.method == http::method::post &&
                request.fields.count(http::field_id::cookie) != 0;
@@ -30698,11 +30747,11 @@ public:
         std::string_view name;
         std::string text;
         std::vector<template_values> list;
-        std::string_view markup;  ///< of a template
+        std::string_view markup;  ///< text of a template
     };
 
     TOLLGATE_COLD template_values& set(std::string_view name, std::string_view text);
-    TOLLGATE_COLD template_values& set_flag(std::string_view name, bool flag);  ///< for `#if`
+    TOLLGATE_COLD template_values& set_flag(std::string_view name, bool flag);  ///< Sets a value for `#if`.
     TOLLGATE_COLD template_values& set_list(std::string_view name, std::vector<template_values> list);
     TOLLGATE_COLD template_values& set_template(std::string_view name, page_template markup);
 
@@ -30738,14 +30787,14 @@ public:
     /// Reads all arguments and keeps none. `root` is the path of the documentation.
     TOLLGATE_COLD page_writer(const account_service_settings& settings, const route_table& routes, std::string_view root);
 
-    /// All pages, in the order of the navigation.
+    /// Returns all pages, in the order of the navigation.
     [[nodiscard]] TOLLGATE_COLD std::vector<page> write_all() const;
     [[nodiscard]] TOLLGATE_COLD std::string write_error(std::string_view title, std::string_view explanation) const;
 
 private:
     [[nodiscard]] TOLLGATE_COLD std::string write(page_template content, std::string_view path, template_values values) const;
 
-    template_values site_;  // what all pages can name
+    template_values site_;  // values that all pages can name
     bool has_oauth_;
 };
 
@@ -30759,7 +30808,7 @@ private:
 
 namespace tollgate::inline v0::manual {
 
-/// One sheet for all pages: light and dark as the reader's system is, every text with a contrast of 4.5 to 1 or more.
+/// The style sheet of all pages: light and dark as the reader's system is, every text with a contrast of 4.5 to 1 or more.
 inline constexpr std::string_view style_sheet = R"(:root {
   color-scheme: light dark;
   --paper: #ffffff; --panel: #f5f7fa; --line: #dbe1e8; --ink: #17202a; --quiet: #56626f; --accent: #0a5a9c;
@@ -31060,7 +31109,7 @@ struct get_balance {
     }
 
 private:
-    /// Whether the balance was read with the credential.
+    /// Returns true if the balance was read with the credential.
     static bool write_known(api_call& call) {
         const auto& known = call.caller().known;
         if (!known || !known->balance) return false;
@@ -31514,7 +31563,7 @@ inline bool account_service::is_for_api(const http::request& request, http::hand
     return state.choice() == by_api;
 }
 
-// By the API, at every path: this server has no pages for the host.
+// The API refuses the host at every path, because this server has no pages for the host.
 inline void account_service::refuse_host(const http::request& request, http::response& response) noexcept {
     api_.handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
                               request.secure, &request},
@@ -31636,7 +31685,7 @@ TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& t
     });
 }
 
-/// By value: a reference into the removed rows would dangle.
+/// Takes its argument by value: a reference into the removed rows would dangle.
 TOLLGATE_DECL void access_tokens::revoke_between(grant_parties parties) noexcept {
     revoke_if(parties, [](const row&) { return true; });
 }
@@ -31661,7 +31710,7 @@ TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t 
     return swept;
 }
 
-/// By value: references into the removed rows would dangle.
+/// Takes its arguments by value: references into the removed rows would dangle.
 TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
     by_digest_.erase(token.digest);
     by_end_.erase(token);
@@ -31997,7 +32046,7 @@ TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
     return found;
 }
 
-/// By value: a reference into the removed row would dangle.
+/// Takes its argument by value: a reference into the removed row would dangle.
 TOLLGATE_DECL bool grants::revoke(grant_parties parties) noexcept {
     access_.revoke_between(parties);
     const auto found = rows_.find(parties);
@@ -32210,7 +32259,7 @@ namespace tollgate::inline v0::memory {
 
 namespace detail {
 
-inline constexpr std::size_t attempt_bytes = 192;  // of a row beside its texts, measured on x86-64 and rounded up
+inline constexpr std::size_t attempt_bytes = 192;  // bytes of a row beside its texts, measured on x86-64 and rounded up
 
 }  // namespace detail
 
@@ -32812,7 +32861,7 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
             ++backlog.due;
         }
     };
-    // Those that are ready, or whose host is full.
+    // Hooks that are ready, or whose host is full, have due deliveries.
     const instant end = now + seconds{limits::full_host_retry_seconds_max};
     for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= end; ++next) count(hook_rows_.at(next->hook).waiting);
     for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended
@@ -33120,7 +33169,7 @@ public:
     TOLLGATE_COLD void stop(milliseconds deadline);
     TOLLGATE_COLD result<void> reload_certificates();
     TOLLGATE_COLD std::vector<listen_address> endpoints() const;
-    /// Whether it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
+    /// Returns true if it must not be destroyed: it belongs to the parent process, or one of its own threads destroys it.
     [[nodiscard]] TOLLGATE_COLD bool must_remain() noexcept;
     [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(context_->workers.queued()); }
 
@@ -33150,7 +33199,7 @@ private:
     bool stopped_before_start_ = false;
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
-    std::vector<server_detail::socket_file> socket_files_;  // of Unix domain sockets that it made
+    std::vector<server_detail::socket_file> socket_files_;  // files of Unix domain sockets that the server created
 
     tollgate::detail::before_openssl_end before_openssl_end_;
     std::mutex close_mutex_;                     // one of the waiting threads closes everything
@@ -33444,9 +33493,9 @@ class ticket_keys {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    static constexpr std::chrono::hours lifetime{2};  ///< of a ticket, and of a key that encrypts
+    static constexpr std::chrono::hours lifetime{2};  ///< lifetime of a ticket, and of a key that encrypts
     static constexpr std::size_t secret_bytes = 32;
-    static constexpr std::size_t keys_max = 16;  ///< of a file; each is compared with each ticket
+    static constexpr std::size_t keys_max = 16;  ///< bound of the keys of a file; each is compared with each ticket
 
     /// Generates its keys.
     ticket_keys() noexcept = default;
@@ -33627,7 +33676,8 @@ inline result<std::string> read_file(const std::string& file, std::size_t bytes_
 /// A server cannot prompt for a pass phrase: an empty one makes an encrypted key fail with a clear error.
 inline int no_pass_phrase(char*, int, int, void*) noexcept { return 0; }
 
-/// The first certificate is the leaf; the following ones lead to an authority. Returns the reason of a failure, or nothing.
+/// The first certificate is the leaf; the following certificates form the chain to an authority. Returns the reason of a failure, or an
+/// empty text.
 inline std::string use_chain(SSL_CTX* context, BIO* from) {
     X509* const leaf = PEM_read_bio_X509_AUX(from, nullptr, &no_pass_phrase, nullptr);
     if (leaf == nullptr) return "it is not a PEM certificate";
@@ -33643,7 +33693,7 @@ inline std::string use_chain(SSL_CTX* context, BIO* from) {
     return at_end ? std::string{} : tollgate::detail::take_openssl_error();
 }
 
-/// The same for the key of that leaf.
+/// Uses the key of the leaf certificate. Returns the reason of a failure, or an empty text.
 inline std::string use_key(SSL_CTX* context, BIO* from) {
     EVP_PKEY* const key = PEM_read_bio_PrivateKey(from, nullptr, &no_pass_phrase, nullptr);
     if (key == nullptr) return "it is not a PEM private key without a pass phrase";
@@ -33679,7 +33729,7 @@ inline result<std::shared_ptr<ticket_keys>> read_ticket_keys(const std::string& 
     return keys;
 }
 
-/// What `make` returns, or the error of what it throws.
+/// Returns the result of `make`, or the error of its exception.
 template <class Make>
 result<std::shared_ptr<const tls_context>> no_throw(const Make& make) noexcept {
     try {
@@ -33769,7 +33819,7 @@ private:
         return plain_http ? tls_step::plain_http : tls_step::failed;
     }
 
-    const std::shared_ptr<ticket_keys> tickets_;  // which `ssl_` uses
+    const std::shared_ptr<ticket_keys> tickets_;  // the keys that `ssl_` uses
     SSL* const ssl_;
     bool broken_ = false;
 };
@@ -33791,7 +33841,7 @@ public:
         SSL_CTX_set_timeout(context_, std::chrono::seconds{ticket_keys::lifetime}.count());
         SSL_CTX_set_app_data(context_, tickets_.get());
         SSL_CTX_set_tlsext_ticket_key_evp_cb(context_, &use_ticket_key);
-        SSL_CTX_set_dh_auto(context_, 1);  // for a list of ciphers with DHE; the default has none
+        SSL_CTX_set_dh_auto(context_, 1);  // for a list of ciphers with DHE; the default list has none
         SSL_CTX_set_alpn_select_cb(context_, &select_http_1, nullptr);
     }
     ~openssl_context() override { SSL_CTX_free(context_); }
@@ -34018,7 +34068,7 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-// The longest registered method has 17; longer ones are not supported.
+// The longest registered method has 17 characters; longer methods are not supported.
 inline constexpr std::size_t method_bytes_max = 32;
 
 /// Browsers send these in a query as they are (WHATWG URL Standard, "query percent-encode set"), although RFC 3986 section 3.4 does not
@@ -34027,7 +34077,7 @@ inline constexpr byte_set unencoded_in_query = make_byte_set("[]{}|\\^`");
 
 inline constexpr std::string_view unencoded_byte = "The request target contains a byte that must be percent-encoded.";
 
-/// Whether `text` is at this offset. Compared in pieces of constant size, which compilers turn into word comparisons; a
+/// Returns true if `text` is at this offset. Compared in pieces of constant size, which compilers turn into word comparisons; a
 /// comparison of ten bytes would be a call.
 template <std::size_t Size>
 [[nodiscard]] bool begins_with(std::string_view bytes, std::size_t offset, const char (&text)[Size]) noexcept {
@@ -34040,7 +34090,7 @@ template <std::size_t Size>
     return std::memcmp(at + text_bytes - tail_bytes, text + text_bytes - tail_bytes, tail_bytes) == 0;
 }
 
-/// Whether the blanks around this value, between the colon and the CR of its field line, contain a tab.
+/// Returns true if the blanks around this value, between the colon and the CR of its field line, contain a tab.
 [[nodiscard]] constexpr bool has_tab_around(std::string_view value) noexcept {
     const char* before = value.data() - 1;
     while (*before == ' ') --before;
@@ -34049,7 +34099,7 @@ template <std::size_t Size>
     return *before == '\t' || *behind == '\t';
 }
 
-/// Whether any line of a repeatable field contains this member.
+/// Returns true if any line of a repeatable field contains this member.
 [[nodiscard]] inline bool lines_hold(const field_lines& fields, field_id id, std::string_view member) noexcept {
     if (fields.count(id) == 1) return list_holds(fields.find(id), member);
     for (const field& line : fields)
@@ -34145,7 +34195,7 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     const std::size_t bound = at_ + settings_.target_bytes_max + 1;
     const char* const stop = bytes.data() + (std::min)(bytes.size(), bound);
     const char* end = detail::find_target_end(bytes.data() + examined_, stop);
-    bool in_query = false;  // whether there is a `?` before `end`
+    bool in_query = false;  // true if there is a `?` before `end`
     for (const char* from = bytes.data() + at_; end != stop && holds(detail::unencoded_in_query, *end);) [[unlikely]] {
         in_query = in_query || std::string_view{from, static_cast<std::size_t>(end - from)}.find('?') != std::string_view::npos;
         // Brackets also enclose an IPv6 address in the host of an absolute target.
@@ -34426,7 +34476,7 @@ public:
         text_.remove_prefix((std::min)(digits, text_.size()));
         return value;
     }
-    /// One of the three-letter names, counted from 1; case-sensitive, as in the grammar.
+    /// Returns the number of a three-letter name, counted from 1; case-sensitive, as in the grammar.
     int name(std::string_view names) noexcept {
         const std::string_view candidate = text_.substr(0, 3);
         for (std::size_t i = 0; i < names.size(); i += 3) {
@@ -34761,7 +34811,7 @@ inline bool is_at_path(socket_handle one) noexcept {
 
 TOLLGATE_COLD void ignore_new_clients(socket_handle listening) noexcept {
 #if defined(__linux__)
-    if (detail::is_at_path(listening)) return;  // that protocol has no handshake
+    if (detail::is_at_path(listening)) return;  // this protocol has no handshake
     // Drops segments with SYN and without ACK. The flags are byte 13 of the TCP header (RFC 9293 section 3.1), where the data begins that
     // the filter of a TCP socket sees.
     constexpr std::uint32_t flags_at = 13, syn = 0x02, ack = 0x10, whole_segment = 0xffffffff;
@@ -34897,7 +34947,7 @@ inline result<listening_socket> listen_at_path(const listen_address& endpoint, i
     }
     if (bound != 0) return listen_error(endpoint.address, "bind");
     const char* failed = nullptr;
-    // Before `listen`, so that only permitted users can connect.
+    // Set before `listen`, so that only permitted users can connect.
     if (::chmod(name.unix_domain.sun_path, mode) != 0) failed = "chmod";
     else if (::listen(opened.get(), backlog) != 0) failed = "listen";
     if (failed != nullptr) {
@@ -35037,7 +35087,7 @@ TOLLGATE_DECL void worker_pool::withdraw_older_than(time_point limit) noexcept {
     bool notify = false;
     {
         const std::lock_guard hold{mutex_};
-        // All items, because one that came from another kind may be older than those in front of it.
+        // Compares all items, because an item that came from another kind may be older than those in front of it.
         for (bulkhead& each : kinds_)
             for (std::size_t left = each.waiting.size(); left > 0; --left) {
                 work_item* const one = each.waiting.pop();
@@ -35471,7 +35521,7 @@ TOLLGATE_DECL connection_event connection::receive_ciphertext() {
 }
 
 TOLLGATE_DECL connection_event connection::decrypt() {
-    // All ciphertext at once, so that all requests in it are answered in one batch. OpenSSL may have all but the end of a record
+    // Reads all ciphertext at once, so that all requests in it are answered in one batch. OpenSSL may have all but the end of a record
     // from earlier reads.
     static_assert(http1_session::input_slack_bytes >= tls_wire::input_bytes + tls_record_bytes_max);
     do {
@@ -35494,7 +35544,7 @@ TOLLGATE_DECL connection_event connection::serve() {
         const http1_session::state now = workspace_->session.serve(loop_.responding(), http::thread_kind::io);
         if (now == http1_session::state::needs_worker) {
             workspace_->date = loop_.date();
-            // Responses to earlier requests do not wait for this one. What cannot be sent now is sent with the next ones.
+            // Responses to earlier requests do not wait for this response. Output that cannot be sent now is sent with the next responses.
             return transmit() == io_state::closed ? event::broken : event::worker_needed;
         }
         const io_state sent = transmit();
@@ -35606,7 +35656,7 @@ TOLLGATE_DECL connection_event connection::finish() {
 }
 
 TOLLGATE_DECL connection_event connection::discard_input() {
-    constexpr std::size_t reads_max = 16;                            // then other connections get their turn
+    constexpr std::size_t reads_max = 16;                            // afterwards other connections get their turn
     constexpr std::uint32_t discarded_bytes_max = 16 * 1024 * 1024;  // a client that sends more does not read the response
     std::array<char, 16 * 1024> ignored;
     for (std::size_t i = 0; i < reads_max; ++i) {
@@ -35949,7 +35999,7 @@ TOLLGATE_DECL void listener::listen() noexcept {
 }
 
 TOLLGATE_DECL void listener::accept_all() noexcept {
-    constexpr int batch_max = 64;  // then open connections get their turn
+    constexpr int batch_max = 64;  // afterwards open connections get their turn
     constexpr milliseconds exhausted_pause{100};
     for (int i = 0; i < batch_max; ++i) {
         const accept_result accepted = accept_one(socket_);
@@ -36072,7 +36122,7 @@ TOLLGATE_DECL epoll_connection::epoll_connection(epoll_loop& loop, socket_handle
 TOLLGATE_DECL void epoll_connection::on_event(std::uint32_t events) noexcept {
     if ((events & (EPOLLRDHUP | EPOLLHUP)) != 0) ended_ = true;
     if (!awaited_ || (events & EPOLLPRI) != 0) reported_ = true;  // a read ends before urgent data, whatever follows it
-    if (cancelled_) return;  // the loop ends the wait anyway, from its list of cancelled ones
+    if (cancelled_) return;  // the loop ends the wait anyway, from its list of cancelled waits
     if (awaited_) end_wait();
 }
 
@@ -36165,7 +36215,7 @@ TOLLGATE_DECL int epoll_loop::wait_milliseconds(clock::time_point now) const noe
 }
 
 TOLLGATE_DECL void epoll_loop::end_cancelled() noexcept {
-    // Those that are cancelled meanwhile, such as a connection with more input, come in the next pass, after the other events.
+    // Waits that are cancelled meanwhile, such as that of a connection with more input, end in the next pass, after the other events.
     work_queue ending = std::exchange(cancelled_, {});
     while (work_item* const one = ending.pop()) static_cast<epoll_connection&>(*one).end_wait();
 }
@@ -36242,7 +36292,7 @@ namespace tollgate::inline v0::http {
 
 namespace detail {
 
-/// Empty for invalid percent-encoding, an unencoded control byte, or decoded bytes that are not UTF-8.
+/// The result is empty for invalid percent-encoding, an unencoded control byte, or decoded bytes that are not UTF-8.
 [[nodiscard]] inline std::optional<std::string> decode_form_text(std::string_view text) {
     const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
     if (std::any_of(text.begin(), text.end(), is_control)) return std::nullopt;
@@ -36292,7 +36342,7 @@ TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie) {
     if (cookie.max_age) {
         const auto left = (std::max)(cookie.max_age->count(), seconds::rep{0});
         text.append("; Max-Age=").append(std::to_string(left));
-        // For clients that know Expires but not Max-Age.
+        // Some clients know Expires but not Max-Age.
         if (left == 0) text.append("; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
     }
     if (cookie.secure) text.append("; Secure");
@@ -36397,7 +36447,7 @@ namespace detail {
 inline constexpr std::string_view form_type = "application/x-www-form-urlencoded";
 inline constexpr std::string_view json_type = "application/json";
 
-/// Whether a parameter's name can be in an error_description, whose characters are restricted.
+/// Returns true if a parameter's name can be in an error_description, whose characters are restricted.
 inline bool is_plain_name(std::string_view name) noexcept {
     constexpr std::size_t bytes_max = 32;  // the longest defined one has 21
     if (name.empty() || name.size() > bytes_max) return false;
@@ -36417,7 +36467,7 @@ TOLLGATE_DECL std::variant<parameters, failure> parameters::from_form(std::strin
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_json(std::string_view bytes) {
     const auto object = http::parse_json_object(bytes);
     if (!object) return failure{error_code::invalid_request, object.error().message};
-    // As many as a form may have: the search for repeated ones takes quadratic time.
+    // The bound is that of a form, because the search for repeated parameters takes quadratic time.
     if (object->size() > limits::form_members_max) return failure{error_code::invalid_request, "There are too many parameters."};
     std::vector<http::form_member> sent;
     for (const http::json_member& member : *object) {
@@ -36541,7 +36591,7 @@ inline void add_to_query(std::string& query, std::string_view name, std::string_
     query.append(percent_encode(name)).append("=").append(percent_encode(value));
 }
 
-/// As sent, or encoded by our form.
+/// Returns the state as sent, or decoded if our form has encoded it.
 inline std::optional<std::string> state_of(const parameters& sent) {
     if (auto state = sent.find("state")) return state;
     const auto encoded = sent.find(encoded_state_name);
@@ -36627,7 +36677,7 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
     auto redirect = choose_redirect(client, redirect_uri);
     if (!redirect) return page_failure::unregistered_redirect;
 
-    // With two states it is unknown which one the application would compare, so none is returned.
+    // With two states it is unknown which of them the application would compare, so no state is returned.
     auto state = sent.is_repeated("state") ? std::nullopt : detail::state_of(sent);
     if (auto fault = detail::find_fault(client, sent, state))
         return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
@@ -36972,7 +37022,7 @@ TOLLGATE_DECL paths::paths(const account_service_settings& settings, std::string
     add(below("/user/oauth"), endpoint::authorization);
     add(below("/user/device"), endpoint::device_page);
     add(below(metadata_path), endpoint::metadata);
-    // Of clients that append it to an issuer with a final slash.
+    // Serves clients that append the path to an issuer with a final slash.
     add(below("/" + std::string{metadata_path}), endpoint::metadata);
     // RFC 8414 section 3.1 appends the path of the issuer to the well-known one.
     if (!root.empty()) add(std::string{metadata_path}.append(root), endpoint::metadata);
@@ -37026,7 +37076,7 @@ TOLLGATE_DECL void put_second(form_nonce& nonce, instant now) noexcept {
 
 inline constexpr std::size_t user_hash_characters = 12;  // 72 bits
 
-/// Of the login, in whatever case it is typed.
+/// Returns a hash of the login, which ignores ASCII case.
 [[nodiscard]] inline std::string user_hash_of(const form_nonce& nonce, std::string_view login) {
     std::string message{"form user\0", 10};
     message.append(text_of(nonce));
@@ -37082,7 +37132,7 @@ TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const for
 }
 
 TOLLGATE_DECL std::optional<form_nonce> check_form_token(const form_binding& binding, std::string_view text) {
-    // Without a secret anyone could make the HMAC.
+    // Without a secret anyone could compute the HMAC.
     if (binding.secret.empty()) return std::nullopt;
     const auto parts = detail::split_form_token(text);
     if (!parts || parts->mac != detail::mac_of(binding, parts->nonce, parts->user_hash)) return std::nullopt;
@@ -37158,7 +37208,7 @@ TOLLGATE_DECL void write_text_field(html_writer& html, const text_field& field, 
     else
         html.add("<input id=\"{}\" name=\"{}\" type=\"{}\" autocomplete=\"{}\"", field.name, field.name, field.type,
                  field.autocomplete);
-    // A typed password is never sent back.
+    // A password that was entered is never sent back.
     if (!has_lines && field.type != "password" && !field.value.empty()) html.add(" value=\"{}\"", field.value);
     if (field.type != "password") html.add(" autocapitalize=\"none\" spellcheck=\"false\"");
     if (field.required) html.add(" required");
@@ -37216,7 +37266,7 @@ TOLLGATE_DECL void write_select(html_writer& html, const choice_field& field, st
 
 namespace detail {
 
-/// In its place on the page: only a button opens a popover.
+/// Writes a confirmation that is open, in its place on the page, because only a button opens a popover.
 inline void write_open_confirmation(html_writer& html, const confirmation& action, const form_target& to, const std::string& id,
                                     const form_texts& texts) {
     const form_faults none;
@@ -37256,7 +37306,7 @@ TOLLGATE_DECL void write_confirmation(html_writer& html, const confirmation& act
 
 TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts) {
     html.add("<div class=\"field\">\n<label for=\"{}\">{}</label>\n<div class=\"copyable\">", text.name, text.label);
-    constexpr std::size_t line_max = 32;  // what fits a line of a telephone
+    constexpr std::size_t line_max = 32;  // characters that fit a line of a telephone
     html.add("<textarea class=\"copied{}\" rows=\"1\" readonly autocomplete=\"off\" spellcheck=\"false\" id=\"{}\">{}</textarea>\n",
              text.text.size() > line_max ? " long" : "", text.name, text.text);
     html.add(
@@ -38521,7 +38571,7 @@ inline void write_application(html_writer& html, const page_view& view, const ap
             html.add("<span class=\"quiet\">{}</span>", texts.no_redirect_url);
             return;
         }
-        // All of them, and whole, are in the form to edit the application.
+        // The form to edit the application has all of them, whole.
         const auto count = application.redirect_urls.size();
         html.add("<ul>");
         for (std::size_t i = 0; i < (std::min)(count, listed_redirect_urls_max); ++i)
@@ -39249,7 +39299,7 @@ inline void write_delivery_facts(html_writer& html, const page_view& view, const
     html.add("</p>\n");
 }
 
-/// `bytes_left`: of requests and responses that may still be shown.
+/// `bytes_left` bounds the requests and responses that may still be displayed.
 inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history, const delivery& which,
                            std::size_t& bytes_left) {
     const delivery_texts& texts = view.texts.deliveries;
@@ -39575,7 +39625,7 @@ inline void write_more_accounts(html_writer& html, const page_view& view, const 
                  fill_in(view.texts.forms.more, std::to_string(list.accounts.size() - account_choices_max)));
 }
 
-/// The account that the form of a new hook is for: the typed one, the chosen one, or the only one.
+/// Returns the account that the form of a new hook is for: the account that was entered or chosen, or the only account.
 [[nodiscard]] inline const account_hooks* account_of_form(const hook_list& list, const hook_form& typed) {
     if (const auto account = list.named(typed.account)) return list.find(*account);
     if (!typed.account.empty()) return nullptr;
@@ -39615,7 +39665,7 @@ inline void write_hook_form(html_writer& html, const page_view& view, const hook
     end_form_section(html);
 }
 
-/// For users whose accounts do not fit on one page.
+/// Writes a form for users whose accounts do not fit on one page.
 inline void write_account_chooser(html_writer& html, const page_view& view, const hook_list& list) {
     const webhook_texts& texts = view.texts.webhooks;
     html.add(
@@ -40520,7 +40570,7 @@ template <class Matches>
     return list;
 }
 
-/// Whether a program can request the path as it is.
+/// Returns true if a program can request the path as it is.
 [[nodiscard]] inline bool is_plain_get(const route& route) noexcept {
     return route.method == http::method::get && route.parameters.empty();
 }
@@ -40630,10 +40680,10 @@ inline constexpr std::string_view version = "3.1.0";
 
 /// A refusal that operations share: described once in the components, and referenced by name.
 struct shared_refusal {
-    std::string_view status;  ///< as OpenAPI writes it
+    std::string_view status;  ///< the status as OpenAPI writes it
     std::string_view name;
     std::string_view description;
-    std::string_view field{};  ///< that it has in addition to those of the rate limit
+    std::string_view field{};  ///< a field in addition to the rate limit fields
 };
 
 inline constexpr std::array refusals = {
@@ -40683,7 +40733,7 @@ inline constexpr std::array other_fields = {
     return path.empty() ? "v1" : path.substr(path.rfind('/') + 1);
 }
 
-/// In words, because the scope of a service's route depends on the requested path.
+/// Written in words, because the scope of a service's route depends on the requested path.
 [[nodiscard]] inline std::string describe_access(const access_rule& access) {
     switch (access.callers) {
         case access_rule::kind::open: return "Needs no credentials.";
@@ -40845,7 +40895,7 @@ private:
             case access_rule::kind::open: json_.begin_object().end_object(); [[fallthrough]];
             case access_rule::kind::any_caller: write_alternative({}); break;
             case access_rule::kind::scope: write_alternative(access.scope); break;
-            // One alternative per service: OpenAPI has no scope that depends on a path parameter.
+            // An alternative per service, because OpenAPI has no scope that depends on a path parameter.
             case access_rule::kind::service_read:
                 for (const service& each : settings_.services.services()) write_alternative(each.read_scope);
                 break;
@@ -41186,7 +41236,7 @@ private:
     wait_memory memory_;
 };
 
-/// Which threads have run an executor. An executor itself cannot tell whether any thread runs it now.
+/// Records which threads have run an executor. An executor itself cannot tell if any thread runs it now.
 class executor_threads {
 public:
     /// Called by every handler.
@@ -41196,7 +41246,7 @@ public:
         if (first == here || (first == std::thread::id{} && first_.compare_exchange_strong(first, here))) return;
         are_several_.store(true, std::memory_order_relaxed);
     }
-    /// Whether all handlers so far were called on this thread, so that waiting for the next one on it is in vain.
+    /// Returns true if all handlers so far were called on this thread, so that waiting for the next one on it is in vain.
     [[nodiscard]] bool are_only_this() const noexcept { return !are_several_ && first_ == std::this_thread::get_id(); }
 
 private:
@@ -41226,7 +41276,7 @@ public:
         const serving_scope mark_;
     };
     loop_lock lock() { return loop_lock{*this}; }
-    /// The same, for a handler that the executor calls.
+    /// Locks the loop for a handler that the executor calls.
     loop_lock enter() {
         threads_->note();
         return lock();
@@ -41363,7 +41413,7 @@ template <class Executor>
 #endif
 }
 
-/// Whether the calling thread runs the executor. False for an executor of a type that cannot tell.
+/// Returns true if the calling thread runs the executor. False for an executor of a type that cannot tell.
 [[nodiscard]] inline bool is_run_here(const asio::any_io_executor& one) noexcept;
 template <class Executor>
 [[nodiscard]] bool is_run_here(const Executor& one) noexcept {
@@ -41401,7 +41451,7 @@ public:
     void listen(const std::vector<listening_socket>& from) override { distribute(from, loops_); }
 
     void drain(const drain_times& within) override {
-        constexpr milliseconds grace = seconds{1};  // for the executor to close what was cut off at the deadline
+        constexpr milliseconds grace = seconds{1};  // time for the executor to close what was cut off at the deadline
         drained_->give_up_after(within.deadline + grace);
         for (const auto& one : loops_) {
             one->request_drain(within);
@@ -41425,7 +41475,7 @@ public:
         context_->workers.stop();
         for (const auto& one : loops_) one->reclaim();
     }
-    void abandon() noexcept override {  // its threads are the caller's
+    void abandon() noexcept override {  // its threads belong to the caller
         context_->abandoned = true;
         for (const auto& one : loops_) one->abandon();
     }
@@ -41576,7 +41626,7 @@ public:
                                                     const lease_time& lease) noexcept = 0;
     virtual result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept = 0;
     virtual result<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept = 0;
-    /// Whether the store can detect cheaply that something was appended, and whether that may have happened since the
+    /// Each returns true: if the store can detect cheaply that something was appended, and if that may have happened since the
     /// last listing.
     virtual bool tells_changes() noexcept = 0;
     virtual bool may_have_changed() noexcept = 0;
@@ -41632,24 +41682,24 @@ namespace tollgate::inline v0 {
 ///     tollgate::publish(dispatcher, ...);   // an event that is sent at once
 ///     dispatcher.stop();
 ///
-/// It uses the policies for format, target rule, clock, random source and observer; a `delivery_observer` is called for
-/// each attempt. The store must outlive it. For the webhooks of an `account_service`, share its policies:
+/// A dispatcher uses the policies for format, target rule, clock, random source and observer; a `delivery_observer` is called for each
+/// attempt. The store must outlive the dispatcher. For the webhooks of an `account_service`, share its policies:
 ///
 ///     tollgate::hook_dispatcher dispatcher{store, {}, service.policies()};
 ///
-/// It has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
-/// dispatcher's own thread. Names are looked up on a few more. Several dispatchers, even in several processes, may work
-/// on one store. Everything except construction and destruction may be called from any thread at any time. A policy
-/// that the dispatcher calls may stop it, but not destroy it.
+/// A dispatcher has two threads, or one if sockets run on your Asio executor: the store, which may block, is always called on the
+/// dispatcher's own thread. Names are looked up on a few more threads. Several dispatchers, even in several processes, may work on the same
+/// store. Every function except construction and destruction may be called from any thread at any time. A policy that the dispatcher calls
+/// may stop it, but not destroy it.
 class hook_dispatcher {
 public:
-    /// Starts nothing. The store must outlive it.
+    /// Constructs a dispatcher and starts nothing. The store must outlive it.
     explicit hook_dispatcher(outbox_ref store, hook_dispatch_settings settings = {}, tollgate::policies policies = default_policies())
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), nullptr} {}
 
-    /// Runs its sockets on `executor`, which any number of threads may run and whose context must outlive the
-    /// dispatcher. `stop` then waits for attempts that the executor completes: call it on a thread that does not run the
-    /// executor, while another one does. With `tollgate::compiled`, include `<asio/any_io_executor.hpp>`, too.
+    /// Constructs a dispatcher whose sockets run on `executor`, which any number of threads may run and whose context must outlive the
+    /// dispatcher. `stop` then waits for attempts that the executor completes: call it on a thread that does not run the executor, while
+    /// another thread does. With `tollgate::compiled`, include `<asio/any_io_executor.hpp>`, too.
     hook_dispatcher(const asio::any_io_executor& executor, outbox_ref store, hook_dispatch_settings settings = {},
                     tollgate::policies policies = default_policies())
         : environment_{store, std::move(policies)}, worker_{environment_, std::move(settings), &executor} {}
@@ -41657,20 +41707,20 @@ public:
     hook_dispatcher(const hook_dispatcher&) = delete;
     hook_dispatcher& operator=(const hook_dispatcher&) = delete;
 
-    /// Whether publishing to it may block: as the store does.
+    /// Returns true if publishing to the dispatcher may block, as the store does.
     [[nodiscard]] bool may_block() const noexcept { return environment_.store.may_block(); }
 
     /// Stops without waiting for attempts, except for a store call in progress.
     ~hook_dispatcher() = default;
 
-    /// Starts the threads. An error names the invalid setting. Can be called once, and not after `stop`.
+    /// Starts the threads. An error names the invalid setting. May be called once, and not after `stop`.
     result<void> start() { return worker_.start(); }
 
     /// Leases no more deliveries, lets attempts end, records them, and returns. After `deadline`, the remaining attempts are cut off: those
     /// already sent are recorded, and all their deliveries are due again at once for the next dispatcher. If the last call of the store
     /// failed, the store is not called again, and the deliveries are due again when their lease ends. The default deadline is the time that
-    /// an attempt may take (`hook_client_settings::attempt_timeout`). If a policy calls this, it returns at once, and the dispatcher stops
-    /// in the background. May be called repeatedly.
+    /// an attempt may take (`hook_client_settings::attempt_timeout`). If a policy calls `stop`, it returns at once, and the dispatcher
+    /// stops in the background. May be called repeatedly.
     void stop(std::optional<milliseconds> deadline = {}) { worker_.stop(deadline); }
 
     /// Checks for due deliveries at once.
@@ -41758,7 +41808,7 @@ private:
         }
 
         tollgate::policies policies_;
-        std::optional<std::uint64_t> changes_seen_;  // before due hooks were last listed
+        std::optional<std::uint64_t> changes_seen_;  // the number before due hooks were last listed
     };
 
     environment environment_;
@@ -41804,17 +41854,17 @@ struct scheduler_time {
 /// An attempt that has ended. `number` identifies the delivery in `scheduler_actions`.
 struct ended_attempt {
     std::uint64_t number = 0;
-    bool tried = true;        ///< false: no request was sent, so this says nothing about the receiver
-    bool shortage = false;    ///< not tried, because this machine lacks a resource (descriptors, ports, memory)
+    bool tried = true;        ///< false if no request was sent, which does not depend on the receiver
+    bool shortage = false;    ///< true if no request was sent because this machine lacks a resource (descriptors, ports, memory)
     bool cut_off = false;     ///< tried, but stopped before there was a response
-    bool unsendable = false;  ///< not tried, because the payload format refused it
+    bool unsendable = false;  ///< true if no request was sent because the payload format refused it
     attempt_end end = attempt_end::answered;
     attempt_cause cause = attempt_cause::none;
     unsigned status = 0;
     std::string response{};
     std::string request{};  ///< the beginning of what was sent
     std::string retry_after{};
-    std::string reason{};  ///< for the operator
+    std::string reason{};  ///< the reason, for the operator
     milliseconds duration{};
     std::uint32_t chance = chance_without_jitter;  ///< randomness for the retry plan, uniform over all values
 };
@@ -41831,7 +41881,7 @@ struct in_flight_delivery {
     bool counts_as_slow = false;
 };
 
-/// What happened since the last step.
+/// The events since the last step.
 struct scheduler_inputs {
     bool stopping = false;        ///< nothing new is leased
     bool flush = false;           ///< the last step: judge and complete at once, unless the store's last call failed
@@ -41844,7 +41894,7 @@ struct scheduler_inputs {
     std::optional<result<std::size_t>> swept{};
 };
 
-/// What to do now, in this order; the next step receives the results.
+/// The actions to take now, in this order. The next step receives their results.
 struct scheduler_actions {
     struct finished_attempt {
         in_flight_delivery delivery;
@@ -41871,7 +41921,7 @@ struct scheduler_actions {
     std::optional<sweep_request> sweep{};
     std::chrono::steady_clock::time_point next_step_at{};  ///< if nothing happens before
 
-    /// Whether the next step follows at once, with the result of a store call.
+    /// Returns true if the next step follows at once, with the result of a store call.
     [[nodiscard]] bool calls_store() const noexcept {
         return complete || list_due_hooks || !lease.empty() || sweep.has_value();
     }
@@ -41927,26 +41977,26 @@ private:
     struct remembered_hook {
         hook_id hook;
         account_ref account;
-        std::size_t requested = 0;    // by the current claim
+        std::size_t requested = 0;    // leases requested by the current claim
         std::uint64_t listed_by = 0;  // the last claim that listed it: a claim lists due hooks, chooses among them, and leases
     };
-    enum class pace : std::uint8_t { unknown, quick, slow };  // of the last attempt
+    enum class pace : std::uint8_t { unknown, quick, slow };  // pace of the last attempt
     struct known_hook {
         hook_id hook;
         pace last;
     };
     struct account_load {
         account_ref account;
-        std::vector<known_hook> hooks{};   // the last ones that had an attempt
+        std::vector<known_hook> hooks{};   // the last hooks that had an attempt
         std::vector<hook_id> in_flight{};  // the hook of each attempt
-        std::size_t requested = 0;         // by the current claim
-        std::size_t limited_requested = 0;  // of these, for hooks that are not quick
+        std::size_t requested = 0;         // leases requested by the current claim
+        std::size_t limited_requested = 0;  // requested leases for hooks that are not quick
     };
     struct host_state {
-        bool is_queued = false;  // in due_hosts_
+        bool is_queued = false;  // true if the host is in due_hosts_
         std::size_t in_flight = 0;
-        std::size_t requested = 0;             // by the current claim
-        std::vector<account_load> accounts{};  // those of `due`, those with deliveries in flight, and the last others
+        std::size_t requested = 0;             // leases requested by the current claim
+        std::vector<account_load> accounts{};  // accounts of `due`, accounts with deliveries in flight, and the last others
         std::vector<remembered_hook> due{};    // the next to be served first
     };
     using hosts = std::unordered_map<std::string, host_state, keyed_hash>;  // keyed, because users choose the names
@@ -42007,7 +42057,7 @@ private:
                                                    const remembered_hook& hook) const noexcept;
     [[nodiscard]] TOLLGATE_DECL bool has_servable_hook(const host_state& host) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
-    /// When the leases of the current claim end.
+    /// Returns when the leases of the current claim end.
     [[nodiscard]] clock::time_point lease_over() const noexcept {
         return claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
     }
@@ -42017,31 +42067,31 @@ private:
 
     std::uint64_t last_number_ = 0;
     std::unordered_map<std::uint64_t, in_flight_delivery> in_flight_;
-    std::unordered_map<std::int64_t, std::uint64_t> numbers_;  // of deliveries in flight
+    std::unordered_map<std::int64_t, std::uint64_t> numbers_;  // lease numbers of deliveries in flight
     std::vector<attempt_result> results_;                      // to complete
-    std::vector<std::pair<in_flight_delivery, std::string>> ended_;  // of each result, and why it failed
+    std::vector<std::pair<in_flight_delivery, std::string>> ended_;  // each result, with the reason of its failure
     std::size_t slow_in_flight_ = 0;
-    std::size_t slow_requested_ = 0;  // by the current claim
+    std::size_t slow_requested_ = 0;  // leases requested by the current claim for slow hooks
     std::size_t data_bytes_in_flight_ = 0;
 
     hosts hosts_;
-    std::list<hosts::value_type*> due_hosts_;  // with remembered hooks, the next to be served first
+    std::list<hosts::value_type*> due_hosts_;  // hosts with remembered hooks, in the order in which they are served
     std::size_t remembered_ = 0;
-    std::unordered_map<hook_id, requested_lease> requested_;  // by the current lease call
+    std::unordered_map<hook_id, requested_lease> requested_;  // requests of the current lease call
     std::uint64_t last_claim_ = 0;
     std::uint64_t short_claim_ = 0;  // the last one that met a resource shortage
     instant claimed_wall_{};
     clock::time_point claimed_at_{};
     bool page_was_full_ = false;
     bool postponed_some_ = false;
-    bool was_limited_ = false;  // by slots or bytes: the next completion allows a claim
+    bool was_limited_ = false;  // slots or bytes limited the last claim: the next completion allows another claim
     std::optional<instant> listed_next_at_;
-    std::unordered_map<hook_id, hook_minute> minutes_;  // of hooks with a bound or an unreadable secret
+    std::unordered_map<hook_id, hook_minute> minutes_;  // minutes of hooks with a bound or an unreadable secret
     std::optional<instant> next_minute_at_;             // when the first hook that used up its minute is due again
 
     clock::time_point next_claim_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
-    milliseconds store_pause_{0};     // after failures of the store
-    bool store_failed_ = false;       // its last call; it may hang, and the end of a stop does not wait for it again
+    milliseconds store_pause_{0};     // pause after failures of the store
+    bool store_failed_ = false;       // the last call failed; the store may hang, and the end of a stop does not wait for it again
     milliseconds shortage_pause_{0};  // while this machine cannot connect
     clock::time_point next_shortage_report_{};
 
@@ -42051,7 +42101,7 @@ private:
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
     static constexpr std::size_t remembered_per_host_max = 128, remembered_max = 16'384;
     static constexpr std::size_t remembered_per_account_max = limits::hooks_per_event_max;  // at one host
-    static constexpr std::size_t known_hooks_max = 32;     // of one account at one host
+    static constexpr std::size_t known_hooks_max = 32;     // bound for an account at a host
     static constexpr std::size_t known_accounts_max = 16;  // at one host, of those that have nothing to send
     static constexpr std::size_t known_hosts_max = 16'384;
     static constexpr milliseconds minute = seconds{60};
@@ -42079,7 +42129,7 @@ using client_socket = asio::basic_stream_socket<asio::ip::tcp, client_executor>;
 
 [[nodiscard]] TOLLGATE_DECL asio::ip::tcp::endpoint to_endpoint(const ip_address& address, std::uint16_t port);
 
-/// One connection to a host, with or without TLS. Belongs to the client's strand. Pending operations hold a reference,
+/// A connection to a host, with or without TLS. Belongs to the client's strand. Pending operations hold a reference,
 /// so closing the connection releases it.
 class hook_connection {
 public:
@@ -42091,9 +42141,9 @@ public:
 
     /// Prepares TLS for this host: its name is sent (SNI) and must match the certificate. False when out of memory.
     [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& context, const http::url& host);
-    /// Why the certificate was not trusted, or OpenSSL's error text.
+    /// Returns the reason why the certificate was not trusted, or OpenSSL's error text.
     [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
-    /// What is wrong with the certificate; `none` if the handshake failed for another reason.
+    /// Returns the fault of the certificate; `none` if the handshake failed for another reason.
     [[nodiscard]] TOLLGATE_DECL attempt_cause tls_cause() const noexcept;
 
     template <class Handler>
@@ -42112,7 +42162,7 @@ public:
         else socket_.async_read_some(into, std::forward<Handler>(handler));
     }
 
-    /// Whether nothing has arrived since the last response, neither bytes nor a close. Only then can it carry another
+    /// Returns true if nothing has arrived since the last response, neither bytes nor a close. Only then can it carry another
     /// request.
     [[nodiscard]] TOLLGATE_DECL bool is_quiet() noexcept;
     TOLLGATE_DECL void close() noexcept;
@@ -42144,7 +42194,7 @@ public:
     client_owner(const client_owner&) = delete;
     client_owner& operator=(const client_owner&) = delete;
 
-    /// Whether a connection may be made to this address.
+    /// Returns true if a connection may be opened to this address.
     [[nodiscard]] virtual bool allows(const ip_address& address) noexcept = 0;
     virtual void on_ended(ended_attempts ended) noexcept = 0;
 
@@ -42490,14 +42540,14 @@ private:
     tollgate::detail::owning_process process_;
     tollgate::detail::before_openssl_end before_openssl_end_;
     tollgate::detail::thread_count running_;
-    std::mutex join_mutex_;  // of several threads that stop, one joins
+    std::mutex join_mutex_;  // one of several threads that stop joins
 
     // Used only by the worker's thread.
     delivery_scheduler scheduler_;
     scheduler_inputs inputs_;
     clock::time_point next_step_at_{};
     http::field_block fields_;
-    std::map<account_ref, bool> known_owners_;  // of the last second: at most as many as deliveries were leased
+    std::map<account_ref, bool> known_owners_;  // owners of the last second: at most as many as deliveries were leased
     clock::time_point owners_known_since_{};
 };
 
@@ -42818,7 +42868,7 @@ TOLLGATE_DECL result<void> delivery_worker::reload_authorities() noexcept { retu
 // Which of the due hooks are served now: the part of the scheduler that chooses.
 namespace tollgate::inline v0::webhooks {
 
-/// False if the memory is full.
+/// Returns false if the memory is full.
 TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
     hosts::value_type& at = *hosts_.try_emplace(delivery_host(each.target_url)).first;
     std::vector<remembered_hook>& due = at.second.due;
@@ -42841,7 +42891,7 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
     return true;
 }
 
-/// How many attempts a hook may still have in its minute.
+/// Returns the number of attempts that a hook may still have in its minute.
 TOLLGATE_DECL std::size_t delivery_scheduler::attempts_left(hook_id hook, clock::time_point now) const noexcept {
     constexpr std::size_t any = (std::numeric_limits<std::size_t>::max)();
     const std::size_t most = settings_.per_hook_minute_max == 0 ? any : settings_.per_hook_minute_max;
@@ -42950,7 +43000,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
     host_state& host = at.second;
     park_limited(host, now, into);
     host.accounts.reserve(host.accounts.size() + host.due.size());
-    std::vector<account_load*> loads;  // of each due hook
+    std::vector<account_load*> loads;  // account of each due hook
     loads.reserve(host.due.size());
     for (remembered_hook& each : host.due) {
         each.requested = 0;
@@ -43177,10 +43227,10 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     attempt_result judged = judge_attempt(settings_.retry, one.sent, {made, each.retry_after}, now.wall, each.chance);
     judged.attempt.response = std::move(each.response);
     judged.attempt.request = std::move(each.request);
-    if (each.unsendable) {  // by this program, which says nothing about the receiver
+    if (each.unsendable) {  // this program refused it, which does not depend on the receiver
         judged.outcome = delivery_outcome::given_up;
         judged.counts_for_hook = false;
-    } else if (each.cut_off) {  // by this worker: it says little about the receiver
+    } else if (each.cut_off) {  // this worker cut it off, which hardly depends on the receiver
         judged.outcome = delivery_outcome::retry;
         judged.retry_at = now.wall;
         judged.counts_for_hook = false;
@@ -43502,7 +43552,7 @@ namespace tollgate::inline v0::webhooks {
 
 class hook_client;
 
-/// One attempt: resolves the name, connects, performs the TLS handshake, sends and reads, each within its timeout and
+/// An attempt: resolves the name, connects, performs the TLS handshake, sends and reads, each within its timeout and
 /// all within the attempt's. Belongs to its client's strand. Pending operations hold a reference and do nothing after
 /// the end.
 class attempt_run : public std::enable_shared_from_this<attempt_run> {
@@ -43565,13 +43615,13 @@ private:
     std::vector<std::shared_ptr<hook_connection>> connecting_;  // oldest first
     std::shared_ptr<hook_connection> connection_;
     bool looking_up_ = false;
-    std::uint64_t lookup_ = 0;  // its number
+    std::uint64_t lookup_ = 0;  // number of the lookup
     bool in_body_ = false;
-    bool used_before_ = false;   // of the connection
+    bool used_before_ = false;   // true if the connection was used before
     bool written_ = false;
     bool ended_ = false;
     std::string last_fault_;
-    attempt_cause time_out_cause_ = attempt_cause::none;  // of the current step
+    attempt_cause time_out_cause_ = attempt_cause::none;  // cause of a timeout in the current step
     ended_attempts result_;
     http::response_parser parser_;
     std::array<char, 4096> input_;
@@ -43718,7 +43768,7 @@ inline int system_error_number(const std::error_code& failed) noexcept {
     return failed.category() == asio::error::get_system_category() || failed.category() == std::system_category() ? failed.value() : 0;
 }
 
-/// Whether this machine has run out of a resource, which says nothing about the receiver.
+/// Returns true if this machine has run out of a resource, which does not depend on the receiver.
 inline bool is_shortage(const std::error_code& failed, const ip_address& to) noexcept {
     switch (system_error_number(failed)) {
         case EMFILE:
@@ -43741,7 +43791,7 @@ inline attempt_cause connect_cause(const std::error_code& failed) noexcept {
     }
 }
 
-/// How long to wait for one address before the next one is tried, too (RFC 8305 section 5).
+/// The time to wait for an address before the next address is tried, too (RFC 8305 section 5).
 inline constexpr milliseconds connection_attempt_delay{250};
 
 inline std::string message_head(const outgoing_request& request, const std::string& user_agent) {
@@ -43858,7 +43908,7 @@ TOLLGATE_DECL void attempt_run::on_addresses(const std::vector<ip_address>& foun
     connect_next();
 }
 
-/// Connects to the next address while it waits for the earlier ones (RFC 8305 section 5): the first connection is used.
+/// Connects to the next address while it waits for the earlier addresses (RFC 8305 section 5): the first connection is used.
 TOLLGATE_DECL void attempt_run::connect_next() {
     const auto left = static_cast<milliseconds::rep>(addresses_.size() - next_address_);
     const ip_address address = addresses_[next_address_++];
@@ -44045,54 +44095,52 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a sqlite_store.
 struct sqlite_settings {
-    /// Connections that read at the same time; one more writes. A read takes microseconds, so having more than one per
-    /// core gains nothing.
+    /// Connections that read at the same time; a further connection writes. A read takes microseconds, so more than one connection per core
+    /// gains nothing.
     std::size_t readers_max = 8;
-    /// How long a verb waits in total, for a connection and for other processes that write, before it fails (unavailable). `enable_hook`,
-    /// which makes 1,000 deliveries due at a time, also stops after this time; another call continues from there.
+    /// The time for which a verb waits in total, for a connection and for other processes that write, before it fails (unavailable).
+    /// `enable_hook`, which updates 1,000 deliveries at a time, also stops after this time; another call continues from there.
     milliseconds busy_wait_max{2000};
-    /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: none. One takes 1.2
-    /// kB, allocated on first use.
+    /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: no cache. A credential takes 1.2 kB,
+    /// allocated on first use.
     std::size_t cached_credentials_max = 4096;
-    /// If the directory's users are in this file: a query for one of them, which is then read, and cached, together with their
-    /// credential. Its parameter is the user's id. It returns what `quota_of` and `balance_of` would return, which are then
-    /// not called, in four columns: the number of requests, NULL for the default quota; the window in seconds; the
-    /// balance as text and its currency, NULL to call `balance_of`. Without a row, the directory is called.
+    /// If the directory's users are in this file: a query for a user, whose row is then read, and cached, together with their credential.
+    /// Its parameter is the user's id. It returns the results of `quota_of` and `balance_of`, which are then not called, in four columns:
+    /// the number of requests, NULL for the default quota; the window in seconds; the balance as text and its currency, NULL to call
+    /// `balance_of`. Without a row, the directory is called.
     ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE id = ?
     ///
-    /// Its tables must exist when the store is opened. Empty: the directory is called for each request.
+    /// The tables must exist when the store is opened. Empty: the directory is called for each request.
     std::string owner_query{};
-    /// The virtual file system that SQLite uses; empty for the system's own.
+    /// The virtual file system that SQLite uses. Empty: the default of the system.
     std::string vfs{};
-    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
-    /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
-    /// key of one is missing. If it is not set, secrets are stored in plain text, and opening does not read them;
-    /// deliveries whose secret is encrypted wait.
+    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set this where webhooks are delivered: opening the
+    /// store then encrypts plain secrets with the first key, and fails (unavailable) if the key of an encrypted secret is missing. If it is
+    /// not set, secrets are stored in plain text, and opening does not read them; deliveries whose secret is encrypted wait.
     std::optional<secret_keys> hook_secret_keys{};
 };
 
 /// The store on SQLite: one file and its log. When a verb returns, its effect survives kill -9 and power failures. Any
 /// number of processes may use the file at the same time and see each other's changes at once.
 ///
-/// A new file is readable and writable by its owner only. Tables are named `tollgate_...` and brought up to date when
-/// the file is opened; the file may also contain an integrator's own.
+/// Only the owner of a new file can read and write it. Tables are named `tollgate_...` and are updated when the file is opened. The file
+/// may also contain an integrator's own tables.
 ///
-/// Thread rule: any thread. Blocking. Movable; a moved-from store may only be destroyed or assigned to. Errors: only
-/// the constructor throws; unavailable for conditions that may pass (busy for too long, full disk), internal for a
-/// damaged file.
+/// Thread rule: any thread. Calls block. Movable; a moved-from store may only be destroyed or assigned to. Errors: only the constructor
+/// throws; unavailable for conditions that may pass (busy for too long, full disk), internal for a damaged file.
 class sqlite_store {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
-    /// Throws store_error.
+    /// Opens the store, creates the file if it does not exist, and updates the tables. Throws store_error.
     explicit TOLLGATE_DECL sqlite_store(const std::string& path, const sqlite_settings& settings = {});
-    /// The same without exceptions.
+    /// Opens the store like the constructor, but returns an error instead of throwing.
     [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path,
                                                                   const sqlite_settings& settings = {}) noexcept;
 
-    /// The version of the store's tables in a file; opening the store updates them. Changes nothing; version 0 if there
-    /// is no file.
+    /// Compares the version of the store's tables in a file with the version that this release needs. Changes nothing; opening the store
+    /// updates the tables. The version is 0 if there is no file.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path,
                                                                           const sqlite_settings& settings = {}) noexcept;
 
@@ -44121,7 +44169,7 @@ public:
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // Implements `credential_cache`.
+    // See `credential_cache`.
     TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
@@ -44199,10 +44247,10 @@ public:
                                                       std::size_t rows_max, instant now) noexcept;
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    /// See `shared_outbox`. Takes a few nanoseconds; any commit of any process counts as a change.
+    /// See `shared_outbox`. Takes a few nanoseconds. Any commit of any process counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
-    /// What its connections and caches were used for: for `metrics::watch_backend`.
+    /// Returns the counts of the connections and caches, for `metrics::watch_backend`.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
@@ -44235,7 +44283,7 @@ namespace tollgate::inline v0::sqlite {
 
 using sql::statement_text;
 
-/// One column of the current row. Each function returns empty if the column contains another type.
+/// A column of the current row. Each function returns empty if the column contains another type.
 class cell {
 public:
     cell(sqlite3_stmt* row, int column) noexcept : row_{row}, column_{column} {}
@@ -44260,7 +44308,7 @@ private:
     int column_;
 };
 
-/// One `?` of a statement. Text and blobs are copied, so values need not outlive the call that binds them.
+/// A `?` of a statement. Text and blobs are copied, so values need not outlive the call that binds them.
 class parameter {
 public:
     parameter(sqlite3_stmt* statement, int index, int& code) noexcept
@@ -44335,7 +44383,7 @@ public:
     TOLLGATE_DECL result<void> finish();
 
 private:
-    /// Whether there is a row.
+    /// Returns true if there is a row.
     TOLLGATE_DECL result<bool> step();
     TOLLGATE_DECL error misread(std::size_t column) const;
     TOLLGATE_DECL void give_back() noexcept;
@@ -44377,7 +44425,7 @@ struct database_settings {
     std::string vfs{};
 };
 
-/// One connection to a database file: write-ahead log, commits are on disk when they return (synchronous=FULL), foreign
+/// A connection to a database file: write-ahead log, commits are on disk when they return (synchronous=FULL), foreign
 /// keys are enforced, and every statement is prepared once.
 ///
 /// Thread rule: one thread at a time. Blocking. Errors: unavailable for conditions that may pass (busy for too long,
@@ -44404,7 +44452,7 @@ public:
         return prepare(text, values...).finish();
     }
 
-    /// The same, and returns whether any row was inserted, updated or deleted.
+    /// Runs a statement and returns true if any row was inserted, updated or deleted.
     template <class... Values>
     result<bool> run_counted(statement_text text, const Values&... values) {
         if (auto done = run(text, values...); !done) return std::move(done).error();
@@ -44419,7 +44467,7 @@ public:
     /// The number of rows that the last INSERT, UPDATE or DELETE affected.
     [[nodiscard]] TOLLGATE_DECL std::int64_t changes() const noexcept;
 
-    /// Whether it is open and in no transaction. Without memory, ROLLBACK fails too; only closing ends the transaction then,
+    /// Returns true if it is open and in no transaction. Without memory, ROLLBACK fails too; only closing ends the transaction then,
     /// which would hold the file's lock and swallow later changes.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() const noexcept;
     /// Sets how long calls wait.
@@ -44461,7 +44509,7 @@ private:
     // In this order: statements are finalized first, and the handler's state outlives the connection.
     std::unique_ptr<busy_handler> busy_handler_ = std::make_unique<busy_handler>();
     std::unique_ptr<sqlite3, closer> handle_;
-    std::vector<std::unique_ptr<cached_statement>> cached_;  // as many as the program has literals
+    std::vector<std::unique_ptr<cached_statement>> cached_;  // as many statements as the program has literals
 };
 
 /// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read cannot change before it is written. Rolls back
@@ -44498,7 +44546,7 @@ private:
 
 namespace tollgate::inline v0::sqlite {
 
-/// Whether the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
+/// True if the paths still name the opened database, its log and the log's index, by which processes coordinate. If one was deleted or
 /// replaced, or the database emptied, writes would succeed and be lost.
 ///
 /// Thread rule: any thread.
@@ -44508,14 +44556,14 @@ public:
     TOLLGATE_DECL explicit opened_file(const std::string& path);
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    /// Three system calls of a microsecond. True where files cannot be distinguished.
+    /// Returns true if the file is in place, and where files cannot be distinguished. Takes three system calls of a microsecond.
     [[nodiscard]] TOLLGATE_DECL bool is_in_place() noexcept;
-    /// The same, but looks no more than once a second.
+    /// Returns the result of `is_in_place`, which it calls no more than once a second.
     [[nodiscard]] bool was_in_place() noexcept {
         const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
         return now < next_look_.load(std::memory_order_relaxed) ? was_in_place_.load(std::memory_order_relaxed) : is_in_place();
     }
-    /// Whether `was_in_place` will be true in the next moments without asking the file system, which may hang.
+    /// Returns true if `was_in_place` will be true in the next moments without asking the file system, which may hang.
     [[nodiscard]] bool is_known_in_place() const noexcept {
         const auto soon = (std::chrono::steady_clock::now() + ahead).time_since_epoch().count();
         return soon < next_look_.load(std::memory_order_relaxed) && was_in_place_.load(std::memory_order_relaxed);
@@ -44551,9 +44599,9 @@ namespace tollgate::inline v0::sqlite {
 
 /// A number that identifies the content of a database: equal marks mean equal content.
 struct change_mark {
-    std::uint64_t counter;   ///< of commits, combined with the page size and the flag for a complete index
+    std::uint64_t counter;   ///< number of commits, combined with the page size and the flag for a complete index
     std::uint64_t log_end;   ///< the last frame of the log, and the size of the database
-    std::uint64_t checksum;  ///< of the log up to there
+    std::uint64_t checksum;  ///< checksum of the log up to this commit
     std::uint64_t salts;     ///< random, new each time the log starts over
 
     friend bool operator==(const change_mark&, const change_mark&) noexcept = default;
@@ -44579,7 +44627,7 @@ public:
     /// that may write makes an empty commit if the log is new, so that there is a mark from the start.
     static TOLLGATE_DECL result<change_stamp> watch(database connection);
 
-    /// Empty if the mark is unknown: a commit is in progress, the log has never been written to, the file system has no
+    /// The result is empty if the mark is unknown: a commit is in progress, the log has never been written to, the file system has no
     /// shared memory, or the file is no longer in place. Query the database then.
     [[nodiscard]] std::optional<change_mark> read() const noexcept {
         return file_ == nullptr || file_->was_in_place() ? read_header() : std::nullopt;
@@ -44701,21 +44749,20 @@ static_assert(event_sink<sqlite_own_transaction>);
 
 namespace tollgate::inline v0 {
 
-/// How connections are opened and bounded.
+/// Settings of the connections.
 struct sqlite_database_settings {
-    /// Connections that read at the same time, opened on demand. A read takes microseconds, so having more than one per
-    /// core gains nothing, and each costs two file descriptors and up to 2 MB of page cache.
+    /// Connections that read at the same time, opened on demand. A read takes microseconds, so more than one connection per core gains
+    /// nothing, and each costs two file descriptors and up to 2 MB of page cache.
     std::size_t readers_max = 8;
-    /// How long a call waits in total, for a connection and for other processes that write. Together with the 2 s that a request may wait
-    /// for a worker, this is less than the 5 s that most clients wait; a commit takes milliseconds.
+    /// The time for which a call waits in total, for a connection and for other processes that write. Together with the 2 s that a request
+    /// may wait for a worker, this is less than the 5 s that most clients wait; a commit takes milliseconds.
     milliseconds busy_wait_max{2000};
-    /// The virtual file system to use; empty for the system's own.
+    /// The virtual file system to use. Empty: the default of the system.
     std::string vfs{};
 };
 
-/// A SQLite database file for tables of your own, which may be the file of a `sqlite_store`: one connection that
-/// writes, because SQLite has one writer at a time and waiting in memory is cheaper than polling a file lock, and
-/// several that read.
+/// A SQLite database file for tables of your own, which may be the file of a `sqlite_store`. One connection writes, because SQLite has one
+/// writer at a time and waiting in memory is cheaper than polling a file lock. Several connections read.
 ///
 ///     auto opened = sqlite_database::open("shop.db");
 ///     static constexpr sqlite::statement_text steps[] = {"CREATE TABLE orders (id INTEGER PRIMARY KEY, name TEXT)"};
@@ -44724,20 +44771,20 @@ struct sqlite_database_settings {
 ///         return sql::read_value<std::string>(on.prepare("SELECT name FROM orders WHERE id = ?", id));
 ///     });
 ///
-/// Thread rule: any thread. Blocking. Movable; no connection may be lent while it moves or is destroyed.
+/// Thread rule: any thread. Calls block. Movable; no connection may be in use while the object moves or is destroyed.
 class sqlite_database {
     using connections = reconnecting_pool<sqlite::database>;
 
 public:
-    /// How long `open`, and `migrate` by default, wait for other processes: longer than a call does, because several processes that start
-    /// at once take turns to create the tables.
+    /// The time for which `open`, and `migrate` by default, wait for other processes. It is longer than `busy_wait_max`, because several
+    /// processes that start at once create the tables one after another.
     static constexpr milliseconds start_wait_max{15'000};
 
-    /// A connection in use; returned to the pool at its end.
+    /// A connection in use, which the lease's destructor returns to the pool.
     using lease = connections::lease;
 
-    /// Creates the file, readable and writable by its owner only, if it does not exist. Waits up to `start_wait_max` for
-    /// other processes. Errors: invalid for a path that is not a file's; unavailable if it cannot be opened.
+    /// Opens a database. Creates the file, which only its owner can read and write, if it does not exist. Waits up to `start_wait_max` for
+    /// other processes. Errors: invalid for a path that is not a file's; unavailable if the file cannot be opened.
     static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
                                                        const sqlite_database_settings& settings = {});
 
@@ -44746,54 +44793,55 @@ public:
     TOLLGATE_DECL sqlite_database& operator=(sqlite_database&&) noexcept;
     TOLLGATE_DECL ~sqlite_database();
 
-    /// Brings the tables of one `component` up to date: runs those of `steps` that the file has not seen, in order, all
-    /// or none. A released step is never changed, only followed by others. See `sqlite::migrate`.
+    /// Updates the tables of a `component`: runs all of `steps` that the file has not seen, in order, or none. A released step is never
+    /// changed, only followed by others. See `sqlite::migrate`.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps,
                                         milliseconds wait_max = start_wait_max);
 
-    /// The version of `component`'s tables in a file, compared with `steps`. Changes nothing; version 0 if there is no
-    /// file. `objects`: the tables and indexes that `steps` leave, for `schema_status::missing`. Errors: as `open`.
+    /// Compares the version of `component`'s tables in a file with `steps`. Changes nothing. The version is 0 if there is no file.
+    /// `objects` are the tables and indexes that `steps` leave, for `schema_status::missing`. Errors: as for `open`.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path, std::string_view component,
                                                                           std::span<const sqlite::statement_text> steps,
                                                                           const sqlite_database_settings& settings = {},
                                                                           std::span<const std::string_view> objects = {});
 
-    /// How long a call waits; by default for `busy_wait_max`. Calls with the same deadline wait that long in total.
+    /// The time until which a call waits; empty for `busy_wait_max` from the call. Calls with the same deadline wait until it in total.
     using deadline = std::optional<std::chrono::steady_clock::time_point>;
-    /// `busy_wait_max` from now, or `wait_max` if that is less.
+    /// Returns the time `busy_wait_max` from now, or `wait_max` from now if that is less.
     [[nodiscard]] TOLLGATE_DECL deadline deadline_from_now(milliseconds wait_max = (milliseconds::max)()) const noexcept;
 
-    /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Never throws: an
-    /// exception from `body` becomes an error (unavailable).
+    /// Calls `body(sqlite::database&)`, which returns a `result`, with a connection that cannot write. Nothing is thrown: an exception from
+    /// `body` becomes an error (unavailable).
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> read(Body&& body, deadline end = {}) noexcept {
         return lend(&sqlite_database::reader, end, body);
     }
 
-    /// The same with the connection that writes. Each statement is a transaction of its own, committed when its last row was read. One
-    /// with RETURNING therefore belongs in `transact`: what its commit fails with is lost if only its first row is read.
+    /// Calls `body` like `read`, with the connection that writes. Each statement is a transaction of its own, which is committed when its
+    /// last row was read. A statement with RETURNING therefore belongs in `transact`: if only its first row is read, an error of its commit
+    /// is lost.
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> write(Body&& body, deadline end = {}) noexcept {
         return lend(&sqlite_database::writer, end, body);
     }
 
-    /// The same in one transaction, which is committed when `body` returns a value, and rolled back when it returns an
+    /// Calls `body` like `write`, in one transaction, which is committed when `body` returns a value, and rolled back when it returns an
     /// error or throws.
     template <class Body>
     std::invoke_result_t<Body&, sqlite::database&> transact(Body&& body, deadline end = {}) noexcept {
         return lend(&sqlite_database::writer, end, [&](sqlite::database& on) { return in_transaction(on, body); });
     }
 
-    /// A connection until the end of the scope. Error (unavailable) if none became free in time.
+    /// Returns a connection for reading until the end of the scope. Error (unavailable) if none became free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> reader(deadline end = {});
-    /// The only connection that writes: others wait until the end of the scope.
+    /// Returns the only connection that writes. Other calls wait for it until the end of the scope. Error (unavailable) if it did not
+    /// become free in time.
     [[nodiscard]] TOLLGATE_DECL result<lease> writer(deadline end = {});
 
-    /// Tells whether anything was committed, by any process, for a `sqlite_row_cache`. Its address is stable when the
-    /// database moves.
+    /// Returns an object that detects commits of any process, for a `sqlite_row_cache`. Its address is stable when the database moves.
     [[nodiscard]] TOLLGATE_DECL const sqlite::change_stamp& changes() const noexcept;
 
-    /// What its connections were used for, without caches.
+    /// Returns the counts of the connections, without caches.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
@@ -44823,8 +44871,8 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// Caches the rows of one query by their key. A row is returned without a query until anything is committed to the
-/// file, so a cached row is always what the query would return.
+/// Caches the rows of a query by their key. A row is returned without a query until anything is committed to the file, so a cached row
+/// always equals the result of the query.
 ///
 ///     sqlite_row_cache<user_id, user_row> users{database.changes(), 16'384};
 ///     auto user = users.find(id, [&] { return read_user(id); });   // result<std::optional<user_row>>
@@ -44848,7 +44896,7 @@ using sqlite_row_cache = row_cache<Key, Row, sqlite::change_stamp>;
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family, beside this one.
+/// The state that the verbs use. Each verb is defined in the file of its family, beside this file.
 struct sqlite_store::impl {
     impl(sqlite_database opened, const sqlite_settings& settings)
         : owner_query{settings.owner_query.empty() ? std::string{} : compose_owner_query(settings.owner_query)},
@@ -44857,17 +44905,17 @@ struct sqlite_store::impl {
           personal_tokens{database.changes(), settings.cached_credentials_max},
           access_tokens{database.changes(), settings.cached_credentials_max} {}
 
-    /// For verbs of one statement that changes nothing: what `make` makes of its rows.
+    /// Runs a statement that changes nothing, for verbs of one statement. Returns what `make` makes of each row.
     template <class Make, class... Values>
     auto read_all(Make make, sql::statement_text text, const Values&... values) noexcept {
         return database.read([&](sqlite::database& on) { return sql::read_all(on.prepare(text, values...), make); });
     }
-    /// The same of its first row, if there is one.
+    /// Runs a statement that changes nothing. Returns what `make` makes of the first row, if there is one.
     template <class Make, class... Values>
     auto read_one(Make make, sql::statement_text text, const Values&... values) noexcept {
         return database.read([&](sqlite::database& on) { return sql::read_one(on.prepare(text, values...), make); });
     }
-    /// The same of a credential, with its owner.
+    /// Runs a statement that changes nothing. Returns what `make` makes of a credential, with its owner.
     template <class Make, class Key>
     result<std::optional<token_credential>> read_credential(Make make, sql::statement_text text, const Key& key) noexcept {
         return database.read([&](sqlite::database& on) -> result<std::optional<token_credential>> {
@@ -44880,7 +44928,7 @@ struct sqlite_store::impl {
             return found;
         });
     }
-    /// For verbs of one statement: whether it changed a row.
+    /// Runs a statement, for verbs of one statement. Returns true if it changed a row.
     template <class... Values>
     result<bool> change(sql::statement_text text, const Values&... values) noexcept {
         return database.write([&](sqlite::database& on) { return on.run_counted(text, values...); });
@@ -44909,7 +44957,7 @@ struct sqlite_store::impl {
     sqlite_row_cache<digest, token_credential> access_tokens;
 
 private:
-    /// What `owner_query` returns for a user; empty without a query or a row.
+    /// Returns the result of `owner_query` for a user; empty without a query or a row.
     TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
     static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);
 };
@@ -45017,7 +45065,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& application,
                                                                       std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
-        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
+        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_applications "
             "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
@@ -45104,13 +45152,13 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, appli
 
 namespace tollgate::inline v0::sqlite {
 
-/// Whether a hook is disabled; empty if the account has no such hook.
+/// Returns true if a hook is disabled, or an empty optional if the account has no such hook.
 [[nodiscard]] TOLLGATE_DECL result<std::optional<bool>> is_hook_disabled(database& on, const account_ref& account, hook_id hook);
 
 /// Makes a hook listed as due from `ready_at` at the latest. Within the caller's transaction.
 [[nodiscard]] TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at);
 
-/// One delivery of the event for each of these hooks. Within the caller's transaction.
+/// Adds a delivery of the event for each of these hooks, within the caller's transaction.
 [[nodiscard]] TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<hook_id>& listening,
                                                          const event& reported, const message_seed& seed, instant now);
 
@@ -45203,7 +45251,7 @@ TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::
 
 namespace tollgate::inline v0::sqlite::detail {
 
-/// One `complete` call, within its transaction.
+/// A `complete` call, within its transaction.
 class completing {
 public:
     completing(database& on, instant now) : on_{on}, now_{now} {}
@@ -45410,7 +45458,7 @@ class hook_enabling {
 public:
     hook_enabling(const account_ref& account, hook_id hook, instant now) : account_{account}, hook_{hook}, now_{now} {}
 
-    /// What `enable_hook` returns; empty if there is more to do.
+    /// Returns the result of `enable_hook`; empty if there is more to do.
     result<std::optional<bool>> step(database& on) {
         const auto is_disabled = is_hook_disabled(on, account_, hook_);
         if (!is_disabled) return is_disabled.error();
@@ -45582,7 +45630,7 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
                    code.user, code.application, **scopes, code.created_at));
 }
 
-/// Revokes a refresh token and the access tokens made with it. Whether there were any.
+/// Revokes a refresh token and the access tokens that were created with it. Returns true if there were any.
 inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
     auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
     if (!access) return access;
@@ -45592,7 +45640,7 @@ inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_t
 
 /// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
 inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
-    // Also tokens without a grant: the application must lose all access.
+    // This includes tokens without a grant: the application must lose all access.
     if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
         !done)
         return std::move(done).error();
@@ -45818,7 +45866,7 @@ TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
     return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
         const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
         if (!secret) return secret.error();
-        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
+        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at, secret_digest, "
             "idempotency_key) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
@@ -45953,7 +46001,7 @@ TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
 
 namespace tollgate::inline v0::sqlite::detail {
 
-/// One `lease` call, within its transaction.
+/// A `lease` call, within its transaction.
 class leasing {
 public:
     leasing(database& on, const lease_time& time) : on_{on}, time_{time} {}
@@ -46141,7 +46189,7 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
                                                               instant now) noexcept {
-    // Without the write lock first: most events have no hooks.
+    // Looks without the write lock first: most events have no hooks.
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
                             "AND disabled_at IS NULL)",
                             [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
@@ -46187,11 +46235,11 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
             });
         if (!listed) return std::move(listed).error();
         due_hook_page page{.hooks = *std::move(listed)};
-        // One more row shows when the next hook is due.
+        // A further row contains when the next hook is due.
         auto rows = on.prepare(
             "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
             "WHERE ready_at <= ? ORDER BY ready_at, id LIMIT ?",
-            latest_due(now), (std::max)(rows_max, rows_max + 1));  // of the largest number, the sum would be 0
+            latest_due(now), (std::max)(rows_max, rows_max + 1));  // for the largest number, the sum would be 0
         for (;;) {
             auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
             if (!row) return std::move(row).error();
@@ -46266,7 +46314,7 @@ TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::
 TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& token,
                                                                    std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
-        // One statement holds the write lock from its start, so none can be inserted between counting and inserting.
+        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_personal_tokens "
             "(user, username, secret_digest, description, scopes, created_at, expires_at) "
@@ -46939,7 +46987,7 @@ inline void make_private_file([[maybe_unused]] std::string path) {
 #if !defined(_WIN32)
     if (::access(path.c_str(), F_OK) == 0) return;
     char target[4096];
-    for (int links = 0; links < 40; ++links) {  // as many as Linux follows
+    for (int links = 0; links < 40; ++links) {  // the number of links that Linux follows
         const auto bytes = ::readlink(path.c_str(), target, sizeof target);
         if (bytes < 0) break;
         const std::string_view named{target, static_cast<std::size_t>(bytes)};
@@ -47540,7 +47588,7 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
             ", made by a later release; this release supports versions up to " + std::to_string(newest) + ".");
     };
 
-    // Without the write lock first: nearly every start finds everything done.
+    // Looks without the write lock first: nearly every start finds everything done.
     auto before = detail::schema_version(on, component);
     if (!before) return std::move(before).error();
     if (*before >= newest) return judge(*before);
@@ -47618,9 +47666,9 @@ namespace tollgate::inline v0 {
 struct cache_invalidation_feed_settings {
     using steady = std::chrono::steady_clock;
 
-    /// How long a row is returned without news of it. Zero: never.
+    /// The time for which a row is returned without news of it. Zero: never.
     milliseconds row_lifetime{30'000};
-    /// The same for "no such row". New rows are not announced, because they are created all the time, so this must be
+    /// The time for which "no such row" is returned. New rows are not announced, because they are created all the time, so this must be
     /// well below the time in which a new row has to be visible everywhere.
     milliseconds none_lifetime{500};
     steady::time_point (*now)() noexcept = &detail::boot_now;
@@ -47662,7 +47710,7 @@ public:
     cache_invalidation_feed(const cache_invalidation_feed&) = delete;
     cache_invalidation_feed& operator=(const cache_invalidation_feed&) = delete;
 
-    /// Empty while nothing can be trusted.
+    /// The result is empty while nothing can be trusted.
     [[nodiscard]] std::optional<mark> read() const noexcept { return read_at(settings_.now()); }
     /// What `read` will return for the next moments if no change arrives.
     [[nodiscard]] std::optional<mark> read_ahead() const noexcept { return read_at(settings_.now() + ahead); }
@@ -47672,7 +47720,7 @@ public:
     [[nodiscard]] bool holds(const mark& stored, const mark& now, std::size_t hash, const Key& key,
                              const std::optional<Row>& row) const noexcept {
         const auto lifetime = row ? settings_.row_lifetime : settings_.none_lifetime;
-        // In milliseconds: in the clock's unit, a long lifetime could overflow.
+        // Computed in milliseconds: in the clock's unit, a long lifetime could overflow.
         if (std::chrono::floor<milliseconds>(now.at - stored.at) >= lifetime) return false;
         if (all_.load(std::memory_order_acquire) > stored.changes || last_of(hash) > stored.changes) return false;
         if (!row) return true;
@@ -47772,7 +47820,7 @@ public:
         instant server_time;
     };
     TOLLGATE_DECL void observe(const observation& observed) noexcept;
-    /// True for one caller when an observation is due.
+    /// Returns true for one caller when an observation is due.
     [[nodiscard]] TOLLGATE_DECL bool wants_observation() noexcept;
 
 private:
@@ -47797,53 +47845,49 @@ namespace tollgate::inline v0 {
 
 /// Connections, bounds and caches of a postgres_store.
 struct postgres_settings {
-    /// Connections per store, above zero, opened on demand. Each is a process on the server. The server gets no faster with more than about
-    /// two per core, and by default allows 100 for all nodes (max_connections).
+    /// Connections per store, above zero, opened on demand. Each is a process on the server. More than about two per core make the server
+    /// no faster, and by default it allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
-    /// How long a verb waits for one of them before it fails (unavailable).
+    /// The time for which a verb waits for a connection before it fails (unavailable).
     milliseconds connection_wait_max{1000};
-    // The next three are above zero and at most an hour.
-    /// Time limit for connecting to one server, including the lookup of its name, TLS and authentication.
+    // The next three durations are above zero and at most an hour.
+    /// Time limit for connecting to a server, including the lookup of its name, TLS and authentication.
     milliseconds connect_wait_max{3000};
     /// Time limit for a response; `delete_application` has 60 s. The server cancels a statement after three quarters of it
-    /// (statement_timeout); a connection without any response is closed, and so are all others that have been waiting for
-    /// more than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
+    /// (statement_timeout). A connection without any response is closed, and so are all other connections that have been waiting for more
+    /// than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
     milliseconds response_wait_max{3000};
-    /// How long a statement waits for a lock (lock_timeout).
+    /// The time for which a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
-    /// The clock that the store's callers use: by default this machine's. Null: the store's own
-    /// `clock()`.
+    /// The clock that the store's callers use, by default this machine's clock. Null: the store's own `clock()`.
     instant (*callers_clock)() noexcept = &postgres::server_clock::node_now;
-    /// If the directory's users are in this database: a query for one of them, which is then read together with their
-    /// credential instead of in further round trips. In it, `owner.id` is the user's id. It returns what `quota_of` and
-    /// `balance_of` would return, which are then not called, in four columns: the number of requests, NULL for the
-    /// default quota; the window in seconds; the balance and its currency, NULL to call `balance_of`. Without a row,
-    /// the directory is called.
+    /// If the directory's users are in this database: a query for a user, whose row is then read together with their credential instead of
+    /// in further round trips. In the query, `owner.id` is the user's id. It returns the results of `quota_of` and `balance_of`, which are
+    /// then not called, in four columns: the number of requests, NULL for the default quota; the window in seconds; the balance and its
+    /// currency, NULL to call `balance_of`. Without a row, the directory is called.
     ///     SELECT requests_per_day, 86400, balance, currency FROM shop_users WHERE shop_users.id = owner.id
     ///
-    /// Its tables must exist when the store is opened. Empty: the directory is called for each request.
+    /// The tables must exist when the store is opened. Empty: the directory is called for each request.
     std::string owner_query = {};
-    /// Credentials of each kind to cache, so that requests need no query; 0: none. One takes 1.2 kB, allocated on first
-    /// use.
+    /// Credentials of each kind to cache, so that requests need no query; 0: no cache. A credential takes 1.2 kB, allocated on first use.
     std::size_t cached_credentials_max = 0;
-    /// How long a cached credential is used, if no change of it is announced.
+    /// The time for which a cached credential is used, if no change of it is announced.
     milliseconds cached_for{30'000};
-    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set it where webhooks are delivered:
-    /// opening the store then encrypts the secrets that are not encrypted with the first key, and fails (unavailable) if the
-    /// key of one is missing. If it is not set, secrets are stored in plain text, and opening does not read them;
-    /// deliveries whose secret is encrypted wait.
+    /// Keys that encrypt webhook secrets in the database; `secret_keys{}` has none. Set this where webhooks are delivered: opening the
+    /// store then encrypts plain secrets with the first key, and fails (unavailable) if the key of an encrypted secret is missing. If it is
+    /// not set, secrets are stored in plain text, and opening does not read them; deliveries whose secret is encrypted wait.
     std::optional<secret_keys> hook_secret_keys{};
 };
 
-/// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, even if their own clocks
-/// differ. May outlive its store.
+/// The time of a `postgres_store`'s server, without a round trip. Nodes that use it agree, even if their own clocks differ. It may outlive
+/// its store.
 class postgres_clock {
 public:
-    /// A clock of this store.
+    /// Constructs a clock of a store. Use `postgres_store::clock`.
     explicit postgres_clock(std::shared_ptr<const postgres::server_clock> clock) noexcept : clock_{std::move(clock)} {}
     /// See `time_source`.
     [[nodiscard]] instant now() const noexcept { return clock_->now(); }
-    /// The difference that is added to times of the callers' clock.
+    /// Returns the difference that is added to times of the callers' clock.
     [[nodiscard]] milliseconds shift() const noexcept { return clock_->shift(); }
 
 private:
@@ -47852,52 +47896,48 @@ private:
 
 static_assert(time_source<postgres_clock>);
 
-/// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. A
-/// verb's effect is as durable as the server's commits when it returns (even if the server's default is
-/// synchronous_commit=off).
+/// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. When a verb returns,
+/// its effect is as durable as the server's commits (even if the server's default is synchronous_commit=off).
 ///
-/// Tables are named `tollgate_...`, are created in the first schema of the connection's search_path, and may share a
-/// database with an integrator's own. The newest node brings them up to date when it starts, while older ones continue
-/// to work.
+/// Tables are named `tollgate_...`, are created in the first schema of the connection's search_path, and may share a database with an
+/// integrator's own tables. The newest node updates them when it starts, while older nodes continue to work.
 ///
-/// Every verb is one transaction (READ COMMITTED, with locks on what it counts or removes) and one round trip, except for
-/// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`,
-/// `enable_hook` and sweeps. Reads are repeated when a connection breaks. Writes are not, because the first try may have
-/// taken effect: they return an error (unavailable), and the caller checks, or repeats them where that is harmless. Only a transaction that
-/// the server itself rolled back because of a concurrent one is tried again.
+/// Every verb is one transaction (READ COMMITTED, with locks on the rows that it counts or removes) and one round trip, except for
+/// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`, `enable_hook`
+/// and sweeps. Reads are repeated when a connection breaks. Writes are not, because the first try may have taken effect: they return an
+/// error (unavailable), and the caller checks, or repeats them where that is harmless. Only a transaction that the server itself rolled
+/// back because of a concurrent transaction is tried again.
 ///
-/// **Time.** All times are stored by the server's clock. If this machine's clock is more than two seconds off, times
-/// are shifted by the difference in both directions, so that codes, tokens, sessions and leases last as long for this
-/// node as for the others. The difference is measured with each new connection and once a minute. Values that a node
-/// shows by its own clock (`X-RateLimit-Reset`, `webhook-timestamp`) are not shifted; for these, pass the store's
-/// `clock()` to the policies and `callers_clock = nullptr` to the store.
+/// **Time.** All times are stored by the server's clock. If this machine's clock is more than two seconds off, times are shifted by the
+/// difference in both directions, so that codes, tokens, sessions and leases last as long for this node as for the others. The difference
+/// is measured with each new connection and once a minute. Values that a node reports by its own clock (`X-RateLimit-Reset`,
+/// `webhook-timestamp`) are not shifted; for these, pass the store's `clock()` to the policies and `callers_clock = nullptr` to the store.
 ///
-/// **Caching.** None, unless `cached_credentials_max` is set. Then credentials are returned without a round trip until
-/// a change arrives: changes of this store when the verb returns, changes of others within one second in every case and
-/// usually within milliseconds (see `postgres::listener`), because triggers in the database notify the listeners. This
-/// takes one thread and one more connection. `last_used_at` may be older, and a credential that did not exist is looked
-/// up again after half a second.
+/// **Caching.** Nothing is cached unless `cached_credentials_max` is set. Then credentials are returned without a round trip until a change
+/// arrives: changes of this store when the verb returns, changes of others within one second in every case and usually within milliseconds
+/// (see `postgres::listener`), because triggers in the database notify the listeners. Caching takes a thread and a further connection.
+/// `last_used_at` may be older, and a credential that did not exist is looked up again after half a second.
 ///
 /// **TLS** is configured in the connection string: `sslmode=verify-full sslrootcert=...` for a server across a network
 /// (libpq's default, `prefer`, falls back to plain text). A pooler must use session pooling, because statements are
 /// prepared.
 ///
-/// Thread rule: any thread. Blocking. Movable; a moved-from store may only be destroyed or assigned to. Errors: only
-/// the constructor throws; unavailable for conditions that may pass (no connection, no response in time, a server that
-/// stops), internal for the rest.
+/// Thread rule: any thread. Calls block. Movable; a moved-from store may only be destroyed or assigned to. Errors: only the constructor
+/// throws; unavailable for conditions that may pass (no connection, no response in time, a server that stops), internal for the rest.
 class postgres_store {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
 
-    /// `connection_string` is libpq's: `host=... dbname=...` or `postgresql://...`; of several hosts, the one that
-    /// accepts writes is used. Throws store_error.
+    /// Opens the store and updates its tables. `connection_string` is libpq's: `host=... dbname=...` or `postgresql://...`; of several
+    /// hosts, the host that accepts writes is used. Throws store_error.
     explicit TOLLGATE_DECL postgres_store(const std::string& connection_string, const postgres_settings& settings = {});
-    /// The same without exceptions.
+    /// Opens the store like the constructor, but returns an error instead of throwing.
     [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
                                                                     const postgres_settings& settings = {}) noexcept;
 
-    /// The version of the store's tables in this database; opening the store updates them. Changes nothing.
+    /// Compares the version of the store's tables in this database with the version that this release needs. Changes nothing; opening the
+    /// store updates the tables.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
                                                                           const postgres_settings& settings = {}) noexcept;
 
@@ -47906,11 +47946,11 @@ public:
     TOLLGATE_DECL postgres_store& operator=(postgres_store&&) noexcept;
     TOLLGATE_DECL ~postgres_store();
 
-    /// The time of the database server.
+    /// Returns a clock with the time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
-    /// The changes to users' rows that this store has received, for an adapter that caches rows of its own tables
-    /// (`postgres_row_cache`). Report changes of these tables to it, and let a trigger report them to
-    /// `tollgate_changes`. Without `cached_credentials_max`, row caches never return a row. May outlive its store.
+    /// Returns the changes to users' rows that this store has received, for an adapter that caches rows of its own tables
+    /// (`postgres_row_cache`). Report changes of these tables to it, and let a trigger report them to `tollgate_changes`. Without
+    /// `cached_credentials_max`, row caches never return a row. The result may outlive the store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
     /// See `credential_source`.
@@ -47933,7 +47973,7 @@ public:
     TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
     /// See `use_recorder`.
     TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // Implements `credential_cache`.
+    // See `credential_cache`.
     TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
     TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
 
@@ -48011,11 +48051,11 @@ public:
                                                       std::size_t rows_max, instant now) noexcept;
     TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    /// See `shared_outbox`. Takes a few nanoseconds; the first call starts a thread with another connection, which
-    /// receives (LISTEN) the events of all nodes.
+    /// See `shared_outbox`. Takes a few nanoseconds. The first call starts a thread with a further connection, which receives (LISTEN) the
+    /// events of all nodes.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
-    /// What its connections and caches were used for: for `metrics::watch_backend`.
+    /// Returns the counts of the connections and caches, for `metrics::watch_backend`.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
@@ -48048,7 +48088,7 @@ namespace tollgate::inline v0::postgres {
 
 using sql::statement_text;
 
-/// Whether a `text` column can store this: UTF-8 without NUL. Clients may send anything else.
+/// Returns true if a `text` column can store this: UTF-8 without NUL. Clients may send anything else.
 [[nodiscard]] constexpr bool is_storable(std::string_view text) noexcept {
     return text.find('\0') == std::string_view::npos && is_utf8(text);
 }
@@ -48095,7 +48135,7 @@ private:
     bool is_null_ = false;
 };
 
-/// One column of one row. Each function returns empty if the column contains another type.
+/// A column of a row. Each function returns empty if the column contains another type.
 class cell {
 public:
     cell(const pg_result* result, int row, int column, milliseconds shift) noexcept
@@ -48218,7 +48258,7 @@ public:
         return statements_.size() - 1;
     }
 
-    /// The same; the columns of `rows` are the first parameters.
+    /// Adds a statement whose first parameters are the columns of `rows`.
     template <class... Columns, class... Values>
     std::size_t add(statement_text text, const row_arrays<Columns...>& rows, const Values&... values) {
         return std::apply([&](const auto&... column_values) { return add(text, column_values..., values...); }, rows.column_values());
@@ -48385,7 +48425,7 @@ enum class failure_kind : std::uint8_t {
     lost,       ///< the connection is unusable, and unless `is_refused`, it is unknown whether the transaction took effect
 };
 
-/// Which prepared statements a failure says must be prepared again.
+/// The prepared statements that must be prepared again after a failure.
 enum class stale_statements : std::uint8_t { none, this_one, all };
 
 struct run_failure {
@@ -48415,19 +48455,20 @@ struct run_failure {
 
 namespace tollgate::inline v0::postgres {
 
-/// One server of a connection string, as libpq's parameters.
+/// A server of a connection string, as libpq's parameters.
 using server_parameters = std::vector<std::pair<std::string, std::string>>;
 
 /// What all pools of a process have found out about the servers of one connection string.
 struct known_servers {
-    std::atomic<std::size_t> last_responding{0};    ///< its place in the list
-    std::atomic<std::uint64_t> writable_found{0};  ///< how often a connection was opened to a server that accepts writes
+    std::atomic<std::size_t> last_responding{0};    ///< index of the server in the list
+    std::atomic<std::uint64_t> writable_found{0};  ///< number of connections that were opened to a server that accepts writes
 };
 
-/// The same object for lists with the same hosts and ports. Those of several servers are kept until the process ends: a program has few.
+/// Returns the same object for lists with the same hosts and ports. Objects for several servers are kept until the process ends: a program
+/// has few of them.
 [[nodiscard]] TOLLGATE_DECL std::shared_ptr<known_servers> known_of(const std::vector<server_parameters>& servers);
 
-/// Whether only a server that accepts writes is connected to.
+/// Returns true if connections are opened only to a server that accepts writes.
 [[nodiscard]] TOLLGATE_DECL bool asks_for_writes(const server_parameters& server);
 
 /// The servers that a connection string names, or PGHOST, PGHOSTADDR and PGPORT: several if `host` contains commas. They are separated
@@ -48490,7 +48531,7 @@ struct run_result {
     std::optional<run_failure> failed{};
 };
 
-/// One connection to a server. No call waits longer than its settings allow, even if the peer hangs: the socket is
+/// A connection to a server. No call waits longer than its settings allow, even if the peer hangs: the socket is
 /// non-blocking, and every wait is a poll with a time limit.
 ///
 /// Each statement is prepared on first use, in the same round trip. Sessions are READ COMMITTED and wait for the disk
@@ -48513,7 +48554,7 @@ public:
     /// client is an error, after which the connection is closed.
     [[nodiscard]] TOLLGATE_DECL result<void> run_script(std::string_view text);
 
-    /// Whether the connection looks usable without a round trip: the peer has not closed it.
+    /// Returns true if the connection looks usable without a round trip: the peer has not closed it.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
     /// From now on, it is also unsound once its server has become read-only and a connection to one that accepts writes was opened:
     /// what this server returns may be outdated. Until then, it is used for reads. PostgreSQL 14 and newer report the change, with the
@@ -48549,7 +48590,7 @@ private:
     connection() = default;
     TOLLGATE_DECL result<void> connect(const server_parameters& server);
     TOLLGATE_DECL result<void> set_up();
-    /// Whether the server has become read-only, and another one was found since.
+    /// Returns true if the server has become read-only, and another one was found since.
     TOLLGATE_DECL bool is_outdated() noexcept;
     /// May throw std::bad_alloc at any point.
     TOLLGATE_DECL run_result exchange(const batch& request);
@@ -48574,7 +48615,7 @@ private:
     connection_settings settings_;
     server_clock* clock_ = nullptr;
     std::atomic<unsigned>* timeouts_ = nullptr;
-    std::vector<prepared_statement> prepared_;  // as many as the program has literals
+    std::vector<prepared_statement> prepared_;  // as many statements as the program has literals
     std::size_t last_number_ = 0;
     std::shared_ptr<known_servers> known_;  // null: it is not replaced when its server becomes read-only
     std::optional<std::uint64_t> found_before_;  // `writable_found` when it was seen that the server is read-only
@@ -48590,7 +48631,7 @@ private:
 
 namespace tollgate::inline v0::postgres {
 
-/// One schema change of a component.
+/// A schema change of a component.
 struct schema_step {
     statement_text script;
     /// Releases that do not know this step cannot use the tables after it. Most steps only add and do not break
@@ -48682,27 +48723,27 @@ static_assert(event_sink<postgres_own_transaction>);
 
 namespace tollgate::inline v0 {
 
-/// How connections are opened and bounded.
+/// Settings of the connections.
 struct postgres_database_settings {
-    /// Connections per process, above zero. Each is a process on the server. The server gets no faster with more than about two per core,
-    /// and by default allows 100 for all nodes (max_connections).
+    /// Connections per process, above zero. Each is a process on the server. More than about two per core make the server no faster, and by
+    /// default it allows 100 for all nodes (max_connections).
     std::size_t connections_max = 8;
-    /// How many of these are reserved for lookups with `postgres_lookup`, so that calls that wait for something else do not
-    /// delay them.
+    /// The number of these connections that are reserved for lookups with `postgres_lookup`, so that calls that wait for something else do
+    /// not delay them.
     std::size_t connections_for_lookups = 0;
-    /// How long a call waits for one of them.
+    /// The time for which a call waits for a connection.
     milliseconds connection_wait_max{1000};
-    postgres::connection_settings each{};  ///< of each connection
-    /// The clock that callers use, see `postgres::server_clock`.
+    postgres::connection_settings each{};  ///< settings of each connection
+    /// The clock that callers use; see `postgres::server_clock`.
     postgres::server_clock::node_clock callers_clock = &postgres::server_clock::node_now;
 };
 
 namespace postgres {
 
-/// Whether a batch may be sent again if the connection breaks and it is unknown whether the batch was committed.
+/// Tells if a batch may be sent again when the connection breaks and it is unknown if the batch was committed.
 enum class repeat : std::uint8_t {
-    never,    ///< it changes something
-    allowed,  ///< it reads, or changes nothing the second time
+    never,    ///< the batch changes something
+    allowed,  ///< the batch reads, or changes nothing the second time
 };
 
 class transaction;
@@ -48718,17 +48759,17 @@ class transaction;
 ///     if (!rows) return std::move(rows).error();
 ///     auto name = rows->next<std::string>();
 ///
-/// Connections are opened on demand and replaced when they break. While the server is unavailable, calls fail at once,
-/// except for one that probes (`reconnecting_pool`).
+/// Connections are opened on demand and replaced when they break. While the server is unavailable, calls fail at once, except for a call
+/// that probes it (`reconnecting_pool`).
 ///
-/// Thread rule: any thread. Blocking. Move or destroy it only while no call is running.
+/// Thread rule: any thread. Calls block. Move or destroy the object only while no call is running.
 class postgres_database {
 public:
-    /// `connection_string` is libpq's; of several hosts, the one that accepts writes is used. Errors: invalid for text
+    /// Opens a database. `connection_string` is libpq's; of several hosts, the host that accepts writes is used. Errors: invalid for text
     /// that is not a connection string and for a setting outside its bounds, unavailable if no server accepts a connection.
     static TOLLGATE_DECL result<postgres_database> open(const std::string& connection_string,
                                                          const postgres_database_settings& settings = {});
-    /// Checks a connection string without connecting. The error does not quote it: it may contain a password.
+    /// Checks a connection string without connecting. The error does not quote the string, which may contain a password.
     static TOLLGATE_DECL result<void> validate(const std::string& connection_string);
 
     /// Movable, not copyable.
@@ -48736,37 +48777,37 @@ public:
     TOLLGATE_DECL postgres_database& operator=(postgres_database&&) noexcept;
     TOLLGATE_DECL ~postgres_database();
 
-    /// Brings the tables of one `component` up to date, see `postgres::migrate`. From then on, connecting to a database
-    /// that a later release has made incompatible with these steps is an error.
+    /// Updates the tables of a `component`; see `postgres::migrate`. From then on, connecting to a database that a later release has made
+    /// incompatible with these steps is an error.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const postgres::schema_step> steps,
                                         milliseconds wait_max = seconds{60});
 
-    /// The version of `component`'s tables, compared with `steps`. Changes nothing. `objects`: the tables and indexes that
-    /// `steps` leave, for `schema_status::missing`. Errors: as `open`.
+    /// Compares the version of `component`'s tables with `steps`. Changes nothing. `objects` are the tables and indexes that `steps` leave,
+    /// for `schema_status::missing`. Errors: as for `open`.
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
                                                                           std::string_view component,
                                                                           std::span<const postgres::schema_step> steps,
                                                                           const postgres_database_settings& settings = {},
                                                                           std::span<const std::string_view> objects = {});
 
-    /// An empty batch, which shifts times to the server's clock.
+    /// Returns an empty batch, which shifts times to the server's clock.
     [[nodiscard]] TOLLGATE_DECL postgres::batch make_batch() const;
 
-    /// One round trip and one transaction. Errors: unavailable if no connection became free in time, and as
-    /// `postgres::failure` says. A batch that the server rolled back because of a concurrent transaction is repeated at
-    /// most twice. `connection_wait_max`: by default, that of the settings.
+    /// Runs a batch in one round trip and one transaction. Errors: unavailable if no connection became free in time, and those of
+    /// `postgres::failure`. A batch that the server rolled back because of a concurrent transaction is repeated at most twice. By default,
+    /// `connection_wait_max` is that of the settings.
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch,
                                                                postgres::repeat when_lost = postgres::repeat::never,
                                                                std::optional<milliseconds> connection_wait_max = std::nullopt);
 
-    /// Runs one statement that changes nothing.
+    /// Runs a statement that changes nothing.
     template <class... Values>
     [[nodiscard]] result<postgres::rows> query(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
         single.add(text, values...);
         return first_of(run(single, postgres::repeat::allowed));
     }
-    /// Runs one statement that changes something.
+    /// Runs a statement that changes something.
     template <class... Values>
     [[nodiscard]] result<postgres::rows> execute(postgres::statement_text text, const Values&... values) {
         postgres::batch single = make_batch();
@@ -48774,40 +48815,41 @@ public:
         return first_of(run(single));
     }
 
-    /// Starts a transaction of several round trips.
+    /// Starts a transaction of several round trips. Error: unavailable if no connection became free in time.
     [[nodiscard]] TOLLGATE_DECL result<postgres::transaction> begin();
-    /// Runs `work` in such a transaction: a function of `postgres::transaction&` that returns a result. Commits when `work` returns a
-    /// value and has not committed itself; rolls back when it returns an error or throws. A transaction that the server rolled back because
-    /// of a concurrent one is repeated at most twice; one that a read-only server refused is repeated on each of the other connections.
+    /// Runs `work`, a function of `postgres::transaction&` that returns a result, in a transaction of several round trips. Commits when
+    /// `work` returns a value and has not committed itself; rolls back when it returns an error or throws. A transaction that the server
+    /// rolled back because of a concurrent transaction is repeated at most twice; a transaction that a read-only server refused is repeated
+    /// on each of the other connections.
     template <class Work>
     [[nodiscard]] std::invoke_result_t<Work&, postgres::transaction&> transact(Work work);
 
-    /// Whether the last contact with the server succeeded. True at the start. Takes no lock.
+    /// Returns true if the last contact with the server succeeded, and before the first contact. Takes no lock.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
-    /// Whether a call would fail at once, because the server was unavailable a moment ago. Takes no lock.
+    /// Returns true if a call would fail at once, because the server was unavailable a moment ago. Takes no lock.
     [[nodiscard]] TOLLGATE_DECL bool is_refusing() const noexcept;
 
     /// Opens a connection outside of the pool, which does not count against its bound.
     [[nodiscard]] TOLLGATE_DECL result<postgres::connection> open_another() const;
 
-    /// What its connections were used for, without caches.
+    /// Returns the counts of the connections, without caches.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
-    /// The server's clock; may outlive the database.
+    /// Returns the server's clock, which may outlive the database.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<postgres::server_clock>& clock() const noexcept;
 
 private:
     template <class Key, class Row>
     friend class postgres_lookup;
     struct state;
-    /// How often one call was tried.
+    /// The number of times that a call was tried.
     struct tries {
         int failed = 0;
-        std::size_t refused = 0;  ///< by a server that no longer accepts writes
+        std::size_t refused = 0;  ///< times that a server refused because it no longer accepts writes
     };
-    /// Counts a failure after which the call may be repeated; true if it is tried again.
+    /// Counts a failure after which the call may be repeated. Returns true if the call is tried again.
     TOLLGATE_DECL bool may_repeat(tries& so_far, bool is_refused) const noexcept;
-    /// Avoids a repeated conflict of the same two transactions. Holds no connection.
+    /// Waits, so that the same two transactions do not conflict again. Holds no connection.
     static TOLLGATE_DECL void pause_after_conflict(const tries& so_far);
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
                                                                milliseconds connection_wait_max, bool is_lookup);
@@ -48820,9 +48862,9 @@ private:
 
 namespace postgres {
 
-/// A transaction of several batches, for when one depends on the results of another. The first batch starts with BEGIN, and
-/// `commit` ends it; otherwise the transaction is rolled back at the end of the scope. The server ends a transaction that is idle
-/// for longer than `response_wait_max`.
+/// A transaction of several batches, for a batch that depends on the results of another. The first batch starts with BEGIN, and `commit`
+/// ends the transaction; otherwise it is rolled back at the end of the scope. The server ends a transaction that is idle for longer than
+/// `response_wait_max`.
 class transaction {
 public:
     /// Movable, not copyable.
@@ -48830,15 +48872,15 @@ public:
     transaction& operator=(transaction&&) = delete;
     TOLLGATE_DECL ~transaction();
 
-    /// As the database's `run`, but nothing is repeated.
+    /// Runs a batch like `postgres_database::run`, but repeats nothing.
     [[nodiscard]] TOLLGATE_DECL result<results> run(const batch& next);
-    /// Runs the last batch and commits, in one round trip. Error (internal) if an earlier batch failed, or if this one has
-    /// a statement after the transaction: nothing is committed.
+    /// Runs the last batch and commits, in one round trip. Error (internal), with nothing committed, if an earlier batch failed, or if the
+    /// last batch has a statement after the transaction.
     [[nodiscard]] TOLLGATE_DECL result<results> commit(batch last);
-    /// Whether batches were run and not committed.
+    /// Returns true if batches were run and not committed.
     [[nodiscard]] bool is_open() const noexcept { return is_open_; }
-    /// Whether the server rolled it back because of a concurrent transaction, or because it no longer accepts writes, so that the whole
-    /// transaction may be repeated.
+    /// Returns true if the server rolled the transaction back because of a concurrent transaction, or because the server no longer accepts
+    /// writes, so that the whole transaction may be repeated.
     [[nodiscard]] bool may_be_tried_again() const noexcept { return may_be_tried_again_; }
 
 private:
@@ -48870,8 +48912,8 @@ std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(
     }
 }
 
-/// Looks up rows by their key. Calls that arrive from several threads while a lookup is in progress form the next one,
-/// with one statement and one round trip. If no lookup is in progress, a call is sent at once.
+/// Looks up rows by their key. Calls that arrive from several threads while a lookup is in progress form the next lookup, with one
+/// statement and one round trip. If no lookup is in progress, a call is sent at once.
 ///
 ///     postgres_lookup<user_id, user_row> users;
 ///     constexpr postgres::statement_text text = "SELECT id, name FROM users WHERE id = ANY ((SELECT $1)::bigint[])";
@@ -48879,20 +48921,20 @@ std::invoke_result_t<Work&, postgres::transaction&> postgres_database::transact(
 ///         return read_user(found);  // reads the next row: result<std::optional<std::pair<user_id, result<user_row>>>>
 ///     });
 ///
-/// With `ANY ($1)`, PostgreSQL would plan the statement again for each batch of few keys, which costs several times as
-/// much as the lookup; its planner does not evaluate the sub-select.
+/// The sub-select is necessary: with `ANY ($1)`, PostgreSQL would plan the statement again for each batch of few keys, which costs several
+/// times as much as the lookup. Its planner does not evaluate the sub-select.
 ///
-/// Without a row, the result is empty. If the statement fails, all calls of the batch return its error; an error of one row
-/// is returned for its key only, or, if the reader cannot tell its key, for all keys of the batch without a row. All calls pass
-/// the same statement and reader. Thread rule: any thread. Blocking.
+/// Without a row, the result is empty. If the statement fails, all calls of the batch return its error. An error of a row is returned for
+/// its key only, or, if the reader does not know the key, for all keys of the batch without a row. All calls pass the same statement and
+/// reader. Thread rule: any thread. Calls block.
 template <class Key, class Row>
 class postgres_lookup {
 public:
-    /// The row of one key, read after the call began.
+    /// Returns the row of a key, read after the call began, or an empty optional if there is none.
     template <class Read>
     [[nodiscard]] result<std::optional<Row>> find(postgres_database& on, postgres::statement_text text, const Key& key,
                                                   Read&& read) {
-        // While the server is unavailable, no call waits for the one that probes it.
+        // While the server is unavailable, no call waits for the call that probes it.
         if (on.is_refusing()) return unavailable("PostgreSQL: not connected; retrying shortly");
         const bool was_up = on.is_up();
         return callers_.call(key, [&](typename combiner::batch all) noexcept {
@@ -48945,8 +48987,8 @@ private:
     combiner callers_;
 };
 
-/// Caches the rows of one query by their key, as long as `cache_invalidation_feed` (see `postgres_store::changes`)
-/// reports no change. See `row_cache` for its bounds.
+/// Caches the rows of a query by their key, as long as `cache_invalidation_feed` (see `postgres_store::changes`) reports no change. See
+/// `row_cache` for its bounds.
 template <class Key, class Row>
 using postgres_row_cache = row_cache<Key, Row, cache_invalidation_feed>;
 
@@ -49112,7 +49154,7 @@ private:
     TOLLGATE_DECL void listen_until_stopped() noexcept;
     TOLLGATE_DECL void listen_while_connected();
     TOLLGATE_DECL void take_notifications(connection& from);
-    /// True if the listener should stop.
+    /// Returns true if the listener should stop.
     TOLLGATE_DECL bool pause(milliseconds length) noexcept;
 
     postgres_database& connections_;
@@ -49140,7 +49182,7 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family, beside this one.
+/// The state that the verbs use. Each verb is defined in the file of its family, beside this file.
 struct postgres_store::impl {
     impl(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_query},
@@ -49168,17 +49210,17 @@ struct postgres_store::impl {
         if (others_removed) changes->forget(user);
     }
 
-    /// For verbs of one statement that changes nothing: what `make` makes of its rows.
+    /// Runs a statement that changes nothing, for verbs of one statement. Returns what `make` makes of each row.
     template <class Make, class... Values>
     auto read_all(Make make, postgres::statement_text text, const Values&... values) noexcept {
         return read([&](postgres::rows& found) { return sql::read_all(found, make); }, text, values...);
     }
-    /// The same of its first row, if there is one.
+    /// Runs a statement that changes nothing. Returns what `make` makes of the first row, if there is one.
     template <class Make, class... Values>
     auto read_one(Make make, postgres::statement_text text, const Values&... values) noexcept {
         return read([&](postgres::rows& found) { return sql::read_one(found, make); }, text, values...);
     }
-    /// What `read_rows` makes of all rows.
+    /// Runs a statement that changes nothing. Returns what `read_rows` makes of all rows.
     template <class Read, class... Values>
     std::invoke_result_t<Read&, postgres::rows&> read(Read read_rows, postgres::statement_text text, const Values&... values) noexcept {
         return detail::without_exceptions([&]() -> std::invoke_result_t<Read&, postgres::rows&> {
@@ -49187,7 +49229,7 @@ struct postgres_store::impl {
             return read_rows(*found);
         });
     }
-    /// For verbs of one statement: whether it changed a row.
+    /// Runs a statement, for verbs of one statement. Returns true if it changed a row.
     template <class... Values>
     result<bool> change(postgres::statement_text text, const Values&... values) noexcept {
         return detail::without_exceptions([&]() -> result<bool> {
@@ -49502,7 +49544,7 @@ TOLLGATE_DECL result<bool> postgres_store::set_suspension(application_id id, con
 
 TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        // One transaction, so that no part of it remains, and hundreds of thousands of users may have authorized it.
+        // It is one transaction, so that no part remains, and hundreds of thousands of users may have authorized it.
         batch.set_response_wait_max(seconds{60});
         // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.
         batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
@@ -49756,7 +49798,7 @@ inline void add_changed_deliveries(batch& to, const completion_rows& in) {
         ended);
 }
 
-/// The statuses of the hooks; the waiting deliveries of disabled ones are held.
+/// Updates the statuses of the hooks. The waiting deliveries of disabled hooks are held.
 inline void add_changed_hooks(batch& to, const completion_rows& in, instant now) {
     using time = std::optional<instant>;
     row_arrays<hook_id, time, time, time, std::optional<disable_reason>> changed;
@@ -50158,7 +50200,7 @@ inline void lock_grant_of(batch& to, application_id application, const digest& t
         token, family, application);
 }
 
-/// Revokes a refresh token and the access tokens made with it.
+/// Revokes a refresh token and the access tokens that were created with it.
 inline void add_revocation(batch& to, sql::row_number refresh_token) {
     to.add("DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1", refresh_token);
     to.add("DELETE FROM tollgate_refresh_tokens WHERE id = $1", refresh_token);
@@ -50166,7 +50208,7 @@ inline void add_revocation(batch& to, sql::row_number refresh_token) {
 
 /// Revokes what a user granted an application, with all codes and tokens. The grant's deletion comes last.
 inline void add_revocation(batch& to, user_id user, application_id application) {
-    // Also tokens without a grant: the application must lose all access.
+    // This includes tokens without a grant: the application must lose all access.
     to.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
     to.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
 }
@@ -50482,7 +50524,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
         if (!secret) return secret.error();
         const std::string host = delivery_host(hook.target_url);
         postgres::detail::lock_hooks_for_counting(batch, hook.account, hook.event);
-        // Also locks an existing row, so that it is not deleted before the hook is inserted.
+        // This also locks an existing row, so that it is not deleted before the hook is inserted.
         batch.add(
             "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
             "WHERE service = $2 AND account_id = $3 AND event = $4) "
@@ -51796,7 +51838,7 @@ inline error problem_of(std::string_view state, std::string cause) {
     // Connection, resources, operator intervention (timeout, shutdown), system error; transaction rollback.
     for (const std::string_view passing : {"08", "53", "57", "58", "40"})
         if (of_class == passing) return unavailable(std::move(cause));
-    // Also a missing privilege, which an operator grants.
+    // This includes a missing privilege, which an operator grants.
     for (const std::string_view passing : {"55P03", "25P03", "55006", "42501", read_only})
         if (state == passing) return unavailable(std::move(cause));
     // the referenced row is missing
@@ -51818,7 +51860,7 @@ inline std::string in_one_line(std::string_view message) {
     return line;
 }
 
-/// Empty if the error has no such field.
+/// The result is empty if the error has no such field.
 inline std::string_view field_of(const pg_result* result, int code) noexcept {
     const char* const text = PQresultErrorField(result, code);
     return text == nullptr ? std::string_view{} : std::string_view{text};
@@ -51908,7 +51950,7 @@ inline std::vector<std::string> split_at_commas(std::string_view list) {
     }
 }
 
-/// Whether a service is named, whose file only libpq reads.
+/// Returns true if a service is named, whose file only libpq reads.
 inline bool names_service(const server_parameters& options) {
     return std::any_of(options.begin(), options.end(), [](const auto& option) { return option.first == "service"; }) ||
            std::getenv("PGSERVICE") != nullptr;
@@ -51922,7 +51964,7 @@ using parsed_options = std::unique_ptr<PQconninfoOption, options_freer>;
 inline parsed_options parse_options(const std::string& connection_string) {
     char* error = nullptr;
     parsed_options options{PQconninfoParse(connection_string.c_str(), &error)};
-    PQfreemem(error);  // not shown: it quotes the text, which may be a part of a password
+    PQfreemem(error);  // the error is not reported: it quotes the text, which may be a part of a password
     return options;
 }
 
@@ -51933,7 +51975,7 @@ inline std::string_view after_scheme(std::string_view text) {
     return {};
 }
 
-/// Whether libpq would take a part of an unescaped password for the host, the port or the database: then messages would show it.
+/// Returns true if libpq would take a part of an unescaped password for the host, the port or the database: then messages would show it.
 inline bool has_stray_separator(std::string_view uri) {
     const auto authority_and_path = uri.substr(0, uri.find('?'));
     const auto at = authority_and_path.find('@');
@@ -52181,7 +52223,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_parameters& server) 
     handle_.get_deleter().process.take();
     handle_.reset(PQconnectStartParams(keywords.data(), values.data(), 0));
     if (handle_ == nullptr) return unavailable("PostgreSQL: out of memory for a connection");
-    PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default they go to stderr
+    PQsetNoticeReceiver(handle_.get(), detail::ignore_notice, nullptr);  // by default notices go to stderr
 
     auto state = PQstatus(handle_.get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
     while (state != PGRES_POLLING_OK) {
@@ -52282,7 +52324,7 @@ struct connection::reception {
     const std::vector<command>& commands;
     steady::time_point began_at;
     std::size_t at = 0;         // in commands
-    bool has_result = false;    // of that command
+    bool has_result = false;    // true if that command has a result
     bool is_committed = false;  // or rolled back; the statement after the transaction may still follow
     run_result result{};
 
@@ -52547,7 +52589,7 @@ inline result<void> run_steps(connection& on, std::string_view component, std::s
     auto done = on.run_script(
         "CREATE TABLE IF NOT EXISTS tollgate_schema ("
         "component text PRIMARY KEY, version bigint NOT NULL, works_with bigint NOT NULL);"
-        // While a long transaction makes a table lock wait, the waiting lock would block all short ones.
+        // While a long transaction makes a table lock wait, the waiting lock would block all short transactions.
         "SET LOCAL lock_timeout = '5s'");
     if (!done) return done;
     for (std::size_t i = static_cast<std::size_t>(from.version); i < steps.size(); ++i) {
@@ -52575,7 +52617,7 @@ TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component, s
                               std::to_string(newest));
     };
 
-    // Without the lock first: nearly every start finds everything done.
+    // Looks without the lock first: nearly every start finds everything done.
     auto found = detail::read_schema_state(on, component);
     if (!found) return std::move(found).error();
     if (found->version >= newest) return judge(*found);
@@ -52774,10 +52816,10 @@ struct postgres_database::state {
     const std::shared_ptr<postgres::server_clock> clock;
 
     std::mutex mutex;  // guards the next two
-    std::string last_address;  // of the server that responded last, if its name has several
+    std::string last_address;  // address of the server that responded last, if its name has several
     std::vector<requirement> requirements;
 
-    std::atomic<unsigned> timeouts{0};  // of the pool's connections
+    std::atomic<unsigned> timeouts{0};  // timeouts of the pool's connections
     connections pool;
 };
 
@@ -53198,7 +53240,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
     batch subscription{milliseconds{0}}, heartbeat{milliseconds{0}};
     subscription.add("LISTEN tollgate_deliveries");
     subscription.add("LISTEN tollgate_changes");
-    // After a switchover, changes are made elsewhere: connect to the server that accepts them.
+    // After a switchover, changes happen elsewhere: connect to the server that accepts them.
     for (batch* const each : {&subscription, &heartbeat}) each->add("SELECT current_setting('transaction_read_only')");
     const auto accepts_writes = [](run_result& response) {
         if (response.failed) return false;
@@ -53378,11 +53420,11 @@ TOLLGATE_DECL void add_removal_of_deleted_hook(batch& to, std::optional<hook_id>
 
 namespace tollgate::inline v0 {
 
-/// How requests are decided while Redis is unavailable.
+/// The way in which requests are decided while Redis is unavailable.
 enum class without_redis : std::uint8_t {
     count_here,  ///< each node counts requests separately, in a `window_limiter`: N nodes admit up to N times the quota
-    admit,       ///< all are admitted and nothing is counted
-    refuse,      ///< all are refused with 429 and a reset in one second: a limiter cannot refuse in any other way
+    admit,       ///< all requests are admitted and nothing is counted
+    refuse,      ///< all requests are refused with 429 and a reset in one second, because a limiter has no other way to refuse
 };
 
 /// Settings of a `redis_limiter`.
@@ -53396,15 +53438,15 @@ struct redis_limiter_settings {
     milliseconds connect_wait_max{200};
     /// Time limit for the reply: above zero, at most an hour.
     milliseconds response_wait_max{100};
-    /// For `rediss`: PEM file of the trusted authorities; empty: the system's.
+    /// The PEM file of the trusted authorities, for `rediss`. Empty: the authorities of the system.
     std::string authorities_file{};
-    /// Called once when Redis becomes unavailable (also if it is unavailable from the start), and once when it is
-    /// available again. Runs on the thread that noticed the change. Must return quickly and must not call the limiter.
+    /// Called once when Redis becomes unavailable (also if it is unavailable from the start), and once when it is available again. It runs
+    /// on the thread that noticed the change, must return quickly, and must not call the limiter.
     std::function<void(bool up, std::string_view reason)> on_state{};
 };
 
-/// Counts in Redis, so that any number of nodes share one exact window, like that of `window_limiter`: it starts with a
-/// key's first request at any node.
+/// Counts in Redis, so that any number of nodes share one exact window. Like a window of `window_limiter`, it starts with a key's first
+/// request, at any node.
 ///
 /// **A request is one round trip** of a script that checks and counts atomically, so all nodes together admit exactly
 /// the quota. Requests that arrive while a round trip is in progress share the next one, and its command, unless the
@@ -53412,19 +53454,19 @@ struct redis_limiter_settings {
 /// a round trip, but never after their window or under another quota, so a client that retries at once after a 429 does
 /// not load Redis.
 ///
-/// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, the same on
-/// every node. Windows expire by themselves.
+/// **Time** is the server's: `now` is ignored while Redis is available, and `resets_at` is server time, which is the same on every node.
+/// Windows expire by themselves.
 ///
 /// **A changed quota** applies at once. A window that has ended stays ended even if the new quota's window is longer,
 /// because its key is gone. (`window_limiter` may still have the key, and then continues the window.)
 ///
-/// **Without Redis** nothing fails and nothing waits: the first call to Redis that fails marks it unavailable. From
-/// then on, `when_down` decides requests, and one request at a time probes Redis: after 100 ms at first, later every 2
-/// s at most. If a key holds a value of another type (WRONGTYPE), `when_down` decides for that key alone.
+/// **Without Redis** nothing fails and nothing waits: the first call to Redis that fails marks it as unavailable. From then on, `when_down`
+/// decides requests, and one request at a time probes Redis: after 100 ms at first, later every 2 s at most. If a key holds a value of
+/// another type (WRONGTYPE), `when_down` decides for that key alone.
 ///
-/// Redis 5 or later, with `maxmemory-policy noeviction`: an evicted key is a window that starts again.
+/// It needs Redis 5 or later, with `maxmemory-policy noeviction`: the window of an evicted key starts again.
 ///
-/// **Threads**: any number. Never throws. Move or destroy it only while no call is running.
+/// **Threads**: any number. Nothing is thrown. Move or destroy the limiter only while no call is running.
 class redis_limiter {
 public:
     /// Calls may wait for Redis.
@@ -53439,7 +53481,7 @@ public:
     /// Checks a URL as `open` does.
     [[nodiscard]] static TOLLGATE_DECL result<void> validate(std::string_view url);
 
-    /// Movable while no other thread uses it. A limiter that was moved from can only be destroyed or assigned to.
+    /// Movable while no other thread uses the limiter. A limiter that was moved from can only be destroyed or assigned to.
     TOLLGATE_DECL redis_limiter(redis_limiter&&) noexcept;
     TOLLGATE_DECL redis_limiter& operator=(redis_limiter&&) noexcept;
     TOLLGATE_DECL ~redis_limiter();
@@ -53460,10 +53502,10 @@ public:
     /// a Redis that is down, and in health checks. It also fails if Redis refuses writes. Waits at most for `connect_wait_max` plus
     /// `response_wait_max`.
     TOLLGATE_DECL bool try_now() noexcept;
-    /// Whether the last contact with Redis succeeded. True at the start.
+    /// Returns true if the last contact with Redis succeeded, and before the first contact.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
-    /// How its connections were used, and for how many windows of requests `when_down` decided. Each call of `take` counts, and each
-    /// refused call of `peek`, because no `take` follows it.
+    /// Returns the uses of the connections, and the number of windows of requests that `when_down` decided. Each call of `take` counts, and
+    /// each refused call of `peek`, because no `take` follows it.
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
 private:
@@ -53498,7 +53540,7 @@ struct server_address {
     std::uint32_t database = 0;
     bool tls = false;
 
-    /// For messages: `redis.example:6379`, `[::1]:6379`. Never contains the password.
+    /// Returns the address for messages: `redis.example:6379`, `[::1]:6379`. Never contains the password.
     [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
 };
 
@@ -53588,7 +53630,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::span<reply> replies,
                                                        steady::time_point end);
 
-    /// Whether the connection looks usable without a round trip: it is open and has no unexpected input.
+    /// Returns true if the connection looks usable without a round trip: it is open and has no unexpected input.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
 
 private:
@@ -53666,7 +53708,7 @@ public:
     TOLLGATE_DECL explicit window_script(std::string prefix);
 
     enum class form { by_name, whole };
-    /// One command for all of these.
+    /// Returns one command for all of these requests.
     TOLLGATE_DECL void append(std::string& commands, std::span<const window_request* const> requests, form command_form) const;
     /// What the reply says of the request at this place of the command.
     [[nodiscard]] static TOLLGATE_DECL window_result read(const window_request& request, const reply& received,
@@ -53732,7 +53774,7 @@ public:
     /// One round trip, shared by the calls that arrive during another one.
     [[nodiscard]] TOLLGATE_DECL window_result send(const window_request& request) noexcept;
 
-    /// Whether the last contact with the server succeeded. True at the start.
+    /// Returns true if the last contact with the server succeeded, and before the first contact.
     [[nodiscard]] TOLLGATE_DECL bool is_up() const noexcept;
     [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
 
@@ -54514,7 +54556,7 @@ struct client::state {
     }
 
     void send(combiner::batch all) noexcept;
-    /// Whether the server is available; otherwise `reason` says what failed.
+    /// Returns true if the server is available; otherwise `reason` says what failed.
     bool exchange(connection& on, combiner::batch all, std::string& reason);
     /// The replies to commands for so many requests each. Throws `std::bad_alloc`.
     result<std::vector<redis::reply>> run(connection& on, requests_of_batch requests, std::size_t per_command, steady::time_point end);
