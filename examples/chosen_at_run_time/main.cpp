@@ -26,9 +26,9 @@ struct shop_settings {
     bool is_behind_gateway = false;  // which limits requests itself
 };
 
-any_store open_store(const shop_settings& settings) {
-    if (settings.database.empty()) return any_store::of<memory_store>();
-    return any_store::of<sqlite_store>(settings.database);
+result<any_store> open_store(const shop_settings& settings) {
+    if (settings.database.empty()) return memory_store::make_any();
+    return sqlite_store::open_any(settings.database);
 }
 
 policies choose_policies(const shop_settings& settings) {
@@ -43,7 +43,9 @@ int main() {
     bool right = true;
     for (const shop_settings& settings : {shop_settings{}, shop_settings{file, false}, shop_settings{file, true}}) {
         shop_directory users;
-        any_store store = open_store(settings);
+        auto opened = open_store(settings);
+        if (!opened) return report(opened.error());
+        any_store& store = *opened;
         account_service service{{.base_url = "https://api.example.com/v1", .services = {{"shop", {"order.paid"}}}}, users, store,
                                 choose_policies(settings)};
         const auto token = issue_personal_token(store, {user_id{1}, "my script", *scope_set::parse("user:balance")}, system_clock{}.now());

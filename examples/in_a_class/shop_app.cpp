@@ -15,7 +15,7 @@ result<std::vector<account>> shop_directory::accounts_of(user_id, std::string_vi
 
 // [constructor]
 shop_app::shop_app(const std::string& file)
-    : store_{file.empty() ? any_store::of<memory_store>() : any_store::of<sqlite_store>(file)},
+    : store_{file.empty() ? memory_store::make_any() : sqlite_store::open_any(file).value()},
       service_{{.base_url = "http://127.0.0.1/v1", .services = {{"shop", {"order.paid"}}}}, users_, store_},
       server_{service_, {.port = 0}} {}
 // [/constructor]

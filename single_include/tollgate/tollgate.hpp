@@ -13743,7 +13743,7 @@ namespace tollgate::inline v0 {
 /// A store of any class that satisfies all contracts: tokens, OAuth, webhooks with their outbox, and sessions. It can be chosen at run time
 /// and be a member of a class that does not name the class of the store:
 ///
-///     any_store store = file.empty() ? any_store::of<memory_store>() : any_store::of<sqlite_store>(file);
+///     any_store store = file.empty() ? memory_store::make_any() : sqlite_store::open_any(file).value();
 ///     account_service service{settings, users, store, sessions};
 ///
 /// Copies share the store. Thread rule, blocking and errors: as for the store.
@@ -14961,6 +14961,8 @@ static_assert(token_store<memory_token_store> && use_recorder<memory_token_store
 
 namespace tollgate::inline v0 {
 
+class any_store;
+
 /// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere. It is also the reference implementation of
 /// every verb. No data survives the process.
 ///
@@ -14972,6 +14974,9 @@ public:
     /// Constructs an empty store.
     TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
     TOLLGATE_DECL ~memory_store();
+
+    /// An empty store that a program can choose at run time: the caller compiles nothing of this class. Throws std::bad_alloc.
+    [[nodiscard]] static TOLLGATE_DECL any_store make_any(const memory_settings& settings = {});
 
     /// See `credential_source`.
     using memory_token_store::find_personal_token;
@@ -33129,6 +33134,8 @@ TOLLGATE_DECL memory_store::memory_store(const memory_settings& settings)
 
 TOLLGATE_DECL memory_store::~memory_store() = default;
 
+TOLLGATE_DECL any_store memory_store::make_any(const memory_settings& settings) { return any_store::of<memory_store>(settings); }
+
 }  // namespace tollgate
 
 #endif  // TOLLGATE_STORE_MEMORY_IPP
@@ -44120,6 +44127,8 @@ struct sqlite_settings {
     std::optional<secret_keys> hook_secret_keys{};
 };
 
+class any_store;
+
 /// The store on SQLite: one file and its log. When a verb returns, its effect survives kill -9 and power failures. Any
 /// number of processes may use the file at the same time and see each other's changes at once.
 ///
@@ -44138,6 +44147,8 @@ public:
     /// Opens the store like the constructor, but returns an error instead of throwing.
     [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path,
                                                                   const sqlite_settings& settings = {}) noexcept;
+    /// Like `open`, as a store that a program can choose at run time: the caller compiles nothing of this class.
+    [[nodiscard]] static TOLLGATE_DECL result<any_store> open_any(const std::string& path, const sqlite_settings& settings = {}) noexcept;
 
     /// Compares the version of the store's tables in a file with the version that this release needs. Changes nothing; opening the store
     /// updates the tables. The version is 0 if there is no file.
@@ -46787,6 +46798,14 @@ TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
     });
 }
 
+TOLLGATE_DECL result<any_store> sqlite_store::open_any(const std::string& path, const sqlite_settings& settings) noexcept {
+    return detail::without_exceptions([&]() -> result<any_store> {
+        auto opened = open_impl(path, settings);
+        if (!opened) return std::move(opened).error();
+        return any_store{std::make_shared<sqlite_store>(sqlite_store{*std::move(opened)})};
+    });
+}
+
 TOLLGATE_DECL result<schema_status> sqlite_store::check_schema(const std::string& path,
                                                                const sqlite_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<schema_status> {
@@ -47896,6 +47915,8 @@ private:
 
 static_assert(time_source<postgres_clock>);
 
+class any_store;
+
 /// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. When a verb returns,
 /// its effect is as durable as the server's commits (even if the server's default is synchronous_commit=off).
 ///
@@ -47935,6 +47956,9 @@ public:
     /// Opens the store like the constructor, but returns an error instead of throwing.
     [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
                                                                     const postgres_settings& settings = {}) noexcept;
+    /// Like `open`, as a store that a program can choose at run time: the caller compiles nothing of this class.
+    [[nodiscard]] static TOLLGATE_DECL result<any_store> open_any(const std::string& connection_string,
+                                                                       const postgres_settings& settings = {}) noexcept;
 
     /// Compares the version of the store's tables in this database with the version that this release needs. Changes nothing; opening the
     /// store updates the tables.
@@ -51623,6 +51647,14 @@ TOLLGATE_DECL result<postgres_store> postgres_store::open(const std::string& con
         auto opened = open_impl(connection_string, settings);
         if (!opened) return std::move(opened).error();
         return postgres_store{*std::move(opened)};
+    });
+}
+
+TOLLGATE_DECL result<any_store> postgres_store::open_any(const std::string& connection_string, const postgres_settings& settings) noexcept {
+    return detail::without_exceptions([&]() -> result<any_store> {
+        auto opened = open_impl(connection_string, settings);
+        if (!opened) return std::move(opened).error();
+        return any_store{std::make_shared<postgres_store>(postgres_store{*std::move(opened)})};
     });
 }
 

@@ -13,7 +13,7 @@ namespace tollgate::inline v0 {
 /// A store of any class that satisfies all contracts: tokens, OAuth, webhooks with their outbox, and sessions. It can be chosen at run time
 /// and be a member of a class that does not name the class of the store:
 ///
-///     any_store store = file.empty() ? any_store::of<memory_store>() : any_store::of<sqlite_store>(file);
+///     any_store store = file.empty() ? memory_store::make_any() : sqlite_store::open_any(file).value();
 ///     account_service service{settings, users, store, sessions};
 ///
 /// Copies share the store. Thread rule, blocking and errors: as for the store.

@@ -28,6 +28,8 @@
 
 namespace tollgate::inline v0 {
 
+class any_store;
+
 /// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere. It is also the reference implementation of
 /// every verb. No data survives the process.
 ///
@@ -39,6 +41,9 @@ public:
     /// Constructs an empty store.
     TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
     TOLLGATE_DECL ~memory_store();
+
+    /// An empty store that a program can choose at run time: the caller compiles nothing of this class. Throws std::bad_alloc.
+    [[nodiscard]] static TOLLGATE_DECL any_store make_any(const memory_settings& settings = {});
 
     /// See `credential_source`.
     using memory_token_store::find_personal_token;

@@ -2,6 +2,7 @@
 #ifndef TOLLGATE_STORE_MEMORY_IPP
 #define TOLLGATE_STORE_MEMORY_IPP
 
+#include <tollgate/store/any_store.hpp>
 #include <tollgate/store/memory.hpp>
 
 namespace tollgate::inline v0 {
@@ -17,6 +18,8 @@ TOLLGATE_DECL memory_store::memory_store(const memory_settings& settings)
       device_codes_{settings.device_codes_max, applications_} {}
 
 TOLLGATE_DECL memory_store::~memory_store() = default;
+
+TOLLGATE_DECL any_store memory_store::make_any(const memory_settings& settings) { return any_store::of<memory_store>(settings); }
 
 }  // namespace tollgate
 

@@ -81,6 +81,8 @@ private:
 
 static_assert(time_source<postgres_clock>);
 
+class any_store;
+
 /// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. When a verb returns,
 /// its effect is as durable as the server's commits (even if the server's default is synchronous_commit=off).
 ///
@@ -120,6 +122,9 @@ public:
     /// Opens the store like the constructor, but returns an error instead of throwing.
     [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
                                                                     const postgres_settings& settings = {}) noexcept;
+    /// Like `open`, as a store that a program can choose at run time: the caller compiles nothing of this class.
+    [[nodiscard]] static TOLLGATE_DECL result<any_store> open_any(const std::string& connection_string,
+                                                                       const postgres_settings& settings = {}) noexcept;
 
     /// Compares the version of the store's tables in this database with the version that this release needs. Changes nothing; opening the
     /// store updates the tables.

@@ -4,6 +4,7 @@
 
 #include <tollgate/store/detail/postgres/schema.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
+#include <tollgate/store/any_store.hpp>
 #include <tollgate/store/postgres.hpp>
 
 #include <memory>
@@ -50,6 +51,14 @@ TOLLGATE_DECL result<postgres_store> postgres_store::open(const std::string& con
         auto opened = open_impl(connection_string, settings);
         if (!opened) return std::move(opened).error();
         return postgres_store{*std::move(opened)};
+    });
+}
+
+TOLLGATE_DECL result<any_store> postgres_store::open_any(const std::string& connection_string, const postgres_settings& settings) noexcept {
+    return detail::without_exceptions([&]() -> result<any_store> {
+        auto opened = open_impl(connection_string, settings);
+        if (!opened) return std::move(opened).error();
+        return any_store{std::make_shared<postgres_store>(postgres_store{*std::move(opened)})};
     });
 }
 

@@ -52,6 +52,8 @@ struct sqlite_settings {
     std::optional<secret_keys> hook_secret_keys{};
 };
 
+class any_store;
+
 /// The store on SQLite: one file and its log. When a verb returns, its effect survives kill -9 and power failures. Any
 /// number of processes may use the file at the same time and see each other's changes at once.
 ///
@@ -70,6 +72,8 @@ public:
     /// Opens the store like the constructor, but returns an error instead of throwing.
     [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path,
                                                                   const sqlite_settings& settings = {}) noexcept;
+    /// Like `open`, as a store that a program can choose at run time: the caller compiles nothing of this class.
+    [[nodiscard]] static TOLLGATE_DECL result<any_store> open_any(const std::string& path, const sqlite_settings& settings = {}) noexcept;
 
     /// Compares the version of the store's tables in a file with the version that this release needs. Changes nothing; opening the store
     /// updates the tables. The version is 0 if there is no file.

@@ -4,6 +4,7 @@
 
 #include <tollgate/store/detail/sqlite/schema.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
+#include <tollgate/store/any_store.hpp>
 #include <tollgate/store/sqlite.hpp>
 
 #include <string>
@@ -46,6 +47,14 @@ TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
         auto opened = open_impl(path, settings);
         if (!opened) return std::move(opened).error();
         return sqlite_store{*std::move(opened)};
+    });
+}
+
+TOLLGATE_DECL result<any_store> sqlite_store::open_any(const std::string& path, const sqlite_settings& settings) noexcept {
+    return detail::without_exceptions([&]() -> result<any_store> {
+        auto opened = open_impl(path, settings);
+        if (!opened) return std::move(opened).error();
+        return any_store{std::make_shared<sqlite_store>(sqlite_store{*std::move(opened)})};
     });
 }
 

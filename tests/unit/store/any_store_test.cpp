@@ -50,7 +50,7 @@ TEST_CASE("a store is chosen at run time", "[store][any_store]") {
     const tollgate_test::temporary_directory directory;
     for (const bool in_file : {false, true}) {
         CAPTURE(in_file);
-        program running{in_file ? any_store::of<sqlite_store>(directory.file("any.db")) : any_store::of<memory_store>()};
+        program running{in_file ? sqlite_store::open_any(directory.file("any.db")).value() : memory_store::make_any()};
         CHECK(running.store.may_block() == in_file);
         const personal_token_request wanted{user_id{1}, "test", *scope_set::parse("user:balance")};
         const auto token = issue_personal_token(running.store, wanted, system_clock{}.now());
