@@ -26,8 +26,7 @@ SHOWN_ADDRESS = "https://127.0.0.1:8443"
 SHOWN_RECEIVER = "http://127.0.0.1:8099/in"
 END = "-- end of a block --"
 SECONDS = 300  # some blocks compile programs
-# The scripts that README.md names first have tests of their own, and the last one runs this test.
-RUN_ELSEWHERE = {"examples/run": "run_demo_test.py", "examples/cluster/run": "cluster_example_test.py", "tests/run": None}
+RUN_ELSEWHERE = "examples/run"  # by run_demo_test.py
 # Their blocks are executed by tests/consumer/consumer_test.py.
 OF_CONSUMERS = {"docs/installing.md"}
 TESTED_PAGES = {"README.md", "docs/api.md", "docs/deployment.md", "docs/monitoring.md", "docs/oauth.md", "docs/operating.md",
@@ -91,10 +90,9 @@ class Documents(Case):
                     self.assertNotIn(page, TESTED_PAGES)
 
     def test_readme(self):
-        scripts, single_header, shop = documents.shell_blocks("README.md")
-        self.assertEqual(set(RUN_ELSEWHERE), {line.split("#")[0].strip() for line in scripts.text.splitlines()})
-        for script in RUN_ELSEWHERE:
-            self.assertTrue(os.access(harness.release_folder() / script, os.X_OK), script)
+        script, single_header, shop = documents.shell_blocks("README.md")
+        self.assertEqual(RUN_ELSEWHERE, script.text.strip())
+        self.assertTrue(os.access(harness.release_folder() / RUN_ELSEWHERE, os.X_OK))
 
         with temporary_directory() as directory:
             checkout = self.checkout(directory)

@@ -16,7 +16,9 @@ IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 MARK = re.compile(r"<!--\s*snippet:\s*(\S+)(?:\s+(\S+))?\s*-->\s*\Z")
 WRITTEN_FIGURES = re.compile(r"<!-- figures: \w+ -->\n.*?<!-- /figures -->", re.DOTALL)
-FIGURES = {"machine", "plain", "tls", "handle", "threads", "webhooks", "users", "nodes", "store", "events", "build"}
+FIGURE_PAGES = ("README.md", "docs/benchmarks.md")
+MACHINE = re.compile(r"<!-- figures: machine -->\n(.*?)\n<!-- /figures -->", re.DOTALL)
+FIGURES = {"machine", "summary", "plain", "tls", "handle", "threads", "webhooks", "users", "nodes", "store", "events", "build"}
 HEADING = re.compile(r"^#+\s+(.*)$", re.MULTILINE)
 RECORD_PARTS = ["Context", "Decision", "Alternatives", "Consequences"]
 RECORD_LINES_MAX = 40  # about half a printed page
@@ -102,16 +104,18 @@ def refresh_snippets(base):
 
 
 def check_figures(base):
-    """The benchmark writes the figures of README.md, so that one version and one date hold for all."""
-    readme = base / "README.md"
-    section = (sources.read(readme) if readme.is_file() else "").partition("\n## Benchmarks\n")[2].partition("\n## ")[0]
-    if not section:
-        return
-    names = re.findall(r"<!-- figures: (\w+) -->", section)
-    if "machine" not in names or set(names) - FIGURES or len(names) != len(set(names)):
-        yield f"README.md: the figures {names} are not those that the benchmark writes"
-    if re.search(r"^\|", WRITTEN_FIGURES.sub("", section), re.MULTILINE):
-        yield "README.md: a table of figures that the benchmark does not write"
+    """The benchmark writes the figures of these pages together, so that one version and one date hold for all."""
+    machines = set()
+    for page in FIGURE_PAGES:
+        text = sources.read(base / page) if (base / page).is_file() else ""
+        names = re.findall(r"<!-- figures: (\w+) -->", text)
+        if names and "machine" not in names or set(names) - FIGURES or len(names) != len(set(names)):
+            yield f"{page}: the figures {names} are not those that the benchmark writes"
+        if page != "README.md" and re.search(r"^\|", WRITTEN_FIGURES.sub("", text), re.MULTILINE):
+            yield f"{page}: a table of figures that the benchmark does not write"
+        machines |= set(MACHINE.findall(text))
+    if len(machines) > 1:
+        yield "the figures of the pages are not of one run"
 
 
 def check_records(base):

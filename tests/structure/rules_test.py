@@ -113,11 +113,11 @@ def check_settings(base):
 
 
 def check_routes(base):
-    readme = text_of(base, "README.md")
+    documented = text_of(base, "docs/api.md")
     for path in sources.files(base / "include/tollgate/api", ".hpp", ".ipp"):
         for method, route in ROUTE.findall(sources.read(path)):
-            if f"`{method.upper()} {route}`" not in readme:
-                yield f"README.md: What it serves has no `{method.upper()} {route}`"
+            if f"`{method.upper()} {route}`" not in documented:
+                yield f"docs/api.md: Endpoints has no `{method.upper()} {route}`"
 
 
 def check_versions(base):

@@ -14,13 +14,14 @@ ABSENT = "–"
 
 
 def machine_line() -> str:
-    """Version, date, processor, kernel and compiler of the measurement."""
+    """Version, commit, date, processor, kernel and compiler of the measurement."""
+    commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=VERSION.parent, capture_output=True, text=True).stdout.strip()
     version = re.search(r'#define TOLLGATE_VERSION "(.+)"', VERSION.read_text())[1]
     model = next((line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
                   if line.startswith("model name")), platform.machine())
     cores = sum(line.startswith("processor") for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines())
     compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
-    return (f"Tollgate {version}; {datetime.date.today().isoformat()}; {model}, {cores} cores; Linux {platform.release()}; {compiler}, "
+    return (f"Tollgate {version}{', commit ' + commit if commit else ''}; {datetime.date.today().isoformat()}; {model}, {cores} cores; Linux {platform.release()}; {compiler}, "
             f"`-O2 -DNDEBUG`; server on one core, load on {'another' if cores > 1 else 'the same'}.")
 
 
