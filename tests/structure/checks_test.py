@@ -190,6 +190,23 @@ class Docs(Project):
         self.write("docs/benchmarks.md", figures("machine") + "| c |\n")
         self.assert_finding(docs_test.check, "a table of figures")
 
+    def test_plots(self):
+        page = ("<!-- figures: machine -->\nToday\n<!-- /figures -->\n\n<!-- figures: users -->\n| store | ratio |\n|---|--:|\n| **a & b** | 1.00 |\n"
+                "| c | – |\n| d | 1,234.5 k |\n<!-- /figures -->\n")
+        shown = page + "\n![the same](images/benchmark-users.svg)\n"
+        svg = docs_test.plot.plots(page)["users"]
+        self.assertEqual(set(docs_test.plot.plots(page)), {"users"})
+        self.assertEqual([svg.count("<rect "), svg.count('<g class="own">'), svg.count("a &amp; b")], [2, 1, 1])
+        self.write("docs/benchmarks.md", shown)
+        self.write("docs/images/benchmark-users.svg", svg)
+        self.assertEqual(docs_test.check(self.base), [])
+        self.write("docs/benchmarks.md", page)
+        self.assert_finding(docs_test.check, "does not show")
+        self.write("docs/benchmarks.md", shown.replace("1.00", "2.00"))
+        self.assert_finding(docs_test.check, "not the plot of its table")
+        docs_test.plot.write(self.base / "docs" / "benchmarks.md")
+        self.assertEqual(docs_test.check(self.base), [])
+
     def test_links(self):
         self.write("docs/a.md", "# Some Heading\n")
         self.write("README.md", "[a](docs/a.md) [b](docs/a.md#some-heading) [c](https://example.com/x) ![d](docs)\n")

@@ -5,11 +5,16 @@ Each block of C++ follows `<!-- snippet: FILE -->` or `<!-- snippet: FILE NAME -
 between the comments `// [NAME]` and `// [/NAME]`, without its indentation. `docs_test.py --write` copies the text from the file.
 """
 
+import importlib.util
 import re
 import sys
 import textwrap
 
 import sources
+
+spec = importlib.util.spec_from_file_location("plot", sources.ROOT / "tests" / "benchmark" / "common" / "plot.py")
+plot = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(plot)
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
 IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
@@ -118,6 +123,16 @@ def check_figures(base):
         yield "the figures of the pages are not of one run"
 
 
+def check_plots(base):
+    page = base / "docs" / "benchmarks.md"
+    for name, svg in plot.plots(sources.read(page) if page.is_file() else "").items():
+        path = plot.path_of(page, name)
+        if not path.is_file() or sources.read(path) != svg:
+            yield f"{path.relative_to(base)}: not the plot of its table; run tests/benchmark/common/plot.py docs/benchmarks.md"
+        if f"](images/{path.name})" not in sources.read(page):
+            yield f"docs/benchmarks.md: does not show images/{path.name}"
+
+
 def check_records(base):
     """Decision records are numbered from 1 without a gap, have the same four parts, and are listed with their titles."""
     folder = base / "docs" / "decisions"
@@ -143,7 +158,7 @@ def check_records(base):
 def check(base):
     found = pages(base)
     findings = [finding for page in found for finding in (*check_links(base, page), *check_snippets(base, page))]
-    findings += [*check_figures(base), *check_records(base)]
+    findings += [*check_figures(base), *check_plots(base), *check_records(base)]
     if not any(map(links, found)):
         findings.append("no link was found")
     if not any(snippets(sources.read(page)) for page in found):

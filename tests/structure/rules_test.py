@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rules that README.md and docs/contributing.md state, and lists in them that have to be equal to a list in the code.
+"""Rules that README.md and docs/contributing.md state, and lists in documents that have to be equal to a list in the code.
 
 Other tests run further rules: of includes, of public headers, of layout, of messages of the compiler, of clang-tidy and Doxygen.
 """
