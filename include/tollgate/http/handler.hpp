@@ -229,9 +229,11 @@ concept knows_its_mounts = requires(const H& h) {
     { h.mounts() } -> std::same_as<std::vector<std::string>>;
 };
 
-/// A type-erased reference to a handler, so that `server` is not a template. The handler must outlive the reference.
+/// Refers to a handler of any class, which must outlive the reference, or to none; then nothing but `operator bool` may be called.
 class handler_ref {
 public:
+    /// Constructs a reference to no handler.
+    handler_ref() noexcept = default;
     /// Constructs a reference to `target`, which must outlive it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
@@ -251,6 +253,8 @@ public:
         }
     }
 
+    /// Returns whether it refers to a handler.
+    explicit operator bool() const noexcept { return target_ != nullptr; }
     /// Each passes its arguments on to the handler.
     void handle(const request& request, response& response) const noexcept { handle_request_(target_, request, response); }
     void handle(const refusal& refused, response& response) const noexcept { handle_refusal_(target_, refused, response); }
@@ -262,7 +266,7 @@ public:
     [[nodiscard]] bool may_block() const noexcept { return may_block_; }
 
 private:
-    void* target_;
+    void* target_ = nullptr;
     void (*handle_request_)(void*, const request&, response&) noexcept = nullptr;
     void (*handle_refusal_)(void*, const refusal&, response&) noexcept = nullptr;
     handle_step (*advance_)(void*, const request&, response&, handler_state&, thread_kind) noexcept = nullptr;

@@ -37,9 +37,17 @@ using loop_group_factory =
 /// construction and destruction may be called from any thread at any time. A handler may stop its server, but not destroy it, except by
 /// ending the process. A server runs once: create another server to start again. In a child process, a server that the parent has started
 /// does nothing, and is not destroyed.
+///
+/// If the handler depends on the port, as a handler whose URLs contain it does, listen first, and pass the handler to `start`:
+///
+///     std::optional<shop_api> api;  // outlives the server
+///     tollgate::server server{tollgate::http::handler_ref{}, {.port = 0}};
+///     if (const auto listens = server.listen(); !listens) return report(listens.error());
+///     api.emplace("http://127.0.0.1:" + std::to_string(server.port()));
+///     if (const auto started = server.start(*api); !started) return report(started.error());
 class server {
 public:
-    /// Constructs a server that runs on `settings.threads` threads of its own. Opens no socket before `start`. Throws std::runtime_error if
+    /// Constructs a server that runs on `settings.threads` threads of its own. Opens no socket yet. Throws std::runtime_error if
     /// OpenSSL returns no random bytes.
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio; then this
@@ -58,9 +66,16 @@ public:
     /// Stops without waiting for requests, except for blocking calls of the handler in progress.
     TOLLGATE_COLD ~server();
 
-    /// Starts the server and returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
-    /// after an error, no socket stays open. Starting a server that has been stopped is also an error.
+    /// Opens the sockets, so that `port` and `endpoints` are known. Clients that connect wait until `start`, at most
+    /// `server_settings::backlog` of them. Without this call, `start` opens the sockets. Errors: those of `start`.
+    TOLLGATE_COLD result<void> listen();
+
+    /// Starts the server and returns when connections are accepted. An error names the setting, address or certificate that cannot be used,
+    /// or says that there is no handler; after an error, no socket stays open. Starting a server again, or after it has been stopped, is
+    /// also an error, which changes nothing.
     TOLLGATE_COLD result<void> start();
+    /// Serves `handler`, which must outlive the server, instead of the constructor's.
+    TOLLGATE_COLD result<void> start(http::handler_ref handler);
 
     /// Calls `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it was stopped
     /// before it was started; 1 if it could not start, after printing the reason to stderr. To handle the error yourself, call `start` and
@@ -87,11 +102,11 @@ public:
     /// called.
     TOLLGATE_COLD result<void> reload_certificates();
 
-    /// Returns the addresses on which the server accepts connections, with the actual ports. Empty before `start`.
+    /// Returns the addresses on which the server accepts connections, with the actual ports. Empty before `listen` and `start`.
     [[nodiscard]] TOLLGATE_COLD std::vector<listen_address> endpoints() const;
     /// Returns the server's counts so far. The numbers are read one after another, so they may not be consistent with each other.
     [[nodiscard]] TOLLGATE_DECL server_statistics statistics() const noexcept;
-    /// Returns the port of the first address; 0 before `start`.
+    /// Returns the port of the first address; 0 before `listen` and `start`.
     [[nodiscard]] TOLLGATE_COLD std::uint16_t port() const;
 
 private:

@@ -42,7 +42,9 @@ public:
         : context_{std::make_shared<server_detail::server_context>(handler, std::move(settings))}, make_loops_{std::move(make_loops)} {}
     TOLLGATE_COLD ~core();
 
-    TOLLGATE_COLD result<void> start();
+    TOLLGATE_COLD result<void> listen();
+    /// Serves `handler`; if it refers to none, that of the constructor.
+    TOLLGATE_COLD result<void> start(http::handler_ref handler);
     TOLLGATE_COLD int run();
     TOLLGATE_COLD void wait();
     TOLLGATE_COLD void stop(milliseconds deadline);
@@ -53,16 +55,20 @@ public:
     [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(context_->workers.queued()); }
 
 private:
-    enum class state { fresh, starting, running, stopping, stopped };
+    enum class state { fresh, starting, listening, running, stopping, stopped };
 
-    /// What is left in `sockets` is still the caller's.
-    TOLLGATE_COLD result<void> open(std::vector<server_detail::listening_socket>& sockets);
-    /// Sets the state; after a failure everything that `open` made is gone.
-    TOLLGATE_COLD void end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept;
+    /// Calls `step`, which leads to the state `reached`; after a failure everything that it made is gone.
+    template <class Step>
+    TOLLGATE_COLD result<void> take_step(state reached, Step step);
+    TOLLGATE_COLD void end_step(state reached) noexcept;
+    TOLLGATE_COLD result<void> open_sockets();
+    TOLLGATE_COLD result<void> start_loops();
     TOLLGATE_COLD result<void> check_settings() const;
     TOLLGATE_COLD void drain(milliseconds deadline);
     [[nodiscard]] TOLLGATE_COLD server_detail::drain_times times_of_stop(milliseconds deadline) const noexcept;
     TOLLGATE_COLD void remove_socket_files();
+    /// Closes the sockets that no loop has, and removes their files. Precondition: `mutex_` is held.
+    TOLLGATE_COLD void close_sockets() noexcept;
     /// Ends workers and threads. Precondition: not called on one of them.
     TOLLGATE_COLD void close();
     /// Ends all threads that use OpenSSL, and frees its objects.
@@ -78,6 +84,7 @@ private:
     bool stopped_before_start_ = false;
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
+    std::vector<server_detail::listening_socket> sockets_;  // until the loops have them; in `starting`, of the thread that starts
     std::vector<server_detail::socket_file> socket_files_;  // files of Unix domain sockets that the server created
 
     tollgate::detail::before_openssl_end before_openssl_end_;
@@ -99,7 +106,9 @@ TOLLGATE_COLD server::~server() {
     if (core_->must_remain()) tollgate::detail::leave_undestroyed(core_);
 }
 
-TOLLGATE_COLD result<void> server::start() { return core_->start(); }
+TOLLGATE_COLD result<void> server::listen() { return core_->listen(); }
+TOLLGATE_COLD result<void> server::start() { return core_->start({}); }
+TOLLGATE_COLD result<void> server::start(http::handler_ref handler) { return core_->start(handler); }
 TOLLGATE_COLD int server::run() { return core_->run(); }
 TOLLGATE_COLD void server::wait() { core_->wait(); }
 TOLLGATE_COLD void server::stop(milliseconds deadline) { core_->stop(deadline); }
@@ -113,48 +122,80 @@ TOLLGATE_COLD std::uint16_t server::port() const {
     return all.empty() ? std::uint16_t{0} : all.front().port;
 }
 
-TOLLGATE_COLD result<void> server::core::start() {
+TOLLGATE_COLD result<void> server::core::listen() {
+    return take_step(state::listening, [this] { return open_sockets(); });
+}
+
+TOLLGATE_COLD result<void> server::core::start(http::handler_ref handler) {
+    return take_step(state::running, [&]() -> result<void> {
+        if (handler) context_->handler = handler;
+        if (!context_->handler) return invalid("The server has no handler: pass one to the constructor or to start().");
+        if (sockets_.empty())
+            if (auto opened = open_sockets(); !opened) return opened;
+        return start_loops();
+    });
+}
+
+template <class Step>
+TOLLGATE_COLD result<void> server::core::take_step(state reached, Step step) {
     if (context_->process.is_parent()) return unavailable("the parent process has started this server");
+    bool is_first = false;
     {
         const std::lock_guard hold{mutex_};
-        if (state_ != state::fresh) return unavailable("a server can be started only once, and not after it has been stopped");
+        is_first = state_ == state::fresh;
+        if (!is_first && !(state_ == state::listening && reached == state::running))
+            return unavailable("a server can be started only once, and not after it has been stopped");
         state_ = state::starting;
         context_->process.take();
     }
-    std::vector<server_detail::listening_socket> sockets;
     try {
-        before_openssl_end_.call([](void* self) noexcept { static_cast<core*>(self)->end_before_openssl(); }, this);
-        auto opened = open(sockets);
-        end_start(opened.has_value(), sockets);
-        return opened;
+        if (is_first)
+            before_openssl_end_.call([](void* self) noexcept { static_cast<core*>(self)->end_before_openssl(); }, this);
+        auto done = step();
+        end_step(done ? reached : state::stopped);
+        return done;
     } catch (const std::exception& failed) {
-        end_start(false, sockets);  // before the error is described, for which there may be no memory
+        end_step(state::stopped);  // before the error is described, for which there may be no memory
         return internal_error(std::string{"the server could not start: "} + failed.what());
     } catch (...) {
-        end_start(false, sockets);
+        end_step(state::stopped);
         return internal_error("the server could not start: an exception");
     }
 }
 
-TOLLGATE_COLD void server::core::end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept {
-    if (!opened) {
-        remove_socket_files();
-        for (const server_detail::listening_socket& one : sockets) close_listening(one);
+TOLLGATE_COLD void server::core::end_step(state reached) noexcept {
+    if (reached == state::stopped) {
+        {
+            const std::lock_guard hold{mutex_};
+            close_sockets();
+        }
         context_->workers.stop();  // first: a worker may still have to wake a loop
         loops_.reset();
     }
-    std::optional<milliseconds> stop_now;
+    std::optional<milliseconds> drain_within;
     {
         const std::lock_guard hold{mutex_};
-        if (!opened) endpoints_.clear();
-        stop_now = opened ? stop_when_started_ : std::nullopt;
-        state_ = !opened ? state::stopped : stop_now ? state::stopping : state::running;
+        state_ = reached;
+        if (stop_when_started_ && reached == state::running) {
+            drain_within = stop_when_started_;
+            state_ = state::stopping;
+        } else if (stop_when_started_ && reached == state::listening) {
+            stopped_before_start_ = true;
+            close_sockets();
+            state_ = state::stopped;
+        }
         state_changed_.notify_all();
     }
-    if (stop_now) drain(*stop_now);
+    if (drain_within) drain(*drain_within);
 }
 
-TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listening_socket>& sockets) {
+TOLLGATE_COLD void server::core::close_sockets() noexcept {
+    for (const auto& each : std::exchange(socket_files_, {})) each.remove();
+    for (const auto& each : std::exchange(sockets_, {})) close_listening(each);
+    endpoints_.clear();
+}
+
+TOLLGATE_COLD result<void> server::core::open_sockets() {
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& settings = context_->settings;
@@ -165,7 +206,7 @@ TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listeni
     }
 
     // Memory is taken before there is a socket or a file, which would be lost without it.
-    sockets.reserve(settings.listening_sockets.size() + 1 + settings.more_addresses.size());
+    sockets_.reserve(settings.listening_sockets.size() + 1 + settings.more_addresses.size());
     const auto listen = [&](const listen_address& at) -> result<void> {
         socket_file* file = nullptr;
         const std::lock_guard hold{mutex_};
@@ -173,27 +214,29 @@ TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listeni
         auto opened = listen_at(at, settings.backlog, settings.unix_socket_mode);
         if (!opened) return std::move(opened).error();
         if (file != nullptr) file->identify();
-        sockets.push_back(*std::move(opened));
+        sockets_.push_back(*std::move(opened));
         return {};
     };
     for (const int one : settings.listening_sockets) {
         auto adopted = adopt_listening(one);
         if (!adopted) return std::move(adopted).error();
-        sockets.push_back(*std::move(adopted));
+        sockets_.push_back(*std::move(adopted));
     }
     if (settings.listening_sockets.empty()) {
         if (auto opened = listen({settings.address, settings.port}); !opened) return opened;
         for (const listen_address& one : settings.more_addresses)
             if (auto opened = listen(one); !opened) return opened;
     }
+    const std::lock_guard hold{mutex_};
+    for (const listening_socket& one : sockets_) endpoints_.push_back(one.at);
+    return {};
+}
 
+TOLLGATE_COLD result<void> server::core::start_loops() {
+    const server_settings& settings = context_->settings;
     loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));
     if (context_->handler.may_block()) context_->workers.start(settings.worker_threads);
-    {
-        const std::lock_guard hold{mutex_};
-        for (const listening_socket& one : sockets) endpoints_.push_back(one.at);
-    }
-    loops_->listen(std::exchange(sockets, {}));
+    loops_->listen(std::exchange(sockets_, {}));
     return {};
 }
 
@@ -216,7 +259,7 @@ TOLLGATE_COLD result<void> server::core::check_settings() const {
 }
 
 TOLLGATE_COLD int server::core::run() {
-    const auto started = start();
+    const auto started = start({});
     if (started) wait();
     const std::lock_guard hold{mutex_};
     return started || stopped_before_start_ ? 0 : report(started.error());
@@ -238,8 +281,9 @@ TOLLGATE_COLD void server::core::stop(milliseconds deadline) {
     deadline = (std::clamp)(deadline, milliseconds{0}, server_detail::for_ever);
     {
         std::unique_lock hold{mutex_};
-        if (state_ == state::fresh) {
+        if (state_ == state::fresh || state_ == state::listening) {
             stopped_before_start_ = true;
+            close_sockets();
             state_ = state::stopped;
             state_changed_.notify_all();
         }
@@ -302,17 +346,26 @@ TOLLGATE_COLD void server::core::end_before_openssl() noexcept {
     if (must_remain()) return;
     {
         const std::lock_guard hold{mutex_};
-        if (state_ != state::running && state_ != state::stopping) return;
+        if (state_ == state::fresh || state_ == state::starting || state_ == state::stopped) return;
+        if (state_ == state::listening) {
+            close_sockets();
+            state_ = state::stopped;
+        }
     }
-    remove_socket_files();
-    context_->stopping = true;
-    close();
+    if (loops_) {
+        remove_socket_files();
+        context_->stopping = true;
+        close();
+    }
     context_->set_tls(nullptr);
 }
 
 TOLLGATE_COLD server::core::~core() {
     before_openssl_end_.cancel();
-    if (!loops_) return;
+    if (!loops_) {
+        close_sockets();
+        return;
+    }
     remove_socket_files();
     context_->stopping = true;
     close();

@@ -272,6 +272,23 @@ int run_program(const exit_row& row, number_pipe* end, const std::function<void(
 
 }  // namespace
 
+TEST_CASE("a program with a static server that only listens", "[.]") {
+    limit_time();
+    server_settings settings = two_threads();
+    settings.tls = tollgate::tls_from({.certificate_pem = own_certificate().certificate_pem, .key_pem = own_certificate().key_pem});
+    static_server = std::make_unique<server>(tollgate::http::handler_ref{}, settings);
+    static_server->listen().value();
+    std::exit(3);
+}
+
+TEST_CASE("a process ends while its static server only listens", "[server][process]") {
+    child_process child{[] {
+        ::execl("/proc/self/exe", "unit_server", "a program with a static server that only listens", nullptr);
+        return 1;
+    }};
+    CHECK(child.wait() == 3);
+}
+
 TEST_CASE("a process ends while its static server has connections", "[server][process]") {
     for (const exit_row& row : exits) {
         for (int i = 0; i < (row.tls ? 8 : 2); ++i) {

@@ -626,6 +626,127 @@ TEST_CASE("start() reports why it failed and leaves no socket open", "[server]")
     }
 }
 
+TEST_CASE("listen() makes the port known before the handler", "[server][listen]") {
+    SECTION("the handler that start() gets serves clients that have connected before") {
+        server instance{tollgate::http::handler_ref{}, one_thread()};
+        CHECK(instance.port() == 0);
+        REQUIRE(instance.listen());
+        const auto port = instance.port();
+        REQUIRE(port != 0);
+        REQUIRE(instance.endpoints().size() == 1);
+        socket_client early{port};
+        early.write(get);
+        tollgate_test::echo_handler handler;
+        REQUIRE(instance.start(handler));
+        CHECK(instance.port() == port);
+        CHECK(early.read_response().status == 200);
+        socket_client late{port};
+        late.write(get);
+        CHECK(late.read_response().status == 200);
+    }
+    SECTION("on the caller's executor") {
+        asio::io_context context;
+        server instance{context.get_executor(), tollgate::http::handler_ref{}, one_thread()};
+        REQUIRE(instance.listen());
+        socket_client early{instance.port()};
+        early.write(get);
+        tollgate_test::echo_handler handler;
+        REQUIRE(instance.start(handler));
+        std::thread running{[&] { context.run(); }};
+        CHECK(early.read_response().status == 200);
+        instance.stop();
+        running.join();
+    }
+    SECTION("a handler that blocks gets workers, in place of the one of the constructor") {
+        tollgate_test::echo_handler other;
+        tollgate_test::blocking_handler handler{[](const auto&, auto& response) { response.body() = "blocking"; }};
+        server instance{other, one_thread()};
+        REQUIRE(instance.listen());
+        REQUIRE(instance.start(handler));
+        socket_client client{instance.port()};
+        client.write(get);
+        CHECK(client.read_response().status == 200);
+        CHECK(instance.statistics().taken_up == 1);
+    }
+    SECTION("the handler of the constructor is served without another one") {
+        tollgate_test::echo_handler handler;
+        server instance{handler, one_thread()};
+        REQUIRE(instance.listen());
+        REQUIRE(instance.start());
+        socket_client client{instance.port()};
+        client.write(get);
+        CHECK(client.read_response().status == 200);
+    }
+    SECTION("once") {
+        tollgate_test::echo_handler handler;
+        server instance{handler, one_thread()};
+        REQUIRE(instance.listen());
+        CHECK_FALSE(instance.listen());
+        REQUIRE(instance.start());
+        CHECK_FALSE(instance.start(handler));
+        CHECK_FALSE(instance.listen());
+        socket_client client{instance.port()};
+        client.write(get);
+        CHECK(client.read_response().status == 200);
+    }
+    SECTION("without a handler a server does not start") {
+        std::uint16_t port = 0;
+        for (const bool listens : {false, true}) {
+            CAPTURE(listens);
+            server instance{tollgate::http::handler_ref{}, one_thread()};
+            if (listens) {
+                REQUIRE(instance.listen());
+                port = instance.port();
+            }
+            const auto started = instance.start();
+            REQUIRE_FALSE(started);
+            CHECK(started.error().message == "The server has no handler: pass one to the constructor or to start().");
+            CHECK(instance.port() == 0);
+        }
+        CHECK(port_is_free(port));
+    }
+    SECTION("it reports why it failed and leaves no socket open") {
+        tollgate_test::echo_handler handler;
+        server first{handler, one_thread()};
+        REQUIRE(first.listen());
+        server_settings settings = one_thread();
+        settings.port = first.port();
+        server second{handler, settings};
+        const auto listens = second.listen();
+        REQUIRE_FALSE(listens);
+        CHECK(listens.error().log_text() ==
+              "Cannot listen at 127.0.0.1 port " + std::to_string(first.port()) + ": Address already in use (bind).");
+        CHECK(second.endpoints().empty());
+        CHECK_FALSE(second.start());
+        settings.port = 0;
+        settings.idle_timeout = 0ms;
+        CHECK_FALSE(server{handler, settings}.listen());
+    }
+    SECTION("stopped before start, it closes its socket") {
+        tollgate_test::echo_handler handler;
+        server instance{handler, one_thread()};
+        REQUIRE(instance.listen());
+        const auto port = instance.port();
+        const socket_client waiting{port};
+        std::thread waits{[&] { instance.wait(); }};
+        instance.stop();
+        waits.join();
+        CHECK(instance.endpoints().empty());
+        CHECK(port_is_free(port));
+        CHECK_FALSE(instance.start());
+        CHECK(instance.run() == 0);
+    }
+    SECTION("destroyed before start, it closes its socket") {
+        std::uint16_t port = 0;
+        {
+            server instance{tollgate::http::handler_ref{}, one_thread()};
+            REQUIRE(instance.listen());
+            port = instance.port();
+        }
+        CHECK(port_is_free(port));
+    }
+}
+
 TEST_CASE("stop() releases everything, at any time and repeatedly", "[server][stop]") {
     tollgate_test::echo_handler handler;
     SECTION("before start") {

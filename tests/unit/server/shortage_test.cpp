@@ -304,13 +304,16 @@ TEMPLATE_TEST_CASE("a server that runs out of memory during its start is stopped
     const std::string path = directory.file("socket");
     server_settings settings = one_thread();
     settings.more_addresses = {{"unix:" + path}};
+    const bool listens_first = GENERATE(false, true);
+    CAPTURE(listens_first);
     const auto before = descriptors();
     tollgate_test::fail_each_allocation([&](auto short_of_memory) {
         bool started = false;
         {
             TestType has{settings};
             try {
-                started = short_of_memory([&] { return has.running.start().has_value(); });
+                started = short_of_memory(
+                    [&] { return (!listens_first || has.running.listen().has_value()) && has.running.start().has_value(); });
             } catch (const std::bad_alloc&) {  // no memory for the error
             }
             if (!started) has.running.wait();  // at once

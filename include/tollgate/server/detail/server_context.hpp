@@ -31,7 +31,7 @@ public:
           limiter{connections_max(settings), per_address_max(settings), settings.shared_addresses, settings.unsent_bytes_max},
           workers{settings.worker_queue_max} {}
 
-    const http::handler_ref handler;
+    http::handler_ref handler;  // constant while there are loops
     const server_settings settings;
     connection_limiter limiter;
     worker_pool workers;
