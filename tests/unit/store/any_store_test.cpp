@@ -11,6 +11,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -45,6 +46,36 @@ struct program {
 };
 
 }  // namespace
+
+/// A memory store with a clock of its own.
+struct clocked_store : memory_store {
+    struct clock_type {
+        [[nodiscard]] instant now() const noexcept { return instant{std::chrono::hours{1}}; }
+    };
+    [[nodiscard]] clock_type clock() const noexcept { return {}; }
+};
+
+TEST_CASE("a store of any class has statistics and a clock if its class has", "[store][any_store]") {
+    const tollgate_test::temporary_directory directory;
+    const auto in_memory = any_store::of<memory_store>();
+    CHECK_FALSE(in_memory.has_statistics());
+    CHECK(in_memory.statistics().calls == 0);
+    const auto before = system_clock{}.now();
+    CHECK(in_memory.now() >= before);
+
+    const auto in_file = any_store::of<sqlite_store>(directory.file("statistics.db"));
+    REQUIRE(in_file.has_statistics());
+    const auto calls = in_file.statistics().calls;
+    CHECK(in_file.personal_tokens_of(user_id{1}));
+    CHECK(in_file.statistics().calls > calls);
+
+    const auto clocked = any_store::of<clocked_store>();
+    CHECK(clocked.now() == instant{std::chrono::hours{1}});
+    const auto policies = default_policies().with_clock(clocked);
+    CHECK(policies.clock().now() == instant{std::chrono::hours{1}});
+    const auto steady = policies.clock().steady_now();
+    CHECK(steady <= any_store::steady_now());
+}
 
 TEST_CASE("a store is chosen at run time", "[store][any_store]") {
     const tollgate_test::temporary_directory directory;
