@@ -1,7 +1,7 @@
 #include "certificate.hpp"
 
 #include "data_directory.hpp"
-#include "failure.hpp"
+#include "output.hpp"
 
 #include <tollgate/base/time.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "certificate.hpp"
 #include "data_directory.hpp"
-#include "failure.hpp"
+#include "output.hpp"
 
 #include <tollgate/server/tls.hpp>
 

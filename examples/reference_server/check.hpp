@@ -29,10 +29,6 @@ private:
 
 /// The files of --tls-cert and --tls-key: they match, and are valid today.
 [[nodiscard]] nlohmann::ordered_json check_certificate(const settings& settings);
-/// One of the webhook secrets that are encrypted with each key, for the current tables.
-inline constexpr const char* select_one_secret_of_each_key =
-    "SELECT min(secret) FROM (SELECT secret FROM tollgate_hooks UNION ALL SELECT secret FROM tollgate_hook_secrets) AS secrets "
-    "WHERE secret LIKE 'aes256gcm.%' GROUP BY substr(secret, 1, 18)";
 /// Whether `keys` has the keys of these encrypted secrets: without them, `serve` does not start.
 void check_keys_of(const tollgate::secret_keys& keys, const std::vector<std::string>& secrets);
 /// Whether Redis responds.

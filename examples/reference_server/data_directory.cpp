@@ -1,6 +1,6 @@
 #include "data_directory.hpp"
 
-#include "failure.hpp"
+#include "output.hpp"
 
 #include <tollgate/base/secret.hpp>
 

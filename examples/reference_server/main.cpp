@@ -1,9 +1,7 @@
 #include "admin_commands.hpp"
 #include "command_line.hpp"
-#include "failure.hpp"
 #include "output.hpp"
 #include "serve.hpp"
-#include "services.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,5 @@
 #include "output.hpp"
 
-#include "failure.hpp"
 #include "text_values.hpp"
 
 #include <nlohmann/json.hpp>

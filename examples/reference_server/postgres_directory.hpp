@@ -19,7 +19,7 @@ namespace reference {
 /// Users, their accounts and their quotas, in the same PostgreSQL database as the store, with tables and a
 /// schema version of its own. Any number of nodes use it at once, and see each other's changes with their next call:
 /// every verb is one round trip.
-class postgres_directory : public sql_directory<postgres_directory> {
+class postgres_directory final : public sql_directory<postgres_directory> {
 public:
     /// Creates the tables if they do not exist, and brings older ones up to date. Times are those of the server, from the store's
     /// `clock`.
@@ -35,25 +35,17 @@ public:
     /// The version of the tables, without changing them.
     static tollgate::result<tollgate::schema_status> check_schema(const std::string& connection_string);
 
-    /// Statistics of the calls to the database.
-    [[nodiscard]] tollgate::backend_statistics statistics() const noexcept { return database_.statistics(); }
+    [[nodiscard]] tollgate::backend_statistics statistics() const noexcept override { return database_.statistics(); }
 
     using sql_directory::owner_of;
-    /// The owner of a token, and the account of a delivery's webhook. They read the store's tables, because its verbs require
-    /// the owner.
-    tollgate::result<std::optional<tollgate::user_id>> owner_of(tollgate::token_id token);
-    tollgate::result<std::optional<tollgate::account_ref>> account_of_delivery(tollgate::delivery_id delivery);
-    /// The grants of an application from this user on, by user, at most `rows_max`. No verb of the store lists them.
+    tollgate::result<std::optional<tollgate::user_id>> owner_of(tollgate::token_id token) override;
+    tollgate::result<std::optional<tollgate::account_ref>> account_of_delivery(tollgate::delivery_id delivery) override;
     tollgate::result<std::vector<application_grant>> grants_of(tollgate::application_id application, tollgate::user_id first,
-                                                               std::size_t rows_max);
-
-    /// Adds an entry to the audit log, and removes entries beyond its bounds.
-    tollgate::result<void> record(const tollgate::activity& activity);
-    /// Deletes the user with their accounts. Hooks and tokens are in the store and must be deleted before.
-    tollgate::result<void> delete_user(tollgate::user_id user);
-    /// Ids are unique over all services. not_found if the user does not exist; conflict if they have `accounts_max` accounts there.
+                                                               std::size_t rows_max) override;
+    tollgate::result<void> record(const tollgate::activity& activity) override;
+    tollgate::result<void> delete_user(tollgate::user_id user) override;
     tollgate::result<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
-                                                        std::string_view name, bool admin);
+                                                        std::string_view name, bool admin) override;
 
 private:
     friend sql_directory;
@@ -107,7 +99,5 @@ private:
 
     tollgate::postgres_database database_;
 };
-
-static_assert(tollgate::activity_source<postgres_directory>);
 
 }  // namespace reference

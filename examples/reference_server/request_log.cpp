@@ -1,18 +1,23 @@
 #include "request_log.hpp"
 
-#include "delivery_lines.hpp"
 #include "text_values.hpp"
 
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/http/json_writer.hpp>
+#include <tollgate/http/url.hpp>
 #include <tollgate/model/hook.hpp>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <climits>
+#include <exception>
+#include <utility>
 
 namespace reference {
 
@@ -114,6 +119,72 @@ std::string to_milliseconds(std::chrono::nanoseconds duration) {
     const auto microseconds = std::chrono::round<std::chrono::microseconds>(duration).count();
     const auto rest = std::to_string(microseconds % 1000);
     return std::to_string(microseconds / 1000) + "." + std::string(3 - rest.size(), '0') + rest;
+}
+
+std::string words_of(const attempt& attempt) {
+    switch (attempt.end) {
+        case attempt_end::answered: return "answered " + std::to_string(attempt.status);
+        case attempt_end::no_address: return "no such host";
+        case attempt_end::refused_address: return "resolves to an address that webhooks may not be sent to";
+        case attempt_end::no_connection: return "no connection";
+        case attempt_end::no_tls: return "TLS handshake failed";
+        case attempt_end::timed_out: return "timed out";
+        case attempt_end::broken_off: return "connection closed early";
+        case attempt_end::bad_response: return "invalid response";
+    }
+    return "failed";
+}
+
+std::string next_step(const delivery_record& record) {
+    if (record.completion == completion::hook_disabled) return "the webhook is disabled";
+    if (record.result.outcome == delivery_outcome::retry)
+        return "again at " + std::string{to_iso8601(record.result.retry_at).view()};
+    return "given up";
+}
+
+std::string host_of(const delivery_record& record) {
+    const auto url = http::url::parse(record.delivery.target_url);
+    return url ? url->origin() : "?";
+}
+
+/// What the failed deliveries of one webhook have in common: `webhook 4`.
+std::string webhook_name(const delivery_record& record) { return "webhook " + std::to_string(record.delivery.hook.value()); }
+
+/// A failed attempt in a few words: `webhook 4 to https://receiver.example: answered 503`. Of the target it shows the host alone: there
+/// may be a secret in the rest.
+std::string failure_summary(const delivery_record& record) {
+    std::string text = webhook_name(record) + " to " + host_of(record) + ": " + words_of(record.result.attempt);
+    const std::string reason = escape_controls(record.reason);
+    if (!reason.empty() && reason != words_of(record.result.attempt)) text.append(" (").append(reason).append(")");
+    return text;
+}
+
+/// A failed attempt as a line of the log, without its end.
+std::string delivery_line(const delivery_record& record, log_form form) {
+    std::string line;
+    const auto time = to_iso8601_milliseconds(system_clock{}.now());
+    if (form == log_form::json) {
+        http::json_writer json{line};
+        json.begin_object();
+        json.member("time").string(time);
+        json.member("webhook").integer(record.delivery.hook.value());
+        json.member("webhook_id").string(std::string_view{record.delivery.message_id});
+        json.member("host").string(host_of(record));
+        json.member("attempt").integer(record.delivery.attempts_made + 1);
+        json.member("duration_ms").integer(record.result.attempt.duration.count());
+        json.member("failure").string(words_of(record.result.attempt));
+        json.member("cause").string(escape_controls(record.reason));
+        json.member("then").string(next_step(record));
+        json.member("trace_id").string(record.trace_id);
+        json.end_object();
+    } else {
+        line.append(time).append(" ").append(failure_summary(record));
+        line.append(", attempt ").append(std::to_string(record.delivery.attempts_made + 1)).append(" in ");
+        line.append(std::to_string(record.result.attempt.duration.count())).append("ms, ").append(next_step(record));
+        line.append(" webhook-id=").append(std::string_view{record.delivery.message_id});
+        line.append(" trace=").append(record.trace_id);
+    }
+    return line;
 }
 
 }  // namespace
@@ -310,6 +381,89 @@ void request_log::append_json(const entry& record, std::string& line) {
         json.member("agent").string(shown(agent_of(*record.request), agent_bytes_max, scratch));
     }
     json.end_object();
+}
+
+namespace {
+
+constexpr std::size_t waiting_bytes_max = 1024 * 1024;      // about ten thousand lines: for a reader that is briefly slow
+constexpr auto gathering = std::chrono::milliseconds{20};   // lines of this period share one system call
+constexpr auto periodic_pause = std::chrono::seconds{1};    // at most, between two calls of `periodic_lines`
+constexpr int poll_milliseconds = 100;                      // between two checks whether to stop
+constexpr auto last_lines_max = std::chrono::seconds{1};    // a slow reader must not delay the end of the process
+
+}  // namespace
+
+log_writer::log_writer(int descriptor, periodic_lines periodic)
+    : descriptor_{descriptor}, periodic_{std::move(periodic)}, thread_{[this] { run(); }} {}
+
+log_writer::~log_writer() {
+    {
+        const std::lock_guard lock{mutex_};
+        stopping_ = true;
+        end_ = std::chrono::steady_clock::now() + last_lines_max;
+    }
+    changed_.notify_one();
+    thread_.join();
+}
+
+void log_writer::write(std::string_view line) noexcept {
+    bool first = false;
+    {
+        const std::lock_guard lock{mutex_};
+        if (waiting_.size() + line.size() > waiting_bytes_max) {
+            ++left_out_;
+            return;
+        }
+        first = waiting_.empty();
+        try {
+            waiting_ += line;
+        } catch (...) {
+            ++left_out_;
+        }
+    }
+    if (first) changed_.notify_one();
+}
+
+void log_writer::run() {
+    std::string lines;
+    std::unique_lock lock{mutex_};
+    while (true) {
+        if (changed_.wait_for(lock, periodic_pause, [this] { return stopping_ || !waiting_.empty(); }))
+            changed_.wait_for(lock, gathering, [this] { return stopping_; });
+        lines.clear();
+        std::swap(lines, waiting_);
+        const auto count = std::exchange(left_out_, 0);
+        const bool last = stopping_;
+        lock.unlock();
+        using clock = std::chrono::steady_clock;
+        try {
+            if (count > 0) lines += "tollgate-server: " + std::to_string(count) + " log lines were dropped\n";
+            periodic_(lines, last ? clock::time_point::max() : clock::now());
+        } catch (const std::exception&) {  // out of memory: these lines are lost
+        }
+        write_out(lines);
+        lock.lock();
+        if (last && waiting_.empty()) return;
+    }
+}
+
+void log_writer::write_out(std::string_view lines) noexcept {
+    while (!lines.empty()) {
+        // A blocking write to a pipe without a reader would outlive the server's stop, so check the pipe first. A pipe
+        // that is ready accepts PIPE_BUF bytes without blocking (POSIX).
+        pollfd ready{descriptor_, POLLOUT, 0};
+        const bool reader_accepts = ::poll(&ready, 1, poll_milliseconds) != 0;
+        if (is_over(reader_accepts)) return;
+        if (!reader_accepts) continue;
+        const auto written = ::write(descriptor_, lines.data(), (std::min)(lines.size(), std::size_t{PIPE_BUF}));
+        if (written < 0 && errno != EINTR && errno != EAGAIN) return;
+        if (written > 0) lines.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+bool log_writer::is_over(bool reader_accepts) noexcept {
+    const std::lock_guard lock{mutex_};
+    return stopping_ && (!reader_accepts || std::chrono::steady_clock::now() >= end_);
 }
 
 }  // namespace reference

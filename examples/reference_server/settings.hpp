@@ -2,6 +2,8 @@
 
 #include "text_values.hpp"
 
+#include <tollgate/model/service_catalog.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,6 +13,9 @@
 #include <vector>
 
 namespace reference {
+
+/// The two products of the specification, with the events to which hooks can subscribe.
+[[nodiscard]] tollgate::service_catalog reference_services();
 
 enum class log_form { text, json, off };
 

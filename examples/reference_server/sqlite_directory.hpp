@@ -18,7 +18,7 @@ namespace reference {
 /// Users, their accounts and their quotas, in the same SQLite file as the store, with tables and a schema
 /// version of its own. Several processes may use one file at once: a change by one is seen by the others with their
 /// next call.
-class sqlite_directory : public sql_directory<sqlite_directory> {
+class sqlite_directory final : public sql_directory<sqlite_directory> {
 public:
     /// Creates the tables if they do not exist, and brings older ones up to date.
     static tollgate::result<sqlite_directory> open(const std::filesystem::path& file);
@@ -35,25 +35,17 @@ public:
     static tollgate::result<void> check_writable(tollgate::sqlite_database& opened);
     tollgate::result<void> check_writable() { return check_writable(database_); }
 
-    /// Statistics of the calls to the database.
-    [[nodiscard]] tollgate::backend_statistics statistics() const noexcept { return database_.statistics(); }
+    [[nodiscard]] tollgate::backend_statistics statistics() const noexcept override { return database_.statistics(); }
 
     using sql_directory::owner_of;
-    /// The owner of a token, and the account of a delivery's webhook. They read the store's tables, because its verbs require
-    /// the owner.
-    tollgate::result<std::optional<tollgate::user_id>> owner_of(tollgate::token_id token);
-    tollgate::result<std::optional<tollgate::account_ref>> account_of_delivery(tollgate::delivery_id delivery);
-    /// The grants of an application from this user on, by user, at most `rows_max`. No verb of the store lists them.
+    tollgate::result<std::optional<tollgate::user_id>> owner_of(tollgate::token_id token) override;
+    tollgate::result<std::optional<tollgate::account_ref>> account_of_delivery(tollgate::delivery_id delivery) override;
     tollgate::result<std::vector<application_grant>> grants_of(tollgate::application_id application, tollgate::user_id first,
-                                                               std::size_t rows_max);
-
-    /// Adds an entry to the audit log, and removes entries beyond its bounds.
-    tollgate::result<void> record(const tollgate::activity& activity);
-    /// Deletes the user with their accounts. Hooks and tokens are in the store and must be deleted before.
-    tollgate::result<void> delete_user(tollgate::user_id user);
-    /// Ids are unique over all services. not_found if the user does not exist; conflict if they have `accounts_max` accounts there.
+                                                               std::size_t rows_max) override;
+    tollgate::result<void> record(const tollgate::activity& activity) override;
+    tollgate::result<void> delete_user(tollgate::user_id user) override;
     tollgate::result<tollgate::account_id> add_account(tollgate::user_id user, const tollgate::service_name& service,
-                                                        std::string_view name, bool admin);
+                                                        std::string_view name, bool admin) override;
 
 private:
     friend sql_directory;
@@ -94,7 +86,5 @@ private:
 
     tollgate::sqlite_database database_;
 };
-
-static_assert(tollgate::activity_source<sqlite_directory>);
 
 }  // namespace reference

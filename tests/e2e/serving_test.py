@@ -271,7 +271,8 @@ class Certificates(Case):
                 server.signal(signal.SIGHUP)
                 self.eventually(lambda: failures() == 2)
                 self.assertEqual(expiry, server.metrics()["tollgate_certificate_expires_at_seconds"])
-                self.assertIn("problem: SIGHUP: the old certificate remains in use: ", server.log_after("problem: SIGHUP"))
+                kept = "the old certificate remains in use: "
+                self.assertIn("problem: SIGHUP: " + kept, server.log_after(kept))
 
     def test_an_invalid_pair(self):
         with temporary_directory() as directory:

@@ -28,8 +28,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,45 +42,14 @@ T expect(tollgate::result<T> result) {
     std::exit(1);
 }
 
-/// Windows in this process or in Redis, in one type, as in the reference server.
-class chosen_windows {
-public:
-    static constexpr bool blocking = true;
-
-    explicit chosen_windows(std::string_view location) {
-        if (location == "memory:") {
-            here_.emplace();
-            return;
-        }
-        tollgate::redis_limiter_settings settings;
-        settings.when_down = tollgate::without_redis::refuse;  // without Redis the measurement fails
-        shared_.emplace(expect(tollgate::redis_limiter::open(location, settings)));
-    }
-
-    [[nodiscard]] bool may_block() const noexcept { return shared_.has_value(); }
-    [[nodiscard]] std::optional<tollgate::limit_decision> try_take(const tollgate::limit_key& key, const tollgate::quota& allowed,
-                                                            tollgate::instant now) noexcept {
-        if (here_) return here_->take(key, allowed, now);
-        return shared_->try_take(key, allowed, now);
-    }
-    [[nodiscard]] std::optional<tollgate::limit_decision> try_peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
-                                                            tollgate::instant now) noexcept {
-        if (here_) return here_->peek(key, allowed, now);
-        return shared_->try_peek(key, allowed, now);
-    }
-    [[nodiscard]] tollgate::limit_decision take(const tollgate::limit_key& key, const tollgate::quota& allowed,
-                                         tollgate::instant now) noexcept {
-        return here_ ? here_->take(key, allowed, now) : shared_->take(key, allowed, now);
-    }
-    [[nodiscard]] tollgate::limit_decision peek(const tollgate::limit_key& key, const tollgate::quota& allowed,
-                                         tollgate::instant now) noexcept {
-        return here_ ? here_->peek(key, allowed, now) : shared_->peek(key, allowed, now);
-    }
-
-private:
-    std::optional<tollgate::window_limiter> here_;
-    std::optional<tollgate::redis_limiter> shared_;
-};
+/// With windows in this process, or in Redis.
+tollgate::policies policies_with_windows(std::string_view location) {
+    auto policies = tollgate::default_policies();
+    if (location == "memory:") return policies;
+    tollgate::redis_limiter_settings settings;
+    settings.when_down = tollgate::without_redis::refuse;  // without Redis the measurement fails
+    return std::move(policies).with_limiter(expect(tollgate::redis_limiter::open(location, settings)));
+}
 
 void announce(const std::string& authorization) {
     std::puts(authorization.c_str());
@@ -107,27 +74,25 @@ void add_tokens(tollgate::memory_store& store, const char* file) {
     }
 }
 
-int serve_from_sqlite(const std::string& file, std::size_t remembered, chosen_windows& windows, int argc, char** argv) {
+int serve_from_sqlite(const std::string& file, std::size_t remembered, tollgate::policies policies, int argc, char** argv) {
     ::sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);  // as the reference server
     auto users = expect(reference::sqlite_directory::open(file));
     tollgate::sqlite_store store{file, {.cached_credentials_max = remembered, .owner_query = reference::sqlite_directory::owner_query}};
     announce("none");
-    tollgate::account_api api{benchmark::settings(), users, store,
-                              tollgate::default_policies().with_limiter(std::ref(windows)), tollgate::account_routes()};
+    tollgate::account_api api{benchmark::settings(), users, store, std::move(policies), tollgate::account_routes()};
     return benchmark::serve(api, argc, argv);
 }
 
-int serve_from_memory(chosen_windows& windows, const char* digests, int argc, char** argv) {
+int serve_from_memory(tollgate::policies policies, const char* digests, int argc, char** argv) {
     benchmark::one_user users;
     tollgate::memory_store store{{.personal_tokens_max = 2'000'000}};
     if (digests != nullptr) add_tokens(store, digests);
     announce(benchmark::add_token(store));
-    tollgate::account_api api{benchmark::settings(), users, store,
-                              tollgate::default_policies().with_limiter(std::ref(windows)), tollgate::account_routes()};
+    tollgate::account_api api{benchmark::settings(), users, store, std::move(policies), tollgate::account_routes()};
     return benchmark::serve(api, argc, argv);
 }
 
-int serve_from_postgres(const std::string& to, std::size_t remembered, chosen_windows& windows, int argc, char** argv) {
+int serve_from_postgres(const std::string& to, std::size_t remembered, tollgate::policies policies, int argc, char** argv) {
     auto users = expect(reference::postgres_directory::open(to, 8));
     tollgate::postgres_settings store_settings;
     store_settings.callers_clock = nullptr;
@@ -141,9 +106,8 @@ int serve_from_postgres(const std::string& to, std::size_t remembered, chosen_wi
                                              .balance = *tollgate::decimal::parse("1234.56")}));
     if (!users.set_requests_per_day(user, 1'000'000'000)) return 1;
     announce(benchmark::add_token(store, user));
-    tollgate::account_api api{
-        benchmark::settings(), users, store,
-        tollgate::default_policies().with_clock(store.clock()).with_limiter(std::ref(windows)), tollgate::account_routes()};
+    tollgate::account_api api{benchmark::settings(), users, store, std::move(policies).with_clock(store.clock()),
+                              tollgate::account_routes()};
     return benchmark::serve(api, argc, argv);
 }
 
@@ -156,9 +120,9 @@ int main(int argc, char** argv) {
     }
     const std::string_view store = argv[2];
     const auto remembered = static_cast<std::size_t>(std::atoll(argv[3]));
-    chosen_windows windows{argv[4]};
+    auto policies = policies_with_windows(argv[4]);
     char* served[] = {argv[0], argv[1], nullptr};
-    if (store == "memory:") return serve_from_memory(windows, argc > 5 ? argv[5] : nullptr, 2, served);
-    if (store.starts_with("sqlite:")) return serve_from_sqlite(std::string{store.substr(7)}, remembered, windows, 2, served);
-    return serve_from_postgres(argv[2], remembered, windows, 2, served);
+    if (store == "memory:") return serve_from_memory(std::move(policies), argc > 5 ? argv[5] : nullptr, 2, served);
+    if (store.starts_with("sqlite:")) return serve_from_sqlite(std::string{store.substr(7)}, remembered, std::move(policies), 2, served);
+    return serve_from_postgres(argv[2], remembered, std::move(policies), 2, served);
 }

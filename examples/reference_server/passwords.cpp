@@ -1,6 +1,6 @@
-#include "password_hash.hpp"
+#include "passwords.hpp"
 
-#include "failure.hpp"
+#include "output.hpp"
 #include "text_values.hpp"
 
 #include <tollgate/base/secret.hpp>
@@ -14,6 +14,8 @@
 #include <array>
 #include <cstdlib>
 #include <optional>
+#include <thread>
+#include <utility>
 
 namespace reference {
 
@@ -162,5 +164,64 @@ bool is_outdated(std::string_view hash_text) {
 }
 
 std::string decoy_hash() { return to_text(parsed_hash{}); }
+
+tollgate::result<std::optional<tollgate::user_id>> user_passwords::check_password(std::string_view login, std::string_view password) {
+    auto checked = check_password({.login = login, .password = password, .client = {}});
+    if (!checked) return std::move(checked).error();
+    return *checked ? std::optional{(*checked)->user} : std::nullopt;
+}
+
+tollgate::result<std::optional<tollgate::checked_password>> user_passwords::check_password(const tollgate::sign_in_attempt& attempt) {
+    const auto& [login, password, client, is_known_browser] = attempt;
+    const hash_limiter::permit permit{limiter_, {client, is_known_browser}};
+    if (!permit.admitted()) return tollgate::unavailable("too many passwords are being checked");
+    auto known = users_.find_login(login);
+    if (!known) return std::move(known).error();
+    try {
+        const auto checked = reference::check_password(password, *known ? (*known)->password_hash : decoy_);
+        if (checked == password_check::failed) return tollgate::unavailable("scrypt failed: there may be too little memory");
+        if (checked == password_check::wrong || !*known) return std::optional<tollgate::checked_password>{};
+        const bool is_outdated = checked == password_check::right_as_typed || reference::is_outdated((*known)->password_hash);
+        if (is_outdated) renew(**known, password);
+        return std::optional{tollgate::checked_password{(*known)->user, std::move((*known)->password_hash)}};
+    } catch (const failure& failed) {
+        return tollgate::unavailable(failed.what());
+    }
+}
+
+tollgate::result<std::string> user_passwords::password_version(std::string_view login) {
+    auto known = users_.find_login(login);
+    if (!known) return std::move(known).error();
+    return *known ? std::move((*known)->password_hash) : std::string{};
+}
+
+tollgate::result<void> user_passwords::set_password(const tollgate::checked_password& current, std::string_view password) {
+    const hash_limiter::permit permit{limiter_, {{}, true}};
+    if (!permit.admitted()) return tollgate::unavailable("too many passwords are being checked");
+    try {
+        auto done = users_.replace_password_hash(current.user, {current.version, hash_password(password)});
+        if (!done && done.error().kind == tollgate::error_kind::not_found)
+            return tollgate::error{tollgate::error_kind::conflict, "The password was changed.", {}};
+        return done;
+    } catch (const failure& failed) {
+        return tollgate::unavailable(failed.what());
+    }
+}
+
+void user_passwords::renew(known_login& known, std::string_view password) {
+    try {
+        auto hash = hash_password(password);
+        if (users_.replace_password_hash(known.user, {known.password_hash, hash})) known.password_hash = std::move(hash);
+    } catch (const failure&) {  // the old hash stays in use
+    }
+}
+
+hash_bounds user_passwords::bounds() {
+    // Hashing is bound by the cores. A waiting request occupies one of the 32 worker threads for sign-ins, so as many may wait as are
+    // admitted within the timeout, at a tenth of a second per hash.
+    const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 4);
+    const std::size_t waiting_max = cores == 1 ? 12 : 16;
+    return {.running_max = cores, .waiting_max = waiting_max, .known_waiting_max = 4, .queue_wait_max = tollgate::seconds{2}};
+}
 
 }  // namespace reference
