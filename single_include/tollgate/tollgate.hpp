@@ -2852,9 +2852,11 @@ concept knows_its_mounts = requires(const H& h) {
     { h.mounts() } -> std::same_as<std::vector<std::string>>;
 };
 
-/// A type-erased reference to a handler, so that `server` is not a template. The handler must outlive the reference.
+/// Refers to a handler of any class, which must outlive the reference, or to none; then nothing but `operator bool` may be called.
 class handler_ref {
 public:
+    /// Constructs a reference to no handler.
+    handler_ref() noexcept = default;
     /// Constructs a reference to `target`, which must outlive it.
     template <class H>
         requires(!std::same_as<std::remove_cvref_t<H>, handler_ref> && std::is_class_v<H>)
@@ -2874,6 +2876,8 @@ public:
         }
     }
 
+    /// Returns whether it refers to a handler.
+    explicit operator bool() const noexcept { return target_ != nullptr; }
     /// Each passes its arguments on to the handler.
     void handle(const request& request, response& response) const noexcept { handle_request_(target_, request, response); }
     void handle(const refusal& refused, response& response) const noexcept { handle_refusal_(target_, refused, response); }
@@ -2885,7 +2889,7 @@ public:
     [[nodiscard]] bool may_block() const noexcept { return may_block_; }
 
 private:
-    void* target_;
+    void* target_ = nullptr;
     void (*handle_request_)(void*, const request&, response&) noexcept = nullptr;
     void (*handle_refusal_)(void*, const refusal&, response&) noexcept = nullptr;
     handle_step (*advance_)(void*, const request&, response&, handler_state&, thread_kind) noexcept = nullptr;
@@ -13740,6 +13744,31 @@ struct mounting : part_mounter {};
 
 namespace tollgate::inline v0 {
 
+namespace detail {
+
+/// What a store may have besides its contracts.
+struct store_extras {
+    backend_statistics (*statistics)(const void*) noexcept = nullptr;  // null if the store has none
+    instant (*now)(const void*) noexcept = nullptr;                    // null if the store has no clock
+};
+
+template <class Store>
+struct extras_of_store {
+    static backend_statistics statistics(const void* store) noexcept { return static_cast<const Store*>(store)->statistics(); }
+    static instant now(const void* store) noexcept { return static_cast<const Store*>(store)->clock().now(); }
+
+    static consteval store_extras make_table() {
+        store_extras extras;
+        if constexpr (requires(const Store& store) { { store.statistics() } noexcept -> std::same_as<backend_statistics>; })
+            extras.statistics = &statistics;
+        if constexpr (requires(const Store& store) { { store.clock().now() } noexcept -> std::same_as<instant>; }) extras.now = &now;
+        return extras;
+    }
+    static constexpr store_extras table = make_table();
+};
+
+}  // namespace detail
+
 /// A store of any class that satisfies all contracts: tokens, OAuth, webhooks with their outbox, and sessions. It can be chosen at run time
 /// and be a member of a class that does not name the class of the store:
 ///
@@ -13753,7 +13782,7 @@ public:
     /// `session_store`.
     template <class Store>
     explicit any_store(std::shared_ptr<Store> store) noexcept
-        : account_store_ref{*store}, session_store_ref{*store}, owner_{std::move(store)} {
+        : account_store_ref{*store}, session_store_ref{*store}, extras_{&detail::extras_of_store<Store>::table}, owner_{std::move(store)} {
         static_assert(outbox<Store>, "tollgate: this does not satisfy outbox; read tollgate/contract/outbox.hpp");
     }
 
@@ -13766,7 +13795,20 @@ public:
     /// Returns true if calls of the store may wait; see `tollgate::may_block`.
     [[nodiscard]] bool may_block() const noexcept { return account_store_ref::may_block(); }
 
+    /// Returns true if the store counts its calls, as stores in databases do.
+    [[nodiscard]] bool has_statistics() const noexcept { return extras_->statistics != nullptr; }
+    /// Returns what the store has done since it was opened; nothing if it does not count.
+    [[nodiscard]] backend_statistics statistics() const noexcept {
+        return has_statistics() ? extras_->statistics(owner_.get()) : backend_statistics{};
+    }
+    /// Returns the time of the store's clock, which all nodes share (`postgres_store::clock`), or of the system if the store has no clock.
+    /// `any_store` satisfies the contract `time_source`: `policies.with_clock(store)`.
+    [[nodiscard]] instant now() const noexcept { return extras_->now != nullptr ? extras_->now(owner_.get()) : system_clock{}.now(); }
+    /// Returns the time of a clock that never goes backwards, for durations.
+    [[nodiscard]] static std::chrono::nanoseconds steady_now() noexcept { return system_clock{}.steady_now(); }
+
 private:
+    const detail::store_extras* extras_;
     std::shared_ptr<void> owner_;
 };
 
@@ -15532,9 +15574,17 @@ using loop_group_factory =
 /// construction and destruction may be called from any thread at any time. A handler may stop its server, but not destroy it, except by
 /// ending the process. A server runs once: create another server to start again. In a child process, a server that the parent has started
 /// does nothing, and is not destroyed.
+///
+/// If the handler depends on the port, as a handler whose URLs contain it does, listen first, and pass the handler to `start`:
+///
+///     std::optional<shop_api> api;  // outlives the server
+///     tollgate::server server{tollgate::http::handler_ref{}, {.port = 0}};
+///     if (const auto listens = server.listen(); !listens) return report(listens.error());
+///     api.emplace("http://127.0.0.1:" + std::to_string(server.port()));
+///     if (const auto started = server.start(*api); !started) return report(started.error());
 class server {
 public:
-    /// Constructs a server that runs on `settings.threads` threads of its own. Opens no socket before `start`. Throws std::runtime_error if
+    /// Constructs a server that runs on `settings.threads` threads of its own. Opens no socket yet. Throws std::runtime_error if
     /// OpenSSL returns no random bytes.
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio; then this
@@ -15553,9 +15603,16 @@ public:
     /// Stops without waiting for requests, except for blocking calls of the handler in progress.
     TOLLGATE_COLD ~server();
 
-    /// Starts the server and returns when connections are accepted. An error names the setting, address or certificate that cannot be used;
-    /// after an error, no socket stays open. Starting a server that has been stopped is also an error.
+    /// Opens the sockets, so that `port` and `endpoints` are known. Clients that connect wait until `start`, at most
+    /// `server_settings::backlog` of them. Without this call, `start` opens the sockets. Errors: those of `start`.
+    TOLLGATE_COLD result<void> listen();
+
+    /// Starts the server and returns when connections are accepted. An error names the setting, address or certificate that cannot be used,
+    /// or says that there is no handler; after an error, no socket stays open. Starting a server again, or after it has been stopped, is
+    /// also an error, which changes nothing.
     TOLLGATE_COLD result<void> start();
+    /// Serves `handler`, which must outlive the server, instead of the constructor's.
+    TOLLGATE_COLD result<void> start(http::handler_ref handler);
 
     /// Calls `start`, then `wait`, for the end of `main`. Returns the exit code: 0 when the server has stopped, even if it was stopped
     /// before it was started; 1 if it could not start, after printing the reason to stderr. To handle the error yourself, call `start` and
@@ -15582,11 +15639,11 @@ public:
     /// called.
     TOLLGATE_COLD result<void> reload_certificates();
 
-    /// Returns the addresses on which the server accepts connections, with the actual ports. Empty before `start`.
+    /// Returns the addresses on which the server accepts connections, with the actual ports. Empty before `listen` and `start`.
     [[nodiscard]] TOLLGATE_COLD std::vector<listen_address> endpoints() const;
     /// Returns the server's counts so far. The numbers are read one after another, so they may not be consistent with each other.
     [[nodiscard]] TOLLGATE_DECL server_statistics statistics() const noexcept;
-    /// Returns the port of the first address; 0 before `start`.
+    /// Returns the port of the first address; 0 before `listen` and `start`.
     [[nodiscard]] TOLLGATE_COLD std::uint16_t port() const;
 
 private:
@@ -17881,7 +17938,7 @@ public:
           limiter{connections_max(settings), per_address_max(settings), settings.shared_addresses, settings.unsent_bytes_max},
           workers{settings.worker_queue_max} {}
 
-    const http::handler_ref handler;
+    http::handler_ref handler;  // constant while there are loops
     const server_settings settings;
     connection_limiter limiter;
     worker_pool workers;
@@ -33170,7 +33227,9 @@ public:
         : context_{std::make_shared<server_detail::server_context>(handler, std::move(settings))}, make_loops_{std::move(make_loops)} {}
     TOLLGATE_COLD ~core();
 
-    TOLLGATE_COLD result<void> start();
+    TOLLGATE_COLD result<void> listen();
+    /// Serves `handler`; if it refers to none, that of the constructor.
+    TOLLGATE_COLD result<void> start(http::handler_ref handler);
     TOLLGATE_COLD int run();
     TOLLGATE_COLD void wait();
     TOLLGATE_COLD void stop(milliseconds deadline);
@@ -33181,16 +33240,20 @@ public:
     [[nodiscard]] server_statistics statistics() const noexcept { return context_->counters.read(context_->workers.queued()); }
 
 private:
-    enum class state { fresh, starting, running, stopping, stopped };
+    enum class state { fresh, starting, listening, running, stopping, stopped };
 
-    /// What is left in `sockets` is still the caller's.
-    TOLLGATE_COLD result<void> open(std::vector<server_detail::listening_socket>& sockets);
-    /// Sets the state; after a failure everything that `open` made is gone.
-    TOLLGATE_COLD void end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept;
+    /// Calls `step`, which leads to the state `reached`; after a failure everything that it made is gone.
+    template <class Step>
+    TOLLGATE_COLD result<void> take_step(state reached, Step step);
+    TOLLGATE_COLD void end_step(state reached) noexcept;
+    TOLLGATE_COLD result<void> open_sockets();
+    TOLLGATE_COLD result<void> start_loops();
     TOLLGATE_COLD result<void> check_settings() const;
     TOLLGATE_COLD void drain(milliseconds deadline);
     [[nodiscard]] TOLLGATE_COLD server_detail::drain_times times_of_stop(milliseconds deadline) const noexcept;
     TOLLGATE_COLD void remove_socket_files();
+    /// Closes the sockets that no loop has, and removes their files. Precondition: `mutex_` is held.
+    TOLLGATE_COLD void close_sockets() noexcept;
     /// Ends workers and threads. Precondition: not called on one of them.
     TOLLGATE_COLD void close();
     /// Ends all threads that use OpenSSL, and frees its objects.
@@ -33206,6 +33269,7 @@ private:
     bool stopped_before_start_ = false;
     std::optional<milliseconds> stop_when_started_;
     std::vector<listen_address> endpoints_;
+    std::vector<server_detail::listening_socket> sockets_;  // until the loops have them; in `starting`, of the thread that starts
     std::vector<server_detail::socket_file> socket_files_;  // files of Unix domain sockets that the server created
 
     tollgate::detail::before_openssl_end before_openssl_end_;
@@ -33227,7 +33291,9 @@ TOLLGATE_COLD server::~server() {
     if (core_->must_remain()) tollgate::detail::leave_undestroyed(core_);
 }
 
-TOLLGATE_COLD result<void> server::start() { return core_->start(); }
+TOLLGATE_COLD result<void> server::listen() { return core_->listen(); }
+TOLLGATE_COLD result<void> server::start() { return core_->start({}); }
+TOLLGATE_COLD result<void> server::start(http::handler_ref handler) { return core_->start(handler); }
 TOLLGATE_COLD int server::run() { return core_->run(); }
 TOLLGATE_COLD void server::wait() { core_->wait(); }
 TOLLGATE_COLD void server::stop(milliseconds deadline) { core_->stop(deadline); }
@@ -33241,48 +33307,80 @@ TOLLGATE_COLD std::uint16_t server::port() const {
     return all.empty() ? std::uint16_t{0} : all.front().port;
 }
 
-TOLLGATE_COLD result<void> server::core::start() {
+TOLLGATE_COLD result<void> server::core::listen() {
+    return take_step(state::listening, [this] { return open_sockets(); });
+}
+
+TOLLGATE_COLD result<void> server::core::start(http::handler_ref handler) {
+    return take_step(state::running, [&]() -> result<void> {
+        if (handler) context_->handler = handler;
+        if (!context_->handler) return invalid("The server has no handler: pass one to the constructor or to start().");
+        if (sockets_.empty())
+            if (auto opened = open_sockets(); !opened) return opened;
+        return start_loops();
+    });
+}
+
+template <class Step>
+TOLLGATE_COLD result<void> server::core::take_step(state reached, Step step) {
     if (context_->process.is_parent()) return unavailable("the parent process has started this server");
+    bool is_first = false;
     {
         const std::lock_guard hold{mutex_};
-        if (state_ != state::fresh) return unavailable("a server can be started only once, and not after it has been stopped");
+        is_first = state_ == state::fresh;
+        if (!is_first && !(state_ == state::listening && reached == state::running))
+            return unavailable("a server can be started only once, and not after it has been stopped");
         state_ = state::starting;
         context_->process.take();
     }
-    std::vector<server_detail::listening_socket> sockets;
     try {
-        before_openssl_end_.call([](void* self) noexcept { static_cast<core*>(self)->end_before_openssl(); }, this);
-        auto opened = open(sockets);
-        end_start(opened.has_value(), sockets);
-        return opened;
+        if (is_first)
+            before_openssl_end_.call([](void* self) noexcept { static_cast<core*>(self)->end_before_openssl(); }, this);
+        auto done = step();
+        end_step(done ? reached : state::stopped);
+        return done;
     } catch (const std::exception& failed) {
-        end_start(false, sockets);  // before the error is described, for which there may be no memory
+        end_step(state::stopped);  // before the error is described, for which there may be no memory
         return internal_error(std::string{"the server could not start: "} + failed.what());
     } catch (...) {
-        end_start(false, sockets);
+        end_step(state::stopped);
         return internal_error("the server could not start: an exception");
     }
 }
 
-TOLLGATE_COLD void server::core::end_start(bool opened, const std::vector<server_detail::listening_socket>& sockets) noexcept {
-    if (!opened) {
-        remove_socket_files();
-        for (const server_detail::listening_socket& one : sockets) close_listening(one);
+TOLLGATE_COLD void server::core::end_step(state reached) noexcept {
+    if (reached == state::stopped) {
+        {
+            const std::lock_guard hold{mutex_};
+            close_sockets();
+        }
         context_->workers.stop();  // first: a worker may still have to wake a loop
         loops_.reset();
     }
-    std::optional<milliseconds> stop_now;
+    std::optional<milliseconds> drain_within;
     {
         const std::lock_guard hold{mutex_};
-        if (!opened) endpoints_.clear();
-        stop_now = opened ? stop_when_started_ : std::nullopt;
-        state_ = !opened ? state::stopped : stop_now ? state::stopping : state::running;
+        state_ = reached;
+        if (stop_when_started_ && reached == state::running) {
+            drain_within = stop_when_started_;
+            state_ = state::stopping;
+        } else if (stop_when_started_ && reached == state::listening) {
+            stopped_before_start_ = true;
+            close_sockets();
+            state_ = state::stopped;
+        }
         state_changed_.notify_all();
     }
-    if (stop_now) drain(*stop_now);
+    if (drain_within) drain(*drain_within);
 }
 
-TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listening_socket>& sockets) {
+TOLLGATE_COLD void server::core::close_sockets() noexcept {
+    for (const auto& each : std::exchange(socket_files_, {})) each.remove();
+    for (const auto& each : std::exchange(sockets_, {})) close_listening(each);
+    endpoints_.clear();
+}
+
+TOLLGATE_COLD result<void> server::core::open_sockets() {
     using namespace server_detail;
     if (auto checked = check_settings(); !checked) return checked;
     const server_settings& settings = context_->settings;
@@ -33293,7 +33391,7 @@ TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listeni
     }
 
     // Memory is taken before there is a socket or a file, which would be lost without it.
-    sockets.reserve(settings.listening_sockets.size() + 1 + settings.more_addresses.size());
+    sockets_.reserve(settings.listening_sockets.size() + 1 + settings.more_addresses.size());
     const auto listen = [&](const listen_address& at) -> result<void> {
         socket_file* file = nullptr;
         const std::lock_guard hold{mutex_};
@@ -33301,27 +33399,29 @@ TOLLGATE_COLD result<void> server::core::open(std::vector<server_detail::listeni
         auto opened = listen_at(at, settings.backlog, settings.unix_socket_mode);
         if (!opened) return std::move(opened).error();
         if (file != nullptr) file->identify();
-        sockets.push_back(*std::move(opened));
+        sockets_.push_back(*std::move(opened));
         return {};
     };
     for (const int one : settings.listening_sockets) {
         auto adopted = adopt_listening(one);
         if (!adopted) return std::move(adopted).error();
-        sockets.push_back(*std::move(adopted));
+        sockets_.push_back(*std::move(adopted));
     }
     if (settings.listening_sockets.empty()) {
         if (auto opened = listen({settings.address, settings.port}); !opened) return opened;
         for (const listen_address& one : settings.more_addresses)
             if (auto opened = listen(one); !opened) return opened;
     }
+    const std::lock_guard hold{mutex_};
+    for (const listening_socket& one : sockets_) endpoints_.push_back(one.at);
+    return {};
+}
 
+TOLLGATE_COLD result<void> server::core::start_loops() {
+    const server_settings& settings = context_->settings;
     loops_ = make_loops_(context_, settings.threads != 0 ? settings.threads : (std::max)(1U, std::thread::hardware_concurrency()));
     if (context_->handler.may_block()) context_->workers.start(settings.worker_threads);
-    {
-        const std::lock_guard hold{mutex_};
-        for (const listening_socket& one : sockets) endpoints_.push_back(one.at);
-    }
-    loops_->listen(std::exchange(sockets, {}));
+    loops_->listen(std::exchange(sockets_, {}));
     return {};
 }
 
@@ -33344,7 +33444,7 @@ TOLLGATE_COLD result<void> server::core::check_settings() const {
 }
 
 TOLLGATE_COLD int server::core::run() {
-    const auto started = start();
+    const auto started = start({});
     if (started) wait();
     const std::lock_guard hold{mutex_};
     return started || stopped_before_start_ ? 0 : report(started.error());
@@ -33366,8 +33466,9 @@ TOLLGATE_COLD void server::core::stop(milliseconds deadline) {
     deadline = (std::clamp)(deadline, milliseconds{0}, server_detail::for_ever);
     {
         std::unique_lock hold{mutex_};
-        if (state_ == state::fresh) {
+        if (state_ == state::fresh || state_ == state::listening) {
             stopped_before_start_ = true;
+            close_sockets();
             state_ = state::stopped;
             state_changed_.notify_all();
         }
@@ -33430,17 +33531,26 @@ TOLLGATE_COLD void server::core::end_before_openssl() noexcept {
     if (must_remain()) return;
     {
         const std::lock_guard hold{mutex_};
-        if (state_ != state::running && state_ != state::stopping) return;
+        if (state_ == state::fresh || state_ == state::starting || state_ == state::stopped) return;
+        if (state_ == state::listening) {
+            close_sockets();
+            state_ = state::stopped;
+        }
     }
-    remove_socket_files();
-    context_->stopping = true;
-    close();
+    if (loops_) {
+        remove_socket_files();
+        context_->stopping = true;
+        close();
+    }
     context_->set_tls(nullptr);
 }
 
 TOLLGATE_COLD server::core::~core() {
     before_openssl_end_.cancel();
-    if (!loops_) return;
+    if (!loops_) {
+        close_sockets();
+        return;
+    }
     remove_socket_files();
     context_->stopping = true;
     close();
