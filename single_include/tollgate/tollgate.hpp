@@ -13108,16 +13108,16 @@ struct hook_dispatch_settings {
     std::size_t per_hook_minute_max = 0;
     /// Bound in bytes of the data of all deliveries in flight. If it is 0, or less than the largest event, one delivery is sent at a time.
     std::size_t data_bytes_max = 64 * 1024 * 1024;
-    std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
+    std::size_t lease_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
 
     /// The time for which a delivery is leased in addition to the longest attempt: a third of it for the store call and for reaching the
     /// socket, the rest to record the result. The rest is longer than `sqlite_store` waits for other writers
     /// (`sqlite_settings::busy_wait_max`). When a process dies, its leased deliveries are sent again when their lease has ended.
     milliseconds lease_margin = seconds{15};
     /// The intervals at which the dispatcher looks for events that another process has appended: `poll_interval` in a store that detects
-    /// them cheaply (`shared_outbox`), and `claim_interval` in any other store. Events published through the dispatcher are sent at once.
+    /// them cheaply (`shared_outbox`), and `lease_interval` in any other store. Events published through the dispatcher are sent at once.
     milliseconds poll_interval{50};
-    milliseconds claim_interval = seconds{1};
+    milliseconds lease_interval = seconds{1};
     /// The time for which ended deliveries and their attempts are kept. 0: until the next sweep, which runs once a minute.
     milliseconds history = std::chrono::hours{24 * 30};
 };
@@ -41968,13 +41968,19 @@ struct scheduler_time {
     instant wall;
 };
 
+/// What became of an attempt on this side of the connection.
+enum class attempt_progress : std::uint8_t {
+    made,        ///< the result depends on the receiver
+    cut_off,     ///< a request was sent, but this program stopped before there was a response
+    unsendable,  ///< no request was sent, because the payload format refused it
+    shortage,    ///< no request was sent, because this machine lacks a resource (descriptors, ports, memory)
+    postponed,   ///< no request was sent, for another reason that does not depend on the receiver
+};
+
 /// An attempt that has ended. `number` identifies the delivery in `scheduler_actions`.
 struct ended_attempt {
     std::uint64_t number = 0;
-    bool tried = true;        ///< false if no request was sent, which does not depend on the receiver
-    bool shortage = false;    ///< true if no request was sent because this machine lacks a resource (descriptors, ports, memory)
-    bool cut_off = false;     ///< tried, but stopped before there was a response
-    bool unsendable = false;  ///< true if no request was sent because the payload format refused it
+    attempt_progress progress = attempt_progress::made;
     attempt_end end = attempt_end::answered;
     attempt_cause cause = attempt_cause::none;
     unsigned status = 0;
@@ -41984,6 +41990,11 @@ struct ended_attempt {
     std::string reason{};  ///< the reason, for the operator
     milliseconds duration{};
     std::uint32_t chance = chance_without_jitter;  ///< randomness for the retry plan, uniform over all values
+
+    /// Returns whether the attempt counts as one: it is in the history of its delivery.
+    [[nodiscard]] bool counts() const noexcept {
+        return progress != attempt_progress::shortage && progress != attempt_progress::postponed;
+    }
 };
 
 /// Lists, because nodes move without allocating: a result can be delivered even when out of memory.
@@ -42094,8 +42105,8 @@ private:
     struct remembered_hook {
         hook_id hook;
         account_ref account;
-        std::size_t requested = 0;    // leases requested by the current claim
-        std::uint64_t listed_by = 0;  // the last claim that listed it: a claim lists due hooks, chooses among them, and leases
+        std::size_t requested = 0;    // leases requested by the current round
+        std::uint64_t listed_by = 0;  // the last round that listed it: a round lists due hooks, chooses among them, and leases
     };
     enum class pace : std::uint8_t { unknown, quick, slow };  // pace of the last attempt
     struct known_hook {
@@ -42106,13 +42117,13 @@ private:
         account_ref account;
         std::vector<known_hook> hooks{};   // the last hooks that had an attempt
         std::vector<hook_id> in_flight{};  // the hook of each attempt
-        std::size_t requested = 0;         // leases requested by the current claim
+        std::size_t requested = 0;         // leases requested by the current round
         std::size_t limited_requested = 0;  // requested leases for hooks that are not quick
     };
     struct host_state {
         bool is_queued = false;  // true if the host is in due_hosts_
         std::size_t in_flight = 0;
-        std::size_t requested = 0;             // leases requested by the current claim
+        std::size_t requested = 0;             // leases requested by the current round
         std::vector<account_load> accounts{};  // accounts of `due`, accounts with deliveries in flight, and the last others
         std::vector<remembered_hook> due{};    // the next to be served first
     };
@@ -42129,7 +42140,7 @@ private:
         std::size_t leased = 0;
     };
 
-    TOLLGATE_DECL void begin_claim(bool store_changed, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void begin_round(bool store_changed, scheduler_time now, scheduler_actions& into);
     [[nodiscard]] TOLLGATE_DECL clock::time_point next_step_at(const scheduler_inputs& in) const noexcept;
     TOLLGATE_DECL void take_completed(result<std::vector<completion>> from, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into);
@@ -42145,8 +42156,8 @@ private:
     TOLLGATE_DECL void count_attempt(hook_id hook);
     TOLLGATE_DECL void pause_hook(const due_delivery& one, scheduler_time now, scheduler_actions& into);
     [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id hook, clock::time_point now) const noexcept;
-    TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
-    TOLLGATE_DECL void claim_failed(const error& failure, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void plan_next_round(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
+    TOLLGATE_DECL void round_failed(const error& failure, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void pause_after_shortage(std::string_view reason, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void forget_overdue(scheduler_time now) noexcept;
     TOLLGATE_DECL void release(const in_flight_delivery& over, scheduler_time now) noexcept;
@@ -42174,9 +42185,9 @@ private:
                                                    const remembered_hook& hook) const noexcept;
     [[nodiscard]] TOLLGATE_DECL bool has_servable_hook(const host_state& host) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
-    /// Returns when the leases of the current claim end.
+    /// Returns when the leases of the current round end.
     [[nodiscard]] clock::time_point lease_over() const noexcept {
-        return claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
+        return leased_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
     }
 
     hook_dispatch_settings settings_;
@@ -42188,32 +42199,32 @@ private:
     std::vector<attempt_result> results_;                      // to complete
     std::vector<std::pair<in_flight_delivery, std::string>> ended_;  // each result, with the reason of its failure
     std::size_t slow_in_flight_ = 0;
-    std::size_t slow_requested_ = 0;  // leases requested by the current claim for slow hooks
+    std::size_t slow_requested_ = 0;  // leases requested by the current round for slow hooks
     std::size_t data_bytes_in_flight_ = 0;
 
     hosts hosts_;
     std::list<hosts::value_type*> due_hosts_;  // hosts with remembered hooks, in the order in which they are served
     std::size_t remembered_ = 0;
     std::unordered_map<hook_id, requested_lease> requested_;  // requests of the current lease call
-    std::uint64_t last_claim_ = 0;
-    std::uint64_t short_claim_ = 0;  // the last one that met a resource shortage
-    instant claimed_wall_{};
-    clock::time_point claimed_at_{};
+    std::uint64_t last_round_ = 0;
+    std::uint64_t short_round_ = 0;  // the last one that met a resource shortage
+    instant leased_wall_{};
+    clock::time_point leased_at_{};
     bool page_was_full_ = false;
     bool postponed_some_ = false;
-    bool was_limited_ = false;  // slots or bytes limited the last claim: the next completion allows another claim
+    bool was_limited_ = false;  // slots or bytes limited the last round: the next completion allows another round
     std::optional<instant> listed_next_at_;
     std::unordered_map<hook_id, hook_minute> minutes_;  // minutes of hooks with a bound or an unreadable secret
     std::optional<instant> next_minute_at_;             // when the first hook that used up its minute is due again
 
-    clock::time_point next_claim_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
+    clock::time_point next_round_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_round_before_{};
     milliseconds store_pause_{0};     // pause after failures of the store
     bool store_failed_ = false;       // the last call failed; the store may hang, and the end of a stop does not wait for it again
     milliseconds shortage_pause_{0};  // while this machine cannot connect
     clock::time_point next_shortage_report_{};
 
     static constexpr milliseconds first_pause{100}, longest_pause = seconds{5};
-    static constexpr milliseconds empty_claim_pause{10};  // a store that lists deliveries but leases none may be locked
+    static constexpr milliseconds empty_round_pause{10};  // a store that lists deliveries but leases none may be locked
     static constexpr std::size_t sweep_rows_max = 1000;   // a few milliseconds in a database
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
     static constexpr std::size_t remembered_per_host_max = 128, remembered_max = 16'384;
@@ -42540,7 +42551,7 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
                     {"client.connection_age_max", client.connection_age_max, none},
                     {"lease_margin", settings.lease_margin, some, day},
                     {"poll_interval", settings.poll_interval, some, day},
-                    {"claim_interval", settings.claim_interval, some, day},
+                    {"lease_interval", settings.lease_interval, some, day},
                     {"history", settings.history, none},
                     {"retry.disable_after", settings.retry.disable_after, none},
                     {"retry.retry_after_max", settings.retry.retry_after_max, none, longest_wait}});
@@ -42562,7 +42573,7 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
                                     {"per_host_max", settings.per_host_max, 1},
                                     {"per_slow_host_max", settings.per_slow_host_max, 1},
                                     {"per_hook_minute_max", settings.per_hook_minute_max, 0},
-                                    {"claim_max", settings.claim_max, 1},
+                                    {"lease_max", settings.lease_max, 1},
                                     {"client.lookup_threads_max", client.lookup_threads_max, 0},
                                     {"client.addresses_max", client.addresses_max, 1},
                                     {"client.idle_connections_max", client.idle_connections_max, 0},
@@ -42899,12 +42910,12 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         return std::nullopt;
     }
     if (!each.delivery->unreadable_secret.empty()) {
-        refusal.tried = false;  // the scheduler reports it
+        refusal.progress = attempt_progress::postponed;  // the scheduler reports it
         refusal.reason = "the signing secret cannot be read";
         return std::nullopt;
     }
     if (!each.delivery->owner_is_active) {
-        refusal.tried = false;
+        refusal.progress = attempt_progress::postponed;
         refusal.reason = "the owner of the account is disabled";
         return std::nullopt;
     }
@@ -42912,7 +42923,7 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
     std::string body;
     if (const auto written = environment_.write(*each.delivery, environment_.now(), fields_, body); !written) {
         environment_.on_problem(written.error());
-        refusal.unsendable = true;
+        refusal.progress = attempt_progress::unsendable;
         refusal.end = attempt_end::no_connection;
         refusal.reason = "the payload format failed";
         return std::nullopt;
@@ -42992,7 +43003,7 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
     std::size_t of_account = 0;
     for (remembered_hook& known : due) {
         if (known.hook == each.hook) {
-            known.listed_by = last_claim_;
+            known.listed_by = last_round_;
             return true;
         }
         if (known.account == each.account) ++of_account;
@@ -43003,7 +43014,7 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
         due_hosts_.push_back(&at);
         at.second.is_queued = true;
     }
-    due.push_back({each.hook, each.account, 0, last_claim_});
+    due.push_back({each.hook, each.account, 0, last_round_});
     ++remembered_;
     return true;
 }
@@ -43030,7 +43041,7 @@ TOLLGATE_DECL auto delivery_scheduler::minute_of(hook_id hook, clock::time_point
 
 TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
     if (settings_.per_hook_minute_max == 0) return;
-    if (hook_minute* const current = minute_of(hook, claimed_at_)) ++current->attempts;
+    if (hook_minute* const current = minute_of(hook, leased_at_)) ++current->attempts;
 }
 
 /// Ends the hook's minute, because each of its deliveries would fail in the same way.
@@ -43150,7 +43161,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
             const bool had_none = in_flight_of(*loads[i], each.hook) == 0;
             into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i], each.hook, had_none), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
-        } else if (each.listed_by == last_claim_ && is_full) {
+        } else if (each.listed_by == last_round_ && is_full) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
             into.lease.push_back({each.hook, 0, 0, retry_at});
             postponed_some_ = true;
@@ -43190,8 +43201,8 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
     if (in.leased) take_leased(*std::exchange(in.leased, std::nullopt), now, actions);
 
     actions.complete = !results_.empty() && (in.flush ? !store_failed_ : now.steady >= next_complete_);
-    if (std::exchange(in.wakeup, false)) next_claim_ = (std::min)(next_claim_, now.steady);
-    if (!in.stopping && actions.lease.empty()) begin_claim(in.store_changed, now, actions);
+    if (std::exchange(in.wakeup, false)) next_round_ = (std::min)(next_round_, now.steady);
+    if (!in.stopping && actions.lease.empty()) begin_round(in.store_changed, now, actions);
     if (!in.stopping && now.steady >= next_sweep_)
         actions.sweep = scheduler_actions::sweep_request{now.wall - settings_.history, sweep_rows_max};
 
@@ -43201,31 +43212,31 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
 }
 
 /// Lists due hooks, if it is time to look for them and there are free slots.
-TOLLGATE_DECL void delivery_scheduler::begin_claim(bool store_changed, scheduler_time now, scheduler_actions& into) {
-    if (now.steady < no_claim_before_) return;
-    bool is_due = now.steady >= next_claim_;
+TOLLGATE_DECL void delivery_scheduler::begin_round(bool store_changed, scheduler_time now, scheduler_actions& into) {
+    if (now.steady < no_round_before_) return;
+    bool is_due = now.steady >= next_round_;
     if (now.steady >= next_poll_) {
-        next_poll_ = now.steady + (tells_changes_ ? settings_.poll_interval : settings_.claim_interval);
+        next_poll_ = now.steady + (tells_changes_ ? settings_.poll_interval : settings_.lease_interval);
         is_due = is_due || store_changed;
     }
     if (is_due && rows_max() != 0) {
-        into.list_due_hooks = settings_.claim_max;
+        into.list_due_hooks = settings_.lease_max;
     } else if (is_due) {
         was_limited_ = true;
-        next_claim_ = now.steady + settings_.claim_interval;  // or as soon as a completion allows one
+        next_round_ = now.steady + settings_.lease_interval;  // or as soon as a completion allows one
     }
 }
 
 TOLLGATE_DECL auto delivery_scheduler::next_step_at(const scheduler_inputs& in) const noexcept -> clock::time_point {
     auto next = (clock::time_point::max)();
-    if (!in.stopping) next = (std::min)((std::max)((std::min)(next_claim_, next_poll_), no_claim_before_), next_sweep_);
+    if (!in.stopping) next = (std::min)((std::max)((std::min)(next_round_, next_poll_), no_round_before_), next_sweep_);
     if (!results_.empty()) next = (std::min)(next, next_complete_);
     if (!in.ended.empty()) next = (std::min)(next, next_judge_);
     return next;
 }
 
 TOLLGATE_DECL void delivery_scheduler::pause_after_failure(scheduler_time now) noexcept {
-    no_claim_before_ = next_complete_ = next_judge_ = now.steady + first_pause;
+    no_round_before_ = next_complete_ = next_judge_ = now.steady + first_pause;
 }
 
 TOLLGATE_DECL void delivery_scheduler::drop(std::uint64_t number, scheduler_time now) noexcept {
@@ -43247,15 +43258,15 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
     auto& of_account = load_of(at, over.sent.event->account).in_flight;
     of_account.erase(std::find(of_account.begin(), of_account.end(), over.sent.hook));
     forget_idle_accounts(at);
-    if (frees_capacity) next_claim_ = (std::min)(next_claim_, now.steady);
+    if (frees_capacity) next_round_ = (std::min)(next_round_, now.steady);
 }
 
-/// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible;
+/// How many deliveries the next round may lease. Their sizes are not known yet, so each counts as the largest possible;
 /// with nothing in flight one is always allowed.
 TOLLGATE_DECL std::size_t delivery_scheduler::rows_max() const noexcept {
     const std::size_t free_slots = settings_.attempts_max - (std::min)(in_flight(), settings_.attempts_max);
     const std::size_t bytes = settings_.data_bytes_max - (std::min)(data_bytes_in_flight_, settings_.data_bytes_max);
-    std::size_t rows = (std::min)(free_slots, settings_.claim_max);
+    std::size_t rows = (std::min)(free_slots, settings_.lease_max);
     // After a shortage, a few deliveries test whether it is over.
     constexpr std::size_t few = 8;
     if (shortage_pause_ > milliseconds{0}) rows = (std::min)(rows, few);
@@ -43303,23 +43314,23 @@ TOLLGATE_DECL void delivery_scheduler::forget_overdue(scheduler_time now) noexce
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into) {
-    bool some_tried = false;
+    bool some_count = false;
     const ended_attempt* short_one = nullptr;
     for (const ended_attempt& each : ended) {
-        some_tried = some_tried || each.tried;
-        if (each.shortage) short_one = &each;
+        some_count = some_count || each.counts();
+        if (each.progress == attempt_progress::shortage) short_one = &each;
     }
     if (short_one != nullptr) pause_after_shortage(short_one->reason, now, into);
-    else if (some_tried) shortage_pause_ = {};
+    else if (some_count) shortage_pause_ = {};
     for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now, into);
 }
 
-/// Pauses claims: more attempts would only increase the shortage.
+/// Pauses rounds: more attempts would only increase the shortage.
 TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view reason, scheduler_time now,
                                                           scheduler_actions& into) {
-    if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once per claim, whose results come one by one
+    if (std::exchange(short_round_, last_round_) != last_round_)  // once per round, whose results come one by one
         shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
-    no_claim_before_ = now.steady + shortage_pause_;
+    no_round_before_ = now.steady + shortage_pause_;
     if (now.steady < next_shortage_report_) return;
     next_shortage_report_ = now.steady + longest_pause;
     into.problems.push_back(unavailable("Webhooks are paused, because this machine cannot connect: " + std::string{reason}));
@@ -43337,27 +43348,27 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     in_flight_delivery& one = found->second;
     account_load& load = load_of(hosts_.find(one.host)->second, one.sent.event->account);
     load.hooks.reserve(load.hooks.size() + 1);
-    const bool is_paused = !each.tried && (!one.sent.unreadable_secret.empty() || !one.sent.owner_is_active);
+    const bool is_paused = !each.counts() && (!one.sent.unreadable_secret.empty() || !one.sent.owner_is_active);
     if (is_paused) pause_hook(one.sent, now, into);
     const attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status, .response = {}, .request = {},
                        .cause = each.cause};
     attempt_result judged = judge_attempt(settings_.retry, one.sent, {made, each.retry_after}, now.wall, each.chance);
     judged.attempt.response = std::move(each.response);
     judged.attempt.request = std::move(each.request);
-    if (each.unsendable) {  // this program refused it, which does not depend on the receiver
+    if (each.progress == attempt_progress::unsendable) {  // this program refused it, which does not depend on the receiver
         judged.outcome = delivery_outcome::given_up;
         judged.counts_for_hook = false;
-    } else if (each.cut_off) {  // this worker cut it off, which hardly depends on the receiver
+    } else if (each.progress == attempt_progress::cut_off) {  // this worker cut it off, which hardly depends on the receiver
         judged.outcome = delivery_outcome::retry;
         judged.retry_at = now.wall;
         judged.counts_for_hook = false;
-    } else if (!each.tried) {
+    } else if (!each.counts()) {
         judged.outcome = delivery_outcome::not_attempted;
         // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.
-        judged.retry_at = now.wall + (is_paused             ? minute
-                                      : each.shortage       ? shortage_pause_
-                                      : each.reason.empty() ? milliseconds{0}
-                                                            : longest_pause);
+        judged.retry_at = now.wall + (is_paused                                       ? minute
+                                      : each.progress == attempt_progress::shortage ? shortage_pause_
+                                      : each.reason.empty()                           ? milliseconds{0}
+                                                                                      : longest_pause);
         judged.disable_if_failing_since.reset();
     }
     if (judged.outcome != delivery_outcome::not_attempted) {
@@ -43369,26 +43380,26 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     in_flight_.erase(found);
 }
 
-TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& failure, scheduler_time now, scheduler_actions& into) {
+TOLLGATE_DECL void delivery_scheduler::round_failed(const error& failure, scheduler_time now, scheduler_actions& into) {
     store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
-    next_claim_ = now.steady + store_pause_;
-    next_poll_ = (std::max)(next_poll_, next_claim_);
+    next_round_ = now.steady + store_pause_;
+    next_poll_ = (std::max)(next_poll_, next_round_);
     into.problems.push_back(failure);
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into) {
-    if (!from) return claim_failed(from.error(), now, into);
+    if (!from) return round_failed(from.error(), now, into);
     if (from->problem) into.problems.push_back(*from->problem);
     if (hosts_.size() > known_hosts_max) forget_idle_hosts();
-    ++last_claim_;
+    ++last_round_;
     requested_.clear();
     slow_requested_ = 0;
     postponed_some_ = was_limited_ = false;
     if (next_minute_at_ && *next_minute_at_ <= now.wall) next_minute_at_.reset();
-    page_was_full_ = from->hooks.size() >= settings_.claim_max;
+    page_was_full_ = from->hooks.size() >= settings_.lease_max;
     listed_next_at_ = from->next_at;
-    claimed_wall_ = now.wall;
-    claimed_at_ = now.steady;  // before the store call: the lease ends no earlier than this says
+    leased_wall_ = now.wall;
+    leased_at_ = now.steady;  // before the store call: the lease ends no earlier than this says
     const instant retry_at = now.wall + full_host_retry_time();
     for (const due_hook& each : from->hooks)
         if (!remember(each)) {
@@ -43415,7 +43426,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
         if (rows_left != rows_before) due_hosts_.splice(due_hosts_.end(), due_hosts_, place);
     }
     into.leased_for = {now.wall, now.wall + settings_.client.attempt_timeout + settings_.lease_margin};
-    if (into.lease.empty()) plan_next_claim(false, false, now);
+    if (into.lease.empty()) plan_next_round(false, false, now);
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delivery>> from, scheduler_time now,
@@ -43423,7 +43434,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
     slow_requested_ = 0;
     if (!from) {
         requested_.clear();
-        return claim_failed(from.error(), now, into);
+        return round_failed(from.error(), now, into);
     }
     store_pause_ = {};
     into.send.reserve(from->size());
@@ -43452,7 +43463,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
         }
     }
     requested_.clear();
-    plan_next_claim(!from->empty(), some_request_was_vain, now);
+    plan_next_round(!from->empty(), some_request_was_vain, now);
 }
 
 TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_type& at, scheduler_actions& into) {
@@ -43467,10 +43478,10 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
     const auto named = numbers_.emplace(id, number).first;
     try {
         const auto& one =
-            in_flight_.emplace(number, in_flight_delivery{std::move(next), claimed_wall_, lease_over(), at.first, slow})
+            in_flight_.emplace(number, in_flight_delivery{std::move(next), leased_wall_, lease_over(), at.first, slow})
                 .first->second;
         into.send.push_back({number, &one.sent,
-                             claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin / 3});
+                             leased_at_ + settings_.client.attempt_timeout + settings_.lease_margin / 3});
     } catch (const std::exception&) {
         numbers_.erase(named);
         throw;
@@ -43498,23 +43509,23 @@ TOLLGATE_DECL bool delivery_scheduler::renew_lease(const due_delivery& again) no
     return false;
 }
 
-TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool some_request_was_vain,
+TOLLGATE_DECL void delivery_scheduler::plan_next_round(bool leased_some, bool some_request_was_vain,
                                                        scheduler_time now) noexcept {
-    if (shortage_pause_ > milliseconds{0}) no_claim_before_ = (std::max)(no_claim_before_, now.steady + first_pause);
+    if (shortage_pause_ > milliseconds{0}) no_round_before_ = (std::max)(no_round_before_, now.steady + first_pause);
     const bool more_is_listed = page_was_full_ || (listed_next_at_ && *listed_next_at_ <= now.wall);
     const bool has_servable_host = std::any_of(due_hosts_.begin(), due_hosts_.end(),
                                                [&](const auto* each) { return has_servable_hook(each->second); });
     if (more_is_listed || has_servable_host) {
-        next_claim_ = now.steady + (leased_some || postponed_some_ ? milliseconds{0} : empty_claim_pause);
+        next_round_ = now.steady + (leased_some || postponed_some_ ? milliseconds{0} : empty_round_pause);
         return;
     }
     // Also check from time to time regardless of the prediction, because clocks may be set.
-    milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.claim_interval;
+    milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.lease_interval;
     if (listed_next_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*listed_next_at_ - now.wall));
     if (next_minute_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*next_minute_at_ - now.wall));
     if (postponed_some_) wait = (std::min)(wait, full_host_retry_time());
-    if (some_request_was_vain) wait = (std::min)(wait, empty_claim_pause);
-    next_claim_ = now.steady + wait;
+    if (some_request_was_vain) wait = (std::min)(wait, empty_round_pause);
+    next_round_ = now.steady + wait;
 }
 
 TOLLGATE_DECL void delivery_scheduler::forget_idle_hosts() noexcept {
@@ -43794,15 +43805,15 @@ TOLLGATE_DECL void hook_client::send(std::vector<outgoing_request> requests) {
 
 TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts blank) noexcept {
     const std::uint64_t number = request.number;
-    blank.front().tried = false;  // the default, until a request is sent
+    blank.front().progress = attempt_progress::postponed;  // until it starts
     if (aborted_) return end(std::move(blank));
     try {
         const auto run = std::make_shared<attempt_run>(shared_from_this(), std::move(request));
         under_way_.emplace(number, run);
-        blank.front().tried = true;
+        blank.front().progress = attempt_progress::made;
         run->begin(std::move(blank));
     } catch (const std::exception&) {
-        blank.front().shortage = true;
+        blank.front().progress = attempt_progress::shortage;
         end(std::move(blank));
     }
 }
@@ -43963,7 +43974,7 @@ TOLLGATE_DECL void attempt_run::start() {
 TOLLGATE_DECL void attempt_run::cut_off() noexcept {
     if (ended_) return;
     if (!written_ && !parser_.head_complete()) return end_not_attempted({});
-    result_.front().cut_off = !parser_.head_complete();
+    if (!parser_.head_complete()) result_.front().progress = attempt_progress::cut_off;
     end_as(attempt_end::broken_off, {});
 }
 
@@ -44170,16 +44181,17 @@ TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason,
 
 TOLLGATE_DECL void attempt_run::end_with_shortage(std::string_view of_what) noexcept {
     if (parser_.head_complete()) return end_as(attempt_end::answered, {});
-    result_.front().shortage = true;
+    ended_attempt& ended = result_.front();
+    ended.progress = attempt_progress::shortage;
     try {
-        end_not_attempted(std::string{of_what});
-    } catch (const std::exception&) {
-        end_not_attempted({});
+        ended.reason = of_what;
+    } catch (const std::exception&) {  // the reason is only for the log
     }
+    end();
 }
 
 TOLLGATE_DECL void attempt_run::end_not_attempted(std::string reason) noexcept {
-    result_.front().tried = false;
+    result_.front().progress = attempt_progress::postponed;
     result_.front().reason = std::move(reason);
     end();
 }
@@ -46684,7 +46696,7 @@ inline constexpr std::array store_steps{
     // set. Each has a partial index, so the cost of finding due deliveries does not depend on the history. A delivery
     // stores the name of its hook's host, so that rows of hosts can be deleted.
     //
-    // Hosts are in one of two queues, slow or other, ordered by when they may have something to claim; `turn` orders
+    // Hosts are in one of two queues, slow or other, ordered by when they may have something to lease; `turn` orders
     // those with the same time. A host with nothing waiting or leased is in neither and is idle.
     statement_text{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN disabled_at INTEGER;

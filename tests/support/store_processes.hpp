@@ -78,9 +78,9 @@ void check_concurrent_redemptions(const Open& open) {
         }
 }
 
-/// Processes that claim at the same time never get the same delivery, and everything is delivered.
+/// Processes that lease at the same time never get the same delivery, and everything is delivered.
 template <class Open>
-void check_concurrent_claims(const Open& open) {
+void check_concurrent_leases(const Open& open) {
     using namespace tollgate::testing;
     using namespace tollgate::testing::detail;
     constexpr int process_count = 4, host_count = 5, event_count = 60;
@@ -89,7 +89,7 @@ void check_concurrent_claims(const Open& open) {
         for (int i = 0; i < host_count; ++i) listen_at(store, sample_account(), "https://" + std::to_string(i) + ".example/");
         report(store, sample_account(), event_count);
     }
-    number_pipe claimed;  // it holds all ids: processes end before it is read
+    number_pipe ids;  // it holds all ids: processes end before it is read
     const auto codes = run_processes(process_count, [&](number_pipe& start, int) {
         auto store = open();
         start.take();
@@ -100,7 +100,7 @@ void check_concurrent_claims(const Open& open) {
             const auto leased = lease_due(store, terms);
             std::vector<tollgate::attempt_result> ended;
             for (const tollgate::due_delivery& each : leased) {
-                if (!claimed.put(each.lease.delivery.value())) return 1;
+                if (!ids.put(each.lease.delivery.value())) return 1;
                 ended.push_back(completed(each, tollgate::delivery_outcome::delivered));
             }
             const auto results = store.complete(ended, noon);
@@ -112,9 +112,9 @@ void check_concurrent_claims(const Open& open) {
         }
     });
     CHECK(codes == std::vector<int>(process_count, 0));
-    claimed.close_writing();
+    ids.close_writing();
     std::multiset<std::int64_t> all;
-    while (const auto id = claimed.take()) all.insert(*id);
+    while (const auto id = ids.take()) all.insert(*id);
     CHECK(all.size() == host_count * event_count);
     CHECK(std::set<std::int64_t>(all.begin(), all.end()).size() == all.size());
 }

@@ -72,16 +72,16 @@ struct hook_dispatch_settings {
     std::size_t per_hook_minute_max = 0;
     /// Bound in bytes of the data of all deliveries in flight. If it is 0, or less than the largest event, one delivery is sent at a time.
     std::size_t data_bytes_max = 64 * 1024 * 1024;
-    std::size_t claim_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
+    std::size_t lease_max = 256;  ///< hooks and deliveries per store call, so that the first are sent early
 
     /// The time for which a delivery is leased in addition to the longest attempt: a third of it for the store call and for reaching the
     /// socket, the rest to record the result. The rest is longer than `sqlite_store` waits for other writers
     /// (`sqlite_settings::busy_wait_max`). When a process dies, its leased deliveries are sent again when their lease has ended.
     milliseconds lease_margin = seconds{15};
     /// The intervals at which the dispatcher looks for events that another process has appended: `poll_interval` in a store that detects
-    /// them cheaply (`shared_outbox`), and `claim_interval` in any other store. Events published through the dispatcher are sent at once.
+    /// them cheaply (`shared_outbox`), and `lease_interval` in any other store. Events published through the dispatcher are sent at once.
     milliseconds poll_interval{50};
-    milliseconds claim_interval = seconds{1};
+    milliseconds lease_interval = seconds{1};
     /// The time for which ended deliveries and their attempts are kept. 0: until the next sweep, which runs once a minute.
     milliseconds history = std::chrono::hours{24 * 30};
 };

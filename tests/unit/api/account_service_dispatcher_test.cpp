@@ -19,7 +19,7 @@ TEST_CASE("a dispatcher shares the policies of a service", "[api][account_servic
     memory_store store;
     account_service service{{.base_url = "https://shop.example/v1", .services = {{"sitesmaker", {"site.created"}}}}, users, store,
                             default_policies().with_clock(fake_clock{&now})};
-    hook_dispatcher dispatcher{store, {.claim_max = 8}, service.policies()};
+    hook_dispatcher dispatcher{store, {.lease_max = 8}, service.policies()};
 
     const account_ref account{*service_name::from("sitesmaker"), account_id{1}};
     REQUIRE(issue_hook(store, service.services(), {account, "site.created", "https://hooks.example/"}, now));
@@ -30,6 +30,6 @@ TEST_CASE("a dispatcher shares the policies of a service", "[api][account_servic
     CHECK_FALSE(publish(dispatcher, service.services(), {.account = account, .name = "site.other", .data = "{}", .at = now}, now));
 
     asio::io_context context;
-    hook_dispatcher on_executor{context.get_executor(), store, {.claim_max = 8}, service.policies()};
+    hook_dispatcher on_executor{context.get_executor(), store, {.lease_max = 8}, service.policies()};
     CHECK(on_executor.start());
 }

@@ -75,9 +75,9 @@ void wait_until_it_listens(postgres_store& store) {
 
 }  // namespace
 
-TEST_CASE("nodes that claim at once never get the same delivery, and everything is delivered") {
+TEST_CASE("nodes that lease at once never get the same delivery, and everything is delivered") {
     const auto schema = postgres_server::shared().new_schema();
-    tollgate_test::check_concurrent_claims([&] { return postgres_store{schema}; });
+    tollgate_test::check_concurrent_leases([&] { return postgres_store{schema}; });
 }
 
 TEST_CASE("a host never has more leases than requested, over all nodes") {
@@ -119,7 +119,7 @@ TEST_CASE("a host never has more leases than requested, over all nodes") {
     CHECK(delivered == 200);
 }
 
-TEST_CASE("a locked host delays no other claim, and is tried again shortly after") {
+TEST_CASE("a locked host delays no other lease, and is tried again shortly after") {
     auto& server = postgres_server::shared();
     const auto schema = server.new_schema();
     postgres_store store{schema};
@@ -149,12 +149,12 @@ TEST_CASE("a node that hangs loses its deliveries when their leases end") {
     listen(good, account);
     report(good, account);
     postgres_store bad{proxy.connection_string(schema.substr(schema.find("options="))), settings};
-    const auto claimed = lease_one(bad, noon);
+    const auto leased = lease_one(bad, noon);
     proxy.set_mode(tcp_proxy::mode::hang);
-    const auto ended = completed(claimed, delivery_outcome::delivered);
+    const auto ended = completed(leased, delivery_outcome::delivered);
     expect_error(bad.complete({&ended, 1}, noon), error_kind::unavailable);
     expect_none_due(good, noon + seconds{29});
-    CHECK(lease_one(good, noon + seconds{30}).lease.delivery == claimed.lease.delivery);
+    CHECK(lease_one(good, noon + seconds{30}).lease.delivery == leased.lease.delivery);
 }
 
 TEST_CASE("acknowledged events are delivered even if a node is killed") {
@@ -435,7 +435,7 @@ TEST_CASE("hooks are created and deleted while others send to the same host") {
     over = true;
     for (std::size_t i = 3; i < threads.size(); ++i) threads[i].join();
     postgres_store store{schema};
-    // Each claim removes one of the hooks that were deleted while others held their rows.
+    // Each lease removes one of the hooks that were deleted while others held their rows.
     for (int turns = 0; turns < 240 && count_of(schema, "hooks") != "0"; ++turns) expect_none_due(store, noon);
     expect_none_due(store, noon);
     for (const char* each : {"hosts", "hooks", "deliveries", "events", "attempts", "due_notices"}) {
@@ -478,19 +478,19 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
         });
     };
     const auto work_off = [&](const std::string& rows) {
-        std::size_t claims = 0;
+        std::size_t leases = 0;
         auto terms = sample_terms(noon);
         while (count_of(schema, rows) != "0") {
-            REQUIRE(++claims < 20);
+            REQUIRE(++leases < 20);
             terms.deliveries_max = 1;
-            const auto claimed = lease_due(store, terms);
-            for (const due_delivery& each : claimed) {
+            const auto leased = lease_due(store, terms);
+            for (const due_delivery& each : leased) {
                 auto back = completed(each, delivery_outcome::not_attempted);
                 back.retry_at = noon;
                 value_of(store.complete({&back, 1}, noon));
             }
         }
-        return claims;
+        return leases;
     };
     make_backlog();
     auto one = sample_terms(noon);
@@ -521,7 +521,7 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     CHECK_FALSE(value_of(store.account_of_hook(account.service, hook)));
     CHECK(std::stoul(count_of(schema, "deliveries")) > 1000);
     std::optional<due_delivery> others;
-    for (int claims = 0; !others && claims < 20; ++claims)
+    for (int leases = 0; !others && leases < 20; ++leases)
         for (const due_delivery& each : lease_due(store, sample_terms(noon))) {
             CHECK(each.hook == beside);
             others = each;

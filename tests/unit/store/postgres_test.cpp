@@ -192,18 +192,18 @@ TEST_CASE("every verb of a request takes one round trip, or two if it decides by
     CHECK(turns_of([&] {
         for (const due_hook& each : value_of(store.due_hooks(noon, 100)).hooks) requests.push_back({each.hook, 100, 100, noon});
     }) == 1);
-    std::vector<due_delivery> claimed;
-    CHECK(turns_of([&] { claimed = value_of(store.lease(requests, {noon, noon + seconds{60}})); }) == 1);
-    REQUIRE(claimed.size() >= 20);
+    std::vector<due_delivery> leased;
+    CHECK(turns_of([&] { leased = value_of(store.lease(requests, {noon, noon + seconds{60}})); }) == 1);
+    REQUIRE(leased.size() >= 20);
     CHECK(turns_of([&] { expect_none_due(store, noon); }) == 1);
     std::vector<attempt_result> ended;
     bool trims = false;
-    for (const due_delivery& each : claimed) {
+    for (const due_delivery& each : leased) {
         ended.push_back(completed(each, delivery_outcome::delivered));
         trims |= sql::trims_history(each.lease.delivery, delivery_state::delivered);
     }
     CHECK(turns_of([&] { value_of(store.complete(ended, noon)); }) == (trims ? 4 : 2));
-    CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == claimed.size()); }) == 3);
+    CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == leased.size()); }) == 3);
     CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 0); }) == 1);
 }
 

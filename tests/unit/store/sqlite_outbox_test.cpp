@@ -206,10 +206,10 @@ TEST_CASE("a file that cannot grow is an error for the publisher, and no partial
     CHECK(number_in(file, "SELECT count(*) FROM tollgate_events") == static_cast<std::int64_t>(acknowledged / 3));
 }
 
-TEST_CASE("processes that claim at once never get the same delivery, and everything is delivered") {
+TEST_CASE("processes that lease at once never get the same delivery, and everything is delivered") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
-    tollgate_test::check_concurrent_claims([&] { return sqlite_store{path}; });
+    tollgate_test::check_concurrent_leases([&] { return sqlite_store{path}; });
     sqlite_store store{path};
     CHECK(lease_due_at(store, noon + seconds{86'400}).empty());
 }
@@ -229,7 +229,7 @@ TEST_CASE(
         child_process server{[&] {
             seeds.close_reading();
             sqlite_store store{path};
-            std::thread worker{[&] {  // claims and fails, repeatedly
+            std::thread worker{[&] {  // leases and fails, repeatedly
                 for (instant now = noon;; now += milliseconds{1}) {
                     auto terms = sample_terms(now);
                     terms.lease_until = now + milliseconds{1};
@@ -266,7 +266,7 @@ TEST_CASE(
         CHECK(due.count(std::string{message_id_of(sample_seed(seed), *hook).view()}) == 1);
 }
 
-TEST_CASE("events of another process are visible without a claim, and an empty claim writes nothing") {
+TEST_CASE("events of another process are visible without a lease, and an empty lease writes nothing") {
     temporary_directory directory;
     const auto path = directory.file("tollgate.db");
     sqlite_store store{path};

@@ -20,6 +20,7 @@
 using namespace tollgate;
 using namespace tollgate::testing;
 using namespace tollgate::testing::detail;
+using webhooks::attempt_progress;
 using webhooks::delivery_scheduler;
 using webhooks::ended_attempt;
 using webhooks::scheduler_actions;
@@ -133,11 +134,11 @@ private:
         ended_attempt ended{.number = each.number, .duration = takes};
         if (takes >= settings.client.attempt_timeout) ended.end = attempt_end::timed_out;
         else ended.status = 200;
-        if (cannot_connect) ended = {.number = each.number, .tried = false, .shortage = true, .reason = "no descriptors"};
+        if (cannot_connect) ended = {.number = each.number, .progress = attempt_progress::shortage, .reason = "no descriptors"};
         const bool is_unreadable = !each.delivery->unreadable_secret.empty();
-        if (is_unreadable) ended = {.number = each.number, .tried = false, .reason = "no secret"};
+        if (is_unreadable) ended = {.number = each.number, .progress = attempt_progress::postponed, .reason = "no secret"};
         if (unsendable.contains(each.delivery->hook))
-            ended = {.number = each.number, .unsendable = true, .end = attempt_end::no_connection, .duration = takes};
+            ended = {.number = each.number, .progress = attempt_progress::unsendable, .end = attempt_end::no_connection, .duration = takes};
         running_.emplace(now_ + (cannot_connect || is_unreadable ? milliseconds{1} : takes), std::pair{host, ended});
         at_once_max[host] = (std::max)(at_once_max[host], ++at_once[host]);
         in_flight_max = (std::max)(in_flight_max, running_.size());

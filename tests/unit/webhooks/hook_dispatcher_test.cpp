@@ -166,7 +166,7 @@ static_assert(delivery_observer<recording_observer>);
 hook_dispatch_settings quick() {
     hook_dispatch_settings settings;
     settings.client.attempt_timeout = settings.client.connect_timeout = settings.client.lookup_timeout = minutes{10};
-    settings.poll_interval = settings.claim_interval = milliseconds{20};
+    settings.poll_interval = settings.lease_interval = milliseconds{20};
     settings.retry.jitter_percent = 0;
     return settings;
 }
@@ -217,7 +217,7 @@ TEST_CASE("an event is delivered at once, signed and in the payload format") {
     receiver endpoint;
     const auto id = setup.hook(endpoint.url("/in?x=y"));
     auto settings = quick();
-    settings.poll_interval = settings.claim_interval = hours{1};  // so that only the append wakes it
+    settings.poll_interval = settings.lease_interval = hours{1};  // so that only the append wakes it
     hook_dispatcher dispatcher{setup.store, settings, setup.policies()};
     REQUIRE(dispatcher.start());
     std::string request;
@@ -654,7 +654,7 @@ TEST_CASE("a dispatcher starts with settings at their bounds, and refuses settin
         {"client.connection_age_max", [](all& of) -> milliseconds& { return of.client.connection_age_max; }, milliseconds{0}, century},
         {"lease_margin", [](all& of) -> milliseconds& { return of.lease_margin; }, milliseconds{1}, day},
         {"poll_interval", [](all& of) -> milliseconds& { return of.poll_interval; }, milliseconds{1}, day},
-        {"claim_interval", [](all& of) -> milliseconds& { return of.claim_interval; }, milliseconds{1}, day},
+        {"lease_interval", [](all& of) -> milliseconds& { return of.lease_interval; }, milliseconds{1}, day},
         {"history", [](all& of) -> milliseconds& { return of.history; }, milliseconds{0}, century},
         {"retry.waits", [](all& of) -> milliseconds& { return of.retry.waits.at(1); }, milliseconds{0}, week},
         {"retry.disable_after", [](all& of) -> milliseconds& { return of.retry.disable_after; }, milliseconds{0}, century},
@@ -668,7 +668,7 @@ TEST_CASE("a dispatcher starts with settings at their bounds, and refuses settin
                                 {"slow_attempts_max", [](all& of) -> std::size_t& { return of.slow_attempts_max; }},
                                 {"per_host_max", [](all& of) -> std::size_t& { return of.per_host_max; }},
                                 {"per_slow_host_max", [](all& of) -> std::size_t& { return of.per_slow_host_max; }},
-                                {"claim_max", [](all& of) -> std::size_t& { return of.claim_max; }},
+                                {"lease_max", [](all& of) -> std::size_t& { return of.lease_max; }},
                                 {"per_hook_minute_max", [](all& of) -> std::size_t& { return of.per_hook_minute_max; }, 0},
                                 {"client.lookup_threads_max", [](all& of) -> std::size_t& { return of.client.lookup_threads_max; }, 0},
                                 {"client.addresses_max", [](all& of) -> std::size_t& { return of.client.addresses_max; }},
@@ -757,7 +757,7 @@ TEST_CASE("a store that reports changes is queried only after a change") {
     telling_store store{setup.store};
     auto settings = quick();
     settings.poll_interval = milliseconds{5};
-    settings.claim_interval = hours{1};
+    settings.lease_interval = hours{1};
     hook_dispatcher dispatcher{store, settings, setup.policies()};
     REQUIRE(dispatcher.start());
     REQUIRE(tollgate_test::eventually([&] { return store.polls >= 20; }));

@@ -101,7 +101,7 @@ TOLLGATE_DECL void attempt_run::start() {
 TOLLGATE_DECL void attempt_run::cut_off() noexcept {
     if (ended_) return;
     if (!written_ && !parser_.head_complete()) return end_not_attempted({});
-    result_.front().cut_off = !parser_.head_complete();
+    if (!parser_.head_complete()) result_.front().progress = attempt_progress::cut_off;
     end_as(attempt_end::broken_off, {});
 }
 
@@ -308,16 +308,17 @@ TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason,
 
 TOLLGATE_DECL void attempt_run::end_with_shortage(std::string_view of_what) noexcept {
     if (parser_.head_complete()) return end_as(attempt_end::answered, {});
-    result_.front().shortage = true;
+    ended_attempt& ended = result_.front();
+    ended.progress = attempt_progress::shortage;
     try {
-        end_not_attempted(std::string{of_what});
-    } catch (const std::exception&) {
-        end_not_attempted({});
+        ended.reason = of_what;
+    } catch (const std::exception&) {  // the reason is only for the log
     }
+    end();
 }
 
 TOLLGATE_DECL void attempt_run::end_not_attempted(std::string reason) noexcept {
-    result_.front().tried = false;
+    result_.front().progress = attempt_progress::postponed;
     result_.front().reason = std::move(reason);
     end();
 }

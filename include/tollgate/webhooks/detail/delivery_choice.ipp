@@ -17,7 +17,7 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
     std::size_t of_account = 0;
     for (remembered_hook& known : due) {
         if (known.hook == each.hook) {
-            known.listed_by = last_claim_;
+            known.listed_by = last_round_;
             return true;
         }
         if (known.account == each.account) ++of_account;
@@ -28,7 +28,7 @@ TOLLGATE_DECL bool delivery_scheduler::remember(const due_hook& each) {
         due_hosts_.push_back(&at);
         at.second.is_queued = true;
     }
-    due.push_back({each.hook, each.account, 0, last_claim_});
+    due.push_back({each.hook, each.account, 0, last_round_});
     ++remembered_;
     return true;
 }
@@ -55,7 +55,7 @@ TOLLGATE_DECL auto delivery_scheduler::minute_of(hook_id hook, clock::time_point
 
 TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
     if (settings_.per_hook_minute_max == 0) return;
-    if (hook_minute* const current = minute_of(hook, claimed_at_)) ++current->attempts;
+    if (hook_minute* const current = minute_of(hook, leased_at_)) ++current->attempts;
 }
 
 /// Ends the hook's minute, because each of its deliveries would fail in the same way.
@@ -175,7 +175,7 @@ TOLLGATE_DECL void delivery_scheduler::choose_at(hosts::value_type& at, std::siz
             const bool had_none = in_flight_of(*loads[i], each.hook) == 0;
             into.lease.push_back({each.hook, each.requested, leases_max(host, *loads[i], each.hook, had_none), retry_at});
             requested_.emplace(each.hook, requested_lease{&at, each.requested});
-        } else if (each.listed_by == last_claim_ && is_full) {
+        } else if (each.listed_by == last_round_ && is_full) {
             // The host is full. The hook is remembered here, so the store need not list it for a while.
             into.lease.push_back({each.hook, 0, 0, retry_at});
             postponed_some_ = true;

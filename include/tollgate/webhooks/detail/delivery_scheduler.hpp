@@ -33,13 +33,19 @@ struct scheduler_time {
     instant wall;
 };
 
+/// What became of an attempt on this side of the connection.
+enum class attempt_progress : std::uint8_t {
+    made,        ///< the result depends on the receiver
+    cut_off,     ///< a request was sent, but this program stopped before there was a response
+    unsendable,  ///< no request was sent, because the payload format refused it
+    shortage,    ///< no request was sent, because this machine lacks a resource (descriptors, ports, memory)
+    postponed,   ///< no request was sent, for another reason that does not depend on the receiver
+};
+
 /// An attempt that has ended. `number` identifies the delivery in `scheduler_actions`.
 struct ended_attempt {
     std::uint64_t number = 0;
-    bool tried = true;        ///< false if no request was sent, which does not depend on the receiver
-    bool shortage = false;    ///< true if no request was sent because this machine lacks a resource (descriptors, ports, memory)
-    bool cut_off = false;     ///< tried, but stopped before there was a response
-    bool unsendable = false;  ///< true if no request was sent because the payload format refused it
+    attempt_progress progress = attempt_progress::made;
     attempt_end end = attempt_end::answered;
     attempt_cause cause = attempt_cause::none;
     unsigned status = 0;
@@ -49,6 +55,11 @@ struct ended_attempt {
     std::string reason{};  ///< the reason, for the operator
     milliseconds duration{};
     std::uint32_t chance = chance_without_jitter;  ///< randomness for the retry plan, uniform over all values
+
+    /// Returns whether the attempt counts as one: it is in the history of its delivery.
+    [[nodiscard]] bool counts() const noexcept {
+        return progress != attempt_progress::shortage && progress != attempt_progress::postponed;
+    }
 };
 
 /// Lists, because nodes move without allocating: a result can be delivered even when out of memory.
@@ -159,8 +170,8 @@ private:
     struct remembered_hook {
         hook_id hook;
         account_ref account;
-        std::size_t requested = 0;    // leases requested by the current claim
-        std::uint64_t listed_by = 0;  // the last claim that listed it: a claim lists due hooks, chooses among them, and leases
+        std::size_t requested = 0;    // leases requested by the current round
+        std::uint64_t listed_by = 0;  // the last round that listed it: a round lists due hooks, chooses among them, and leases
     };
     enum class pace : std::uint8_t { unknown, quick, slow };  // pace of the last attempt
     struct known_hook {
@@ -171,13 +182,13 @@ private:
         account_ref account;
         std::vector<known_hook> hooks{};   // the last hooks that had an attempt
         std::vector<hook_id> in_flight{};  // the hook of each attempt
-        std::size_t requested = 0;         // leases requested by the current claim
+        std::size_t requested = 0;         // leases requested by the current round
         std::size_t limited_requested = 0;  // requested leases for hooks that are not quick
     };
     struct host_state {
         bool is_queued = false;  // true if the host is in due_hosts_
         std::size_t in_flight = 0;
-        std::size_t requested = 0;             // leases requested by the current claim
+        std::size_t requested = 0;             // leases requested by the current round
         std::vector<account_load> accounts{};  // accounts of `due`, accounts with deliveries in flight, and the last others
         std::vector<remembered_hook> due{};    // the next to be served first
     };
@@ -194,7 +205,7 @@ private:
         std::size_t leased = 0;
     };
 
-    TOLLGATE_DECL void begin_claim(bool store_changed, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void begin_round(bool store_changed, scheduler_time now, scheduler_actions& into);
     [[nodiscard]] TOLLGATE_DECL clock::time_point next_step_at(const scheduler_inputs& in) const noexcept;
     TOLLGATE_DECL void take_completed(result<std::vector<completion>> from, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into);
@@ -210,8 +221,8 @@ private:
     TOLLGATE_DECL void count_attempt(hook_id hook);
     TOLLGATE_DECL void pause_hook(const due_delivery& one, scheduler_time now, scheduler_actions& into);
     [[nodiscard]] TOLLGATE_DECL std::size_t attempts_left(hook_id hook, clock::time_point now) const noexcept;
-    TOLLGATE_DECL void plan_next_claim(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
-    TOLLGATE_DECL void claim_failed(const error& failure, scheduler_time now, scheduler_actions& into);
+    TOLLGATE_DECL void plan_next_round(bool leased_some, bool some_request_was_vain, scheduler_time now) noexcept;
+    TOLLGATE_DECL void round_failed(const error& failure, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void pause_after_shortage(std::string_view reason, scheduler_time now, scheduler_actions& into);
     TOLLGATE_DECL void forget_overdue(scheduler_time now) noexcept;
     TOLLGATE_DECL void release(const in_flight_delivery& over, scheduler_time now) noexcept;
@@ -239,9 +250,9 @@ private:
                                                    const remembered_hook& hook) const noexcept;
     [[nodiscard]] TOLLGATE_DECL bool has_servable_hook(const host_state& host) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::size_t rows_max() const noexcept;
-    /// Returns when the leases of the current claim end.
+    /// Returns when the leases of the current round end.
     [[nodiscard]] clock::time_point lease_over() const noexcept {
-        return claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
+        return leased_at_ + settings_.client.attempt_timeout + settings_.lease_margin;
     }
 
     hook_dispatch_settings settings_;
@@ -253,32 +264,32 @@ private:
     std::vector<attempt_result> results_;                      // to complete
     std::vector<std::pair<in_flight_delivery, std::string>> ended_;  // each result, with the reason of its failure
     std::size_t slow_in_flight_ = 0;
-    std::size_t slow_requested_ = 0;  // leases requested by the current claim for slow hooks
+    std::size_t slow_requested_ = 0;  // leases requested by the current round for slow hooks
     std::size_t data_bytes_in_flight_ = 0;
 
     hosts hosts_;
     std::list<hosts::value_type*> due_hosts_;  // hosts with remembered hooks, in the order in which they are served
     std::size_t remembered_ = 0;
     std::unordered_map<hook_id, requested_lease> requested_;  // requests of the current lease call
-    std::uint64_t last_claim_ = 0;
-    std::uint64_t short_claim_ = 0;  // the last one that met a resource shortage
-    instant claimed_wall_{};
-    clock::time_point claimed_at_{};
+    std::uint64_t last_round_ = 0;
+    std::uint64_t short_round_ = 0;  // the last one that met a resource shortage
+    instant leased_wall_{};
+    clock::time_point leased_at_{};
     bool page_was_full_ = false;
     bool postponed_some_ = false;
-    bool was_limited_ = false;  // slots or bytes limited the last claim: the next completion allows another claim
+    bool was_limited_ = false;  // slots or bytes limited the last round: the next completion allows another round
     std::optional<instant> listed_next_at_;
     std::unordered_map<hook_id, hook_minute> minutes_;  // minutes of hooks with a bound or an unreadable secret
     std::optional<instant> next_minute_at_;             // when the first hook that used up its minute is due again
 
-    clock::time_point next_claim_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_claim_before_{};
+    clock::time_point next_round_{}, next_poll_{}, next_judge_{}, next_complete_{}, next_sweep_{}, no_round_before_{};
     milliseconds store_pause_{0};     // pause after failures of the store
     bool store_failed_ = false;       // the last call failed; the store may hang, and the end of a stop does not wait for it again
     milliseconds shortage_pause_{0};  // while this machine cannot connect
     clock::time_point next_shortage_report_{};
 
     static constexpr milliseconds first_pause{100}, longest_pause = seconds{5};
-    static constexpr milliseconds empty_claim_pause{10};  // a store that lists deliveries but leases none may be locked
+    static constexpr milliseconds empty_round_pause{10};  // a store that lists deliveries but leases none may be locked
     static constexpr std::size_t sweep_rows_max = 1000;   // a few milliseconds in a database
     static constexpr milliseconds sweep_interval = seconds{60}, sweep_pause{100};
     static constexpr std::size_t remembered_per_host_max = 128, remembered_max = 16'384;

@@ -31,8 +31,8 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
     if (in.leased) take_leased(*std::exchange(in.leased, std::nullopt), now, actions);
 
     actions.complete = !results_.empty() && (in.flush ? !store_failed_ : now.steady >= next_complete_);
-    if (std::exchange(in.wakeup, false)) next_claim_ = (std::min)(next_claim_, now.steady);
-    if (!in.stopping && actions.lease.empty()) begin_claim(in.store_changed, now, actions);
+    if (std::exchange(in.wakeup, false)) next_round_ = (std::min)(next_round_, now.steady);
+    if (!in.stopping && actions.lease.empty()) begin_round(in.store_changed, now, actions);
     if (!in.stopping && now.steady >= next_sweep_)
         actions.sweep = scheduler_actions::sweep_request{now.wall - settings_.history, sweep_rows_max};
 
@@ -42,31 +42,31 @@ TOLLGATE_DECL scheduler_actions delivery_scheduler::step(scheduler_inputs& in, s
 }
 
 /// Lists due hooks, if it is time to look for them and there are free slots.
-TOLLGATE_DECL void delivery_scheduler::begin_claim(bool store_changed, scheduler_time now, scheduler_actions& into) {
-    if (now.steady < no_claim_before_) return;
-    bool is_due = now.steady >= next_claim_;
+TOLLGATE_DECL void delivery_scheduler::begin_round(bool store_changed, scheduler_time now, scheduler_actions& into) {
+    if (now.steady < no_round_before_) return;
+    bool is_due = now.steady >= next_round_;
     if (now.steady >= next_poll_) {
-        next_poll_ = now.steady + (tells_changes_ ? settings_.poll_interval : settings_.claim_interval);
+        next_poll_ = now.steady + (tells_changes_ ? settings_.poll_interval : settings_.lease_interval);
         is_due = is_due || store_changed;
     }
     if (is_due && rows_max() != 0) {
-        into.list_due_hooks = settings_.claim_max;
+        into.list_due_hooks = settings_.lease_max;
     } else if (is_due) {
         was_limited_ = true;
-        next_claim_ = now.steady + settings_.claim_interval;  // or as soon as a completion allows one
+        next_round_ = now.steady + settings_.lease_interval;  // or as soon as a completion allows one
     }
 }
 
 TOLLGATE_DECL auto delivery_scheduler::next_step_at(const scheduler_inputs& in) const noexcept -> clock::time_point {
     auto next = (clock::time_point::max)();
-    if (!in.stopping) next = (std::min)((std::max)((std::min)(next_claim_, next_poll_), no_claim_before_), next_sweep_);
+    if (!in.stopping) next = (std::min)((std::max)((std::min)(next_round_, next_poll_), no_round_before_), next_sweep_);
     if (!results_.empty()) next = (std::min)(next, next_complete_);
     if (!in.ended.empty()) next = (std::min)(next, next_judge_);
     return next;
 }
 
 TOLLGATE_DECL void delivery_scheduler::pause_after_failure(scheduler_time now) noexcept {
-    no_claim_before_ = next_complete_ = next_judge_ = now.steady + first_pause;
+    no_round_before_ = next_complete_ = next_judge_ = now.steady + first_pause;
 }
 
 TOLLGATE_DECL void delivery_scheduler::drop(std::uint64_t number, scheduler_time now) noexcept {
@@ -88,15 +88,15 @@ TOLLGATE_DECL void delivery_scheduler::release(const in_flight_delivery& over, s
     auto& of_account = load_of(at, over.sent.event->account).in_flight;
     of_account.erase(std::find(of_account.begin(), of_account.end(), over.sent.hook));
     forget_idle_accounts(at);
-    if (frees_capacity) next_claim_ = (std::min)(next_claim_, now.steady);
+    if (frees_capacity) next_round_ = (std::min)(next_round_, now.steady);
 }
 
-/// How many deliveries the next claim may lease. Their sizes are not known yet, so each counts as the largest possible;
+/// How many deliveries the next round may lease. Their sizes are not known yet, so each counts as the largest possible;
 /// with nothing in flight one is always allowed.
 TOLLGATE_DECL std::size_t delivery_scheduler::rows_max() const noexcept {
     const std::size_t free_slots = settings_.attempts_max - (std::min)(in_flight(), settings_.attempts_max);
     const std::size_t bytes = settings_.data_bytes_max - (std::min)(data_bytes_in_flight_, settings_.data_bytes_max);
-    std::size_t rows = (std::min)(free_slots, settings_.claim_max);
+    std::size_t rows = (std::min)(free_slots, settings_.lease_max);
     // After a shortage, a few deliveries test whether it is over.
     constexpr std::size_t few = 8;
     if (shortage_pause_ > milliseconds{0}) rows = (std::min)(rows, few);
@@ -144,23 +144,23 @@ TOLLGATE_DECL void delivery_scheduler::forget_overdue(scheduler_time now) noexce
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, scheduler_time now, scheduler_actions& into) {
-    bool some_tried = false;
+    bool some_count = false;
     const ended_attempt* short_one = nullptr;
     for (const ended_attempt& each : ended) {
-        some_tried = some_tried || each.tried;
-        if (each.shortage) short_one = &each;
+        some_count = some_count || each.counts();
+        if (each.progress == attempt_progress::shortage) short_one = &each;
     }
     if (short_one != nullptr) pause_after_shortage(short_one->reason, now, into);
-    else if (some_tried) shortage_pause_ = {};
+    else if (some_count) shortage_pause_ = {};
     for (; !ended.empty(); ended.pop_front()) judge(ended.front(), now, into);
 }
 
-/// Pauses claims: more attempts would only increase the shortage.
+/// Pauses rounds: more attempts would only increase the shortage.
 TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view reason, scheduler_time now,
                                                           scheduler_actions& into) {
-    if (std::exchange(short_claim_, last_claim_) != last_claim_)  // once per claim, whose results come one by one
+    if (std::exchange(short_round_, last_round_) != last_round_)  // once per round, whose results come one by one
         shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
-    no_claim_before_ = now.steady + shortage_pause_;
+    no_round_before_ = now.steady + shortage_pause_;
     if (now.steady < next_shortage_report_) return;
     next_shortage_report_ = now.steady + longest_pause;
     into.problems.push_back(unavailable("Webhooks are paused, because this machine cannot connect: " + std::string{reason}));
@@ -178,27 +178,27 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     in_flight_delivery& one = found->second;
     account_load& load = load_of(hosts_.find(one.host)->second, one.sent.event->account);
     load.hooks.reserve(load.hooks.size() + 1);
-    const bool is_paused = !each.tried && (!one.sent.unreadable_secret.empty() || !one.sent.owner_is_active);
+    const bool is_paused = !each.counts() && (!one.sent.unreadable_secret.empty() || !one.sent.owner_is_active);
     if (is_paused) pause_hook(one.sent, now, into);
     const attempt made{.at = one.began, .duration = each.duration, .end = each.end, .status = each.status, .response = {}, .request = {},
                        .cause = each.cause};
     attempt_result judged = judge_attempt(settings_.retry, one.sent, {made, each.retry_after}, now.wall, each.chance);
     judged.attempt.response = std::move(each.response);
     judged.attempt.request = std::move(each.request);
-    if (each.unsendable) {  // this program refused it, which does not depend on the receiver
+    if (each.progress == attempt_progress::unsendable) {  // this program refused it, which does not depend on the receiver
         judged.outcome = delivery_outcome::given_up;
         judged.counts_for_hook = false;
-    } else if (each.cut_off) {  // this worker cut it off, which hardly depends on the receiver
+    } else if (each.progress == attempt_progress::cut_off) {  // this worker cut it off, which hardly depends on the receiver
         judged.outcome = delivery_outcome::retry;
         judged.retry_at = now.wall;
         judged.counts_for_hook = false;
-    } else if (!each.tried) {
+    } else if (!each.counts()) {
         judged.outcome = delivery_outcome::not_attempted;
         // A delivery whose name lookup did not end would probably wait for it again, and occupy a slot.
-        judged.retry_at = now.wall + (is_paused             ? minute
-                                      : each.shortage       ? shortage_pause_
-                                      : each.reason.empty() ? milliseconds{0}
-                                                            : longest_pause);
+        judged.retry_at = now.wall + (is_paused                                       ? minute
+                                      : each.progress == attempt_progress::shortage ? shortage_pause_
+                                      : each.reason.empty()                           ? milliseconds{0}
+                                                                                      : longest_pause);
         judged.disable_if_failing_since.reset();
     }
     if (judged.outcome != delivery_outcome::not_attempted) {
@@ -210,26 +210,26 @@ TOLLGATE_DECL void delivery_scheduler::judge(ended_attempt& each, scheduler_time
     in_flight_.erase(found);
 }
 
-TOLLGATE_DECL void delivery_scheduler::claim_failed(const error& failure, scheduler_time now, scheduler_actions& into) {
+TOLLGATE_DECL void delivery_scheduler::round_failed(const error& failure, scheduler_time now, scheduler_actions& into) {
     store_pause_ = (std::clamp)(2 * store_pause_, first_pause, longest_pause);
-    next_claim_ = now.steady + store_pause_;
-    next_poll_ = (std::max)(next_poll_, next_claim_);
+    next_round_ = now.steady + store_pause_;
+    next_poll_ = (std::max)(next_poll_, next_round_);
     into.problems.push_back(failure);
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, scheduler_time now, scheduler_actions& into) {
-    if (!from) return claim_failed(from.error(), now, into);
+    if (!from) return round_failed(from.error(), now, into);
     if (from->problem) into.problems.push_back(*from->problem);
     if (hosts_.size() > known_hosts_max) forget_idle_hosts();
-    ++last_claim_;
+    ++last_round_;
     requested_.clear();
     slow_requested_ = 0;
     postponed_some_ = was_limited_ = false;
     if (next_minute_at_ && *next_minute_at_ <= now.wall) next_minute_at_.reset();
-    page_was_full_ = from->hooks.size() >= settings_.claim_max;
+    page_was_full_ = from->hooks.size() >= settings_.lease_max;
     listed_next_at_ = from->next_at;
-    claimed_wall_ = now.wall;
-    claimed_at_ = now.steady;  // before the store call: the lease ends no earlier than this says
+    leased_wall_ = now.wall;
+    leased_at_ = now.steady;  // before the store call: the lease ends no earlier than this says
     const instant retry_at = now.wall + full_host_retry_time();
     for (const due_hook& each : from->hooks)
         if (!remember(each)) {
@@ -256,7 +256,7 @@ TOLLGATE_DECL void delivery_scheduler::take_page(result<due_hook_page> from, sch
         if (rows_left != rows_before) due_hosts_.splice(due_hosts_.end(), due_hosts_, place);
     }
     into.leased_for = {now.wall, now.wall + settings_.client.attempt_timeout + settings_.lease_margin};
-    if (into.lease.empty()) plan_next_claim(false, false, now);
+    if (into.lease.empty()) plan_next_round(false, false, now);
 }
 
 TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delivery>> from, scheduler_time now,
@@ -264,7 +264,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
     slow_requested_ = 0;
     if (!from) {
         requested_.clear();
-        return claim_failed(from.error(), now, into);
+        return round_failed(from.error(), now, into);
     }
     store_pause_ = {};
     into.send.reserve(from->size());
@@ -293,7 +293,7 @@ TOLLGATE_DECL void delivery_scheduler::take_leased(result<std::vector<due_delive
         }
     }
     requested_.clear();
-    plan_next_claim(!from->empty(), some_request_was_vain, now);
+    plan_next_round(!from->empty(), some_request_was_vain, now);
 }
 
 TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_type& at, scheduler_actions& into) {
@@ -308,10 +308,10 @@ TOLLGATE_DECL void delivery_scheduler::start(due_delivery next, hosts::value_typ
     const auto named = numbers_.emplace(id, number).first;
     try {
         const auto& one =
-            in_flight_.emplace(number, in_flight_delivery{std::move(next), claimed_wall_, lease_over(), at.first, slow})
+            in_flight_.emplace(number, in_flight_delivery{std::move(next), leased_wall_, lease_over(), at.first, slow})
                 .first->second;
         into.send.push_back({number, &one.sent,
-                             claimed_at_ + settings_.client.attempt_timeout + settings_.lease_margin / 3});
+                             leased_at_ + settings_.client.attempt_timeout + settings_.lease_margin / 3});
     } catch (const std::exception&) {
         numbers_.erase(named);
         throw;
@@ -339,23 +339,23 @@ TOLLGATE_DECL bool delivery_scheduler::renew_lease(const due_delivery& again) no
     return false;
 }
 
-TOLLGATE_DECL void delivery_scheduler::plan_next_claim(bool leased_some, bool some_request_was_vain,
+TOLLGATE_DECL void delivery_scheduler::plan_next_round(bool leased_some, bool some_request_was_vain,
                                                        scheduler_time now) noexcept {
-    if (shortage_pause_ > milliseconds{0}) no_claim_before_ = (std::max)(no_claim_before_, now.steady + first_pause);
+    if (shortage_pause_ > milliseconds{0}) no_round_before_ = (std::max)(no_round_before_, now.steady + first_pause);
     const bool more_is_listed = page_was_full_ || (listed_next_at_ && *listed_next_at_ <= now.wall);
     const bool has_servable_host = std::any_of(due_hosts_.begin(), due_hosts_.end(),
                                                [&](const auto* each) { return has_servable_hook(each->second); });
     if (more_is_listed || has_servable_host) {
-        next_claim_ = now.steady + (leased_some || postponed_some_ ? milliseconds{0} : empty_claim_pause);
+        next_round_ = now.steady + (leased_some || postponed_some_ ? milliseconds{0} : empty_round_pause);
         return;
     }
     // Also check from time to time regardless of the prediction, because clocks may be set.
-    milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.claim_interval;
+    milliseconds wait = (tells_changes_ ? 10 : 1) * settings_.lease_interval;
     if (listed_next_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*listed_next_at_ - now.wall));
     if (next_minute_at_) wait = (std::min)(wait, std::chrono::ceil<milliseconds>(*next_minute_at_ - now.wall));
     if (postponed_some_) wait = (std::min)(wait, full_host_retry_time());
-    if (some_request_was_vain) wait = (std::min)(wait, empty_claim_pause);
-    next_claim_ = now.steady + wait;
+    if (some_request_was_vain) wait = (std::min)(wait, empty_round_pause);
+    next_round_ = now.steady + wait;
 }
 
 TOLLGATE_DECL void delivery_scheduler::forget_idle_hosts() noexcept {

@@ -59,7 +59,7 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
                     {"client.connection_age_max", client.connection_age_max, none},
                     {"lease_margin", settings.lease_margin, some, day},
                     {"poll_interval", settings.poll_interval, some, day},
-                    {"claim_interval", settings.claim_interval, some, day},
+                    {"lease_interval", settings.lease_interval, some, day},
                     {"history", settings.history, none},
                     {"retry.disable_after", settings.retry.disable_after, none},
                     {"retry.retry_after_max", settings.retry.retry_after_max, none, longest_wait}});
@@ -81,7 +81,7 @@ inline result<void> check_settings(const hook_dispatch_settings& settings) {
                                     {"per_host_max", settings.per_host_max, 1},
                                     {"per_slow_host_max", settings.per_slow_host_max, 1},
                                     {"per_hook_minute_max", settings.per_hook_minute_max, 0},
-                                    {"claim_max", settings.claim_max, 1},
+                                    {"lease_max", settings.lease_max, 1},
                                     {"client.lookup_threads_max", client.lookup_threads_max, 0},
                                     {"client.addresses_max", client.addresses_max, 1},
                                     {"client.idle_connections_max", client.idle_connections_max, 0},
@@ -418,12 +418,12 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
         return std::nullopt;
     }
     if (!each.delivery->unreadable_secret.empty()) {
-        refusal.tried = false;  // the scheduler reports it
+        refusal.progress = attempt_progress::postponed;  // the scheduler reports it
         refusal.reason = "the signing secret cannot be read";
         return std::nullopt;
     }
     if (!each.delivery->owner_is_active) {
-        refusal.tried = false;
+        refusal.progress = attempt_progress::postponed;
         refusal.reason = "the owner of the account is disabled";
         return std::nullopt;
     }
@@ -431,7 +431,7 @@ TOLLGATE_DECL std::optional<outgoing_request> delivery_worker::impl::prepare(
     std::string body;
     if (const auto written = environment_.write(*each.delivery, environment_.now(), fields_, body); !written) {
         environment_.on_problem(written.error());
-        refusal.unsendable = true;
+        refusal.progress = attempt_progress::unsendable;
         refusal.end = attempt_end::no_connection;
         refusal.reason = "the payload format failed";
         return std::nullopt;

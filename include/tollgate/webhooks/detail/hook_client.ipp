@@ -54,15 +54,15 @@ TOLLGATE_DECL void hook_client::send(std::vector<outgoing_request> requests) {
 
 TOLLGATE_DECL void hook_client::begin(outgoing_request request, ended_attempts blank) noexcept {
     const std::uint64_t number = request.number;
-    blank.front().tried = false;  // the default, until a request is sent
+    blank.front().progress = attempt_progress::postponed;  // until it starts
     if (aborted_) return end(std::move(blank));
     try {
         const auto run = std::make_shared<attempt_run>(shared_from_this(), std::move(request));
         under_way_.emplace(number, run);
-        blank.front().tried = true;
+        blank.front().progress = attempt_progress::made;
         run->begin(std::move(blank));
     } catch (const std::exception&) {
-        blank.front().shortage = true;
+        blank.front().progress = attempt_progress::shortage;
         end(std::move(blank));
     }
 }

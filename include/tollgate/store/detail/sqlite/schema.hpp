@@ -134,7 +134,7 @@ inline constexpr std::array store_steps{
     // set. Each has a partial index, so the cost of finding due deliveries does not depend on the history. A delivery
     // stores the name of its hook's host, so that rows of hosts can be deleted.
     //
-    // Hosts are in one of two queues, slow or other, ordered by when they may have something to claim; `turn` orders
+    // Hosts are in one of two queues, slow or other, ordered by when they may have something to lease; `turn` orders
     // those with the same time. A host with nothing waiting or leased is in neither and is idle.
     statement_text{R"(
         ALTER TABLE tollgate_hooks ADD COLUMN disabled_at INTEGER;
