@@ -111,8 +111,8 @@ public:
     [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }
 
 private:
-    [[nodiscard]] http::handle_step judge(const http::request& request, http::response& response, pipeline::judgement& state,
-                                          http::thread_kind thread) noexcept;
+    [[nodiscard]] TOLLGATE_DECL http::handle_step judge(const http::request& request, http::response& response,
+                                                        pipeline::judgement& state, http::thread_kind thread) noexcept;
 
     pipeline::api_definition definition_;
     user_directory_ref users_;

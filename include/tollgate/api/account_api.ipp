@@ -111,8 +111,8 @@ TOLLGATE_COLD account_api::account_api(account_service_settings settings, user_d
     for (const authenticator_ref& each : policies_.authenticators()) may_block_ = may_block_ || each.may_block();
 }
 
-http::handle_step account_api::judge(const http::request& request, http::response& response, pipeline::judgement& state,
-                                     http::thread_kind thread) noexcept {
+TOLLGATE_DECL http::handle_step account_api::judge(const http::request& request, http::response& response,
+                                                   pipeline::judgement& state, http::thread_kind thread) noexcept {
     auto step = http::handle_step::done;
     const pipeline::request_scope scope{request, state.start.id};
     const pipeline::judge api_judge{definition_, users_, store_, policies_, router_.reference, context_};

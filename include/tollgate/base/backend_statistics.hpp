@@ -2,6 +2,8 @@
 #ifndef TOLLGATE_BASE_BACKEND_STATISTICS_HPP
 #define TOLLGATE_BASE_BACKEND_STATISTICS_HPP
 
+#include <tollgate/base/config.hpp>
+
 #include <chrono>
 #include <cstdint>
 

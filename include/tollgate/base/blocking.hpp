@@ -2,6 +2,7 @@
 #ifndef TOLLGATE_BASE_BLOCKING_HPP
 #define TOLLGATE_BASE_BLOCKING_HPP
 
+#include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/member_name.hpp>
 
 #include <concepts>

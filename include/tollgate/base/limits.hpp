@@ -2,6 +2,8 @@
 #ifndef TOLLGATE_BASE_LIMITS_HPP
 #define TOLLGATE_BASE_LIMITS_HPP
 
+#include <tollgate/base/config.hpp>
+
 #include <cstddef>
 #include <string_view>
 

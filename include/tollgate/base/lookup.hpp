@@ -2,6 +2,8 @@
 #ifndef TOLLGATE_BASE_LOOKUP_HPP
 #define TOLLGATE_BASE_LOOKUP_HPP
 
+#include <tollgate/base/config.hpp>
+
 #include <cassert>
 #include <cstdint>
 #include <optional>

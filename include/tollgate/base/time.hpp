@@ -2,6 +2,8 @@
 #ifndef TOLLGATE_BASE_TIME_HPP
 #define TOLLGATE_BASE_TIME_HPP
 
+#include <tollgate/base/config.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstdint>

@@ -8,6 +8,7 @@
 #include <tollgate/http/url.hpp>
 #include <tollgate/manual/documentation.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/web/html_writer.hpp>
 
 #include <utility>
 

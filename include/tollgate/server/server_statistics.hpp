@@ -2,6 +2,8 @@
 #ifndef TOLLGATE_SERVER_SERVER_STATISTICS_HPP
 #define TOLLGATE_SERVER_SERVER_STATISTICS_HPP
 
+#include <tollgate/base/config.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>

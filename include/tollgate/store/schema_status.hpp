@@ -2,6 +2,8 @@
 #ifndef TOLLGATE_STORE_SCHEMA_STATUS_HPP
 #define TOLLGATE_STORE_SCHEMA_STATUS_HPP
 
+#include <tollgate/base/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>

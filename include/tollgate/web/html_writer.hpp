@@ -2,6 +2,8 @@
 #ifndef TOLLGATE_WEB_HTML_WRITER_HPP
 #define TOLLGATE_WEB_HTML_WRITER_HPP
 
+#include <tollgate/base/config.hpp>
+
 #include <charconv>
 #include <concepts>
 #include <cstddef>

@@ -49,7 +49,7 @@ struct secure_shop : page_shop {
     changing_passwords passwords;
     cookie_sessions<memory_store, changing_passwords> cookies{{.auth_url = "https://shop.example"}, store, passwords};
     account_pages site_pages{
-        page_shop_settings(), users, store, cookies, policies_of(*this, &activities)};
+        page_shop_settings(), users, store, cookies, policies_of(*this, &activities), english_and_german()};
 
     http::response send(http::method method, std::string target, std::string_view cookie, std::string body = {},
                         std::string_view agent = "test") {
