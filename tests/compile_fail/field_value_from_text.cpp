@@ -2,7 +2,7 @@
 #include <tollgate/http/response.hpp>
 
 int main() {
-    const std::string from_a_client = "/a\r\nSet-Cookie: b=c";
+    constexpr std::string_view from_a_client = "/a\r\nSet-Cookie: b=c";
     tollgate::http::response out;
 #if defined(TOLLGATE_MISFIT)
     out.add("Location", from_a_client);

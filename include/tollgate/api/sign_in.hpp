@@ -11,7 +11,9 @@
 /// OAuth and the pages of an `account_service`. A service with sessions needs this header.
 namespace tollgate::inline v0::service_detail {
 
+/// Adds OAuth and the pages to a service.
 struct part_mounter {
+    /// Mounts the parts that `parts` has what they need for.
     TOLLGATE_COLD static void mount(account_service& service, const session_parts& parts);
 };
 

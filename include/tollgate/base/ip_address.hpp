@@ -16,7 +16,7 @@
 namespace tollgate::inline v0 {
 
 /// An IPv4 or IPv6 address as 16 bytes in network order. An IPv4 address is stored in its mapped form (RFC 4291 section 2.5.5.2), so that
-/// `192.0.2.1` and `::ffff:192.0.2.1` compare equal.
+/// `192.0.2.1` and its mapped form compare equal.
 class ip_address {
 public:
     /// Constructs `::`, which is not the address of any peer.

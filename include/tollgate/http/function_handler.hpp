@@ -31,6 +31,7 @@ template <class Function>
     requires std::invocable<const Function&, const request&, response&>
 class function_handler {
 public:
+    /// Constructs a handler that calls `function`, on a worker unless it never waits.
     explicit function_handler(Function function, waits for_what = waits::maybe)
         : function_{std::move(function)}, may_block_{for_what == waits::maybe} {}
 

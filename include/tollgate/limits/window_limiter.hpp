@@ -33,6 +33,7 @@ struct key_capacity {
 /// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
 class window_limiter {
 public:
+    /// The counts are in memory.
     static constexpr bool blocking = false;
 
     /// Constructs a limiter with the default or given capacity, and a random hash key from OpenSSL. Throws std::runtime_error when OpenSSL
@@ -68,9 +69,11 @@ static_assert(rate_limiter<window_limiter>);
 struct unlimited {
     static constexpr bool blocking = false;
 
+    /// Implements `rate_limiter`.
     [[nodiscard]] constexpr limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         return peek(key, allowed, now);
     }
+    /// Implements `rate_limiter`.
     [[nodiscard]] constexpr limit_decision peek(const limit_key&, const quota& allowed, instant now) const noexcept {
         return limit_decision::unused(allowed, now);
     }

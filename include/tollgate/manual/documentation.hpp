@@ -29,6 +29,7 @@ public:
     /// Renders all pages from the settings and the routes. Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
     TOLLGATE_DECL api_documentation(const account_service_settings& settings, const route_table& routes);
 
+    /// The pages are in memory.
     static constexpr bool blocking = false;
     /// The handler does not read bodies.
     static constexpr bool reads_body = false;

@@ -46,6 +46,7 @@ struct health_settings {
 /// Thread rule: every function may be called from any thread at any time, except for `add` after `start`.
 class health {
 public:
+    /// The parts are checked on a thread of their own.
     static constexpr bool blocking = false;
 
     /// A function that checks something that requests need, such as a row of the store. It may block, but it must return by itself, because

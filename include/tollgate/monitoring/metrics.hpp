@@ -76,6 +76,7 @@ private:
 /// others.
 class metrics {
 public:
+    /// The counts are in memory.
     static constexpr bool blocking = false;
 
     /// A function that appends families of its own to a report. It must not wait, because it runs for each report.

@@ -90,8 +90,8 @@ struct integer_parameter {
         const auto number = static_cast<std::int64_t>(is_negative ? 0 - *value : *value);
         return number < Min || number > Max ? std::nullopt : std::optional{number};
     }
-    /// Returns the text of the error: `page in the query must be an integer from 1 to 1000.` A `query_parameter` need not have this
-    /// function.
+    /// Returns what the error says after "page in the query must be", such as "an integer from 1 to 1000". A `query_parameter` need not
+    /// have this function.
     static std::string expected() { return "an integer from " + std::to_string(Min) + " to " + std::to_string(Max); }
 };
 

@@ -74,41 +74,49 @@ public:
         authenticators_ = std::move(list);
         return std::move(*this);
     }
+    /// Replaces how scopes are compared with those that a route requires.
     template <class T>
     policies with_scope_checker(T scope_checker) && {
         scope_checker_ = hold<scope_checker_ref>(std::move(scope_checker));
         return std::move(*this);
     }
+    /// Replaces the rate limiter.
     template <class T>
     policies with_limiter(T limiter) && {
         limiter_ = hold<rate_limiter_ref>(std::move(limiter));
         return std::move(*this);
     }
+    /// Replaces the rule for User-Agent.
     template <class T>
     policies with_agent_rule(T agent_rule) && {
         agent_rule_ = hold<agent_rule_ref>(std::move(agent_rule));
         return std::move(*this);
     }
+    /// Replaces the rule for the targets of webhooks.
     template <class T>
     policies with_target_rule(T target_rule) && {
         target_rule_ = hold<target_rule_ref>(std::move(target_rule));
         return std::move(*this);
     }
+    /// Replaces the clock.
     template <class T>
     policies with_clock(T clock) && {
         clock_ = hold<time_source_ref>(std::move(clock));
         return std::move(*this);
     }
+    /// Replaces the source of random bytes.
     template <class T>
     policies with_random(T random) && {
         random_ = hold<random_source_ref>(std::move(random));
         return std::move(*this);
     }
+    /// Replaces the observer.
     template <class T>
     policies with_observer(T observer) && {
         observer_ = hold<observer_ref>(std::move(observer));
         return std::move(*this);
     }
+    /// Replaces the format of webhooks.
     template <class T>
     policies with_format(T format) && {
         format_ = hold<payload_format_ref>(std::move(format));

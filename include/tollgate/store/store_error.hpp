@@ -64,26 +64,32 @@ template <class Verb>
 
 // The functions below return errors that all stores report in the same words.
 
+/// Returns the error for a personal token whose username is taken. `failure` is the error of the database; its kind and cause stay.
 [[nodiscard]] inline error personal_token_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
 }
 
+/// Returns the error for an application whose client_id is taken. `failure` is the error of the database; its kind and cause stay.
 [[nodiscard]] inline error application_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
 }
 
+/// Returns the error for a webhook whose idempotency key is taken. `failure` is the error of the database; its kind and cause stay.
 [[nodiscard]] inline error hook_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "A webhook of this idempotency key exists already.");
 }
 
+/// Returns the error for an access or refresh token that exists already. `failure` is the error of the database; its kind and cause stay.
 [[nodiscard]] inline error token_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "This token exists already.");
 }
 
+/// Returns the error for a session that exists already. `failure` is the error of the database; its kind and cause stay.
 [[nodiscard]] inline error session_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "This session exists already.");
 }
 
+/// Returns the error for more than the maximum of personal tokens of one user.
 [[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
     return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
 }
@@ -96,10 +102,12 @@ template <class Verb>
             {}, retry_at};
 }
 
+/// Returns the error for more than the maximum of applications of one user.
 [[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
     return invalid("The user has " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
 }
 
+/// Returns the error for more than the maximum of webhooks of one account for one event.
 [[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
     return invalid("This account has " + std::to_string(hooks_per_event_max) +
                    " webhooks for this event, which is the maximum.");
