@@ -85,6 +85,47 @@
 #include <utility>
 #include <vector>
 
+// <tollgate/base/config.hpp>
+#ifndef TOLLGATE_BASE_CONFIG_HPP
+#define TOLLGATE_BASE_CONFIG_HPP
+
+/// Build configuration macros.
+///
+/// Header-only is the default. Define `TOLLGATE_SEPARATE_COMPILATION` for every translation unit, and include
+/// `<tollgate/impl/src.hpp>` in exactly one, to compile every function that is not a template once.
+
+#define TOLLGATE_VERSION_MAJOR 0
+#define TOLLGATE_VERSION_MINOR 2
+#define TOLLGATE_VERSION_PATCH 0
+#define TOLLGATE_VERSION "0.2.0"
+
+#if __cplusplus < 202002L
+#error "Tollgate needs C++20: compile with -std=c++20 or later."
+#elif defined(__clang__) ? __clang_major__ < 16 : defined(__GNUC__) && __GNUC__ < 12
+#error "Tollgate needs GCC 12, Clang 16, or a later version of them."
+#elif !defined(__cpp_exceptions)
+#error "Tollgate needs exceptions: compile without -fno-exceptions."
+#else
+#define TOLLGATE_COMPILER_IS_SUPPORTED
+#endif
+// Including a file that does not exist ends the compilation, so that thousands of further messages do not hide the error above.
+#if !defined(TOLLGATE_COMPILER_IS_SUPPORTED)
+#include "compilation_ends_here"
+#endif
+#undef TOLLGATE_COMPILER_IS_SUPPORTED
+
+// The prefix of each function that is defined in an `.ipp` file, which is compiled once in compiled mode.
+#if defined(TOLLGATE_SEPARATE_COMPILATION)
+#define TOLLGATE_DECL
+#else
+#define TOLLGATE_DECL inline
+#endif
+// The prefix of functions that do not run for each request but when an object is set up, created or destroyed, or when a call fails. They
+// are compiled for size, which takes less time and keeps them apart from the code of requests.
+#define TOLLGATE_COLD __attribute__((cold)) TOLLGATE_DECL
+
+#endif  // TOLLGATE_BASE_CONFIG_HPP
+
 // <tollgate/base/backend_statistics.hpp>
 #ifndef TOLLGATE_BASE_BACKEND_STATISTICS_HPP
 #define TOLLGATE_BASE_BACKEND_STATISTICS_HPP
@@ -174,52 +215,11 @@ template <class T>
 
 #endif  // TOLLGATE_BASE_BLOCKING_HPP
 
-// <tollgate/base/config.hpp>
-#ifndef TOLLGATE_BASE_CONFIG_HPP
-#define TOLLGATE_BASE_CONFIG_HPP
-
-/// Build configuration macros.
-///
-/// Header-only is the default. Define `TOLLGATE_SEPARATE_COMPILATION` for every translation unit, and include
-/// `<tollgate/impl/src.hpp>` in exactly one, to compile every function that is not a template once.
-
-#define TOLLGATE_VERSION_MAJOR 0
-#define TOLLGATE_VERSION_MINOR 2
-#define TOLLGATE_VERSION_PATCH 0
-#define TOLLGATE_VERSION "0.2.0"
-
-#if __cplusplus < 202002L
-#error "Tollgate needs C++20: compile with -std=c++20 or later."
-#elif defined(__clang__) ? __clang_major__ < 16 : defined(__GNUC__) && __GNUC__ < 12
-#error "Tollgate needs GCC 12, Clang 16, or a later version of them."
-#elif !defined(__cpp_exceptions)
-#error "Tollgate needs exceptions: compile without -fno-exceptions."
-#else
-#define TOLLGATE_COMPILER_IS_SUPPORTED
-#endif
-// Including a file that does not exist ends the compilation, so that thousands of further messages do not hide the error above.
-#if !defined(TOLLGATE_COMPILER_IS_SUPPORTED)
-#include "compilation_ends_here"
-#endif
-#undef TOLLGATE_COMPILER_IS_SUPPORTED
-
-// The prefix of each function that is defined in an `.ipp` file, which is compiled once in compiled mode.
-#if defined(TOLLGATE_SEPARATE_COMPILATION)
-#define TOLLGATE_DECL
-#else
-#define TOLLGATE_DECL inline
-#endif
-// The prefix of functions that do not run for each request but when an object is set up, created or destroyed, or when a call fails. They
-// are compiled for size, which takes less time and keeps them apart from the code of requests.
-#define TOLLGATE_COLD __attribute__((cold)) TOLLGATE_DECL
-
-#endif  // TOLLGATE_BASE_CONFIG_HPP
-
 // <tollgate/base/detail/inline_text.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_INLINE_TEXT_HPP
 #define TOLLGATE_BASE_DETAIL_INLINE_TEXT_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// Text of at most `Capacity` bytes, stored inside the object. Copying never allocates, so a credential travels from a
 /// store to an endpoint without heap memory.
@@ -301,7 +301,7 @@ private:
     std::array<char, Capacity> bytes_;  // large arrays are deliberately uninitialized: only the first size_ bytes are read
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_INLINE_TEXT_HPP
 
@@ -309,7 +309,7 @@ private:
 #ifndef TOLLGATE_BASE_DETAIL_TEXT_HPP
 #define TOLLGATE_BASE_DETAIL_TEXT_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// ASCII only, independent of the locale: protocol text is not natural language.
 [[nodiscard]] constexpr char ascii_lower(char c) noexcept {
@@ -420,13 +420,11 @@ inline char* put_decimal(char* to, std::uint32_t number) noexcept {
     return to + 8 - zeros;
 }
 
-namespace detail {
 inline constexpr byte_set token_chars =
     make_byte_set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-}
 
 /// tchar of RFC 9110 section 5.6.2.
-[[nodiscard]] constexpr bool is_token_char(char c) noexcept { return holds(detail::token_chars, c); }
+[[nodiscard]] constexpr bool is_token_char(char c) noexcept { return holds(token_chars, c); }
 
 /// The length in bytes of the well-formed UTF-8 sequence at the start of `text` (Unicode 15 table 3-7): 1 to 4, or 0
 /// for an overlong form, a surrogate, a code point above U+10FFFF or anything else. Precondition: `text` is not empty.
@@ -449,8 +447,6 @@ inline constexpr byte_set token_chars =
     return 0;
 }
 
-namespace detail {
-
 /// Most text is ASCII: checks eight characters in one step.
 constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     if (text.size() < 8) return false;
@@ -459,11 +455,9 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     return bits < 0x80;
 }
 
-}  // namespace detail
-
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
     while (!text.empty()) {
-        if (detail::begins_with_eight_ascii(text)) {
+        if (begins_with_eight_ascii(text)) {
             text.remove_prefix(8);
             continue;
         }
@@ -487,8 +481,6 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
 /// characters that `is_visible_line` refuses are escaped, as `\x1b` or `\u202e`. Line ends become `\n`. The input may
 /// be truncated: an incomplete sequence at its end is dropped.
 [[nodiscard]] TOLLGATE_DECL std::string make_readable(std::string_view bytes);
-
-namespace detail {
 
 /// Reads a file with one key per line. Skips blank lines and comments, which start with `#`.
 class key_file_lines {
@@ -517,9 +509,7 @@ private:
     std::size_t number_ = 0;
 };
 
-}  // namespace detail
-
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_TEXT_HPP
 
@@ -642,14 +632,14 @@ public:
 private:
     static constexpr bool is_decimal(std::string_view text) noexcept;
 
-    inline_text<bytes_max> text_;
+    detail::inline_text<bytes_max> text_;
 };
 
 constexpr bool decimal::is_decimal(std::string_view text) noexcept {
     if (text.size() > bytes_max) return false;
     const auto skip_digits = [&text]() noexcept {
         std::size_t count = 0;
-        while (count < text.size() && is_digit(text[count])) ++count;
+        while (count < text.size() && detail::is_digit(text[count])) ++count;
         text.remove_prefix(count);
         return count;
     };
@@ -797,7 +787,7 @@ public:
     /// Parses digits without sign, space or leading zero; returns an empty optional for any other text. Because each id has one spelling, a
     /// path with another spelling is a 404.
     static constexpr std::optional<id> parse(std::string_view text) noexcept {
-        const auto value = parse_decimal(text);
+        const auto value = detail::parse_decimal(text);
         return value && *value <= INT64_MAX ? from(static_cast<std::int64_t>(*value)) : std::nullopt;
     }
 
@@ -837,7 +827,7 @@ struct std::hash<tollgate::id<Tag>> {
 namespace tollgate::inline v0 {
 
 /// An IPv4 or IPv6 address as 16 bytes in network order. An IPv4 address is stored in its mapped form (RFC 4291 section 2.5.5.2), so that
-/// `192.0.2.1` and `::ffff:192.0.2.1` compare equal.
+/// `192.0.2.1` and its mapped form compare equal.
 class ip_address {
 public:
     /// Constructs `::`, which is not the address of any peer.
@@ -1551,7 +1541,7 @@ enum class secret_kind : std::uint8_t {
 
 /// A secret is `prefix digits checksum`: 4 characters for the kind, 43 base-62 digits for 256 random bits, and 6 for their CRC-32. It
 /// contains only `[A-Za-z0-9_]`, so it needs no escaping in a URL, a form, a shell or a header, and a double click selects it.
-using secret_text = inline_text<limits::secret_text_bytes_max>;
+using secret_text = detail::inline_text<limits::secret_text_bytes_max>;
 inline constexpr std::size_t secret_text_bytes = 53;
 static_assert(secret_text_bytes <= secret_text::bytes_max);
 
@@ -1582,7 +1572,7 @@ enum class public_id_kind : std::uint8_t {
 };
 
 /// A unique, unguessable name that is not secret: a prefix and 22 base-62 digits for 128 random bits.
-using public_id = inline_text<limits::token_username_bytes_max>;
+using public_id = detail::inline_text<limits::token_username_bytes_max>;
 /// Returns the public id that consists of these bytes. Take them from a random_source and use them once.
 [[nodiscard]] TOLLGATE_DECL public_id make_public_id(public_id_kind kind,
                                                      std::span<const std::byte, 16> random) noexcept;
@@ -1750,7 +1740,7 @@ public:
     consteval field_name(const char* literal) : text_{literal} {
         if (text_.empty()) throw "a field name is not empty";
         for (char c : text_)
-            if (!is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
+            if (!tollgate::detail::is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
     }
     /// Returns the text as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
@@ -1880,7 +1870,7 @@ void response::for_each_field(Visit&& visit) const {
     while (!left.empty()) {
         const auto colon = left.find(':');
         const auto end = left.find("\r\n", colon);
-        visit(left.substr(0, colon), trim_ows(left.substr(colon + 1, end - colon - 1)));
+        visit(left.substr(0, colon), tollgate::detail::trim_ows(left.substr(colon + 1, end - colon - 1)));
         left.remove_prefix(end + 2);
     }
 }
@@ -1888,7 +1878,7 @@ void response::for_each_field(Visit&& visit) const {
 inline std::string_view response::find(std::string_view name) const noexcept {
     std::string_view found;
     for_each_field([&](std::string_view n, std::string_view v) {
-        if (found.data() == nullptr && ascii_iequals(n, name)) found = v;
+        if (found.data() == nullptr && tollgate::detail::ascii_iequals(n, name)) found = v;
     });
     return found;
 }
@@ -1978,21 +1968,21 @@ namespace tollgate::inline v0::http::detail {
 
 /// The first byte that is not a tchar (RFC 9110 section 5.6.2).
 [[nodiscard]] inline const char* find_token_end(const char* at, const char* end) noexcept {
-    while (at != end && is_token_char(*at)) ++at;
+    while (at != end && tollgate::detail::is_token_char(*at)) ++at;
     return at;
 }
 
 /// The first colon if it is in the next block; otherwise null, which does not mean that there is none.
 [[nodiscard]] inline const char* find_near_colon(const char* at, const char* end) noexcept;
 
-inline constexpr byte_set value_ends = [] {
-    byte_set set{};
+inline constexpr tollgate::detail::byte_set value_ends = [] {
+    tollgate::detail::byte_set set{};
     for (std::size_t byte = 0; byte < set.size(); ++byte) set[byte] = (byte < 0x20 && byte != '\t') || byte == 0x7f;
     return set;
 }();
 
-inline constexpr byte_set target_ends = [] {
-    byte_set set{};
+inline constexpr tollgate::detail::byte_set target_ends = [] {
+    tollgate::detail::byte_set set{};
     for (std::size_t byte = 0; byte < set.size(); ++byte) set[byte] = byte <= 0x20 || byte >= 0x7f;
     for (const char each : std::string_view{"\"#<>[\\]^`{|}"}) set[static_cast<unsigned char>(each)] = true;
     return set;
@@ -2050,10 +2040,10 @@ inline const char* find_near_colon(const char* at, const char* end) noexcept {
 }
 
 /// The first marked byte that is in `Ends`; null if none.
-template <const byte_set& Ends>
+template <const tollgate::detail::byte_set& Ends>
 [[nodiscard]] inline const char* first_marked(const char* at, block_marks marks) noexcept {
     for (; marks != 0; marks &= marks - 1)
-        if (const char* found = at + std::countr_zero(marks); holds(Ends, *found)) [[likely]] return found;
+        if (const char* found = at + std::countr_zero(marks); tollgate::detail::holds(Ends, *found)) [[likely]] return found;
     return nullptr;
 }
 
@@ -2100,20 +2090,20 @@ inline const char* find_unusual_in_value(const char* at, const char* end) noexce
 }
 
 /// The first byte that is in `Ends`, on either endianness; null if none.
-template <const byte_set& Ends>
+template <const tollgate::detail::byte_set& Ends>
 [[nodiscard]] inline const char* first_marked(const char* at, block_marks) noexcept {
     for (std::ptrdiff_t i = 0; i < block_bytes; ++i)
-        if (holds(Ends, at[i])) return at + i;
+        if (tollgate::detail::holds(Ends, at[i])) return at + i;
     return nullptr;
 }
 
 #endif
 
 /// Whole blocks, the last of which ends at `end` and so may overlap the one before; single bytes of less than a block.
-template <block_marks (*Marks)(const char*) noexcept, const byte_set& Ends>
+template <block_marks (*Marks)(const char*) noexcept, const tollgate::detail::byte_set& Ends>
 [[nodiscard]] inline const char* find_end(const char* at, const char* end) noexcept {
     if (end - at < block_bytes) {
-        while (at != end && !holds(Ends, *at)) ++at;
+        while (at != end && !tollgate::detail::holds(Ends, *at)) ++at;
         return at;
     }
     const char* const last_block = end - block_bytes;
@@ -2252,14 +2242,14 @@ known_name(const char (&)[Bytes]) -> known_name<Bytes - 1>;
 template <known_name Known>
 [[nodiscard]] constexpr bool is(std::string_view name) noexcept {
     constexpr std::size_t size = Known.text.size();
-    if (std::is_constant_evaluated()) return ascii_iequals(name, {Known.text.data(), size});
+    if (std::is_constant_evaluated()) return tollgate::detail::ascii_iequals(name, {Known.text.data(), size});
     using word = typename decltype(Known)::word;
     const auto differing = [](const char* at, const auto& known, const auto& fold) {
         word sent;
         std::memcpy(&sent, at, sizeof sent);
         return (sent | std::bit_cast<word>(fold)) ^ std::bit_cast<word>(known);
     };
-    const bool middle = size <= 16 || ascii_lower(name[size / 2]) == Known.text[size / 2];
+    const bool middle = size <= 16 || tollgate::detail::ascii_lower(name[size / 2]) == Known.text[size / 2];
     return (differing(name.data(), Known.head, Known.head_fold) |
             differing(name.data() + size - sizeof(word), Known.tail, Known.tail_fold)) == 0 && middle;
 }
@@ -2309,7 +2299,7 @@ inline void field_lines::relocate(std::uintptr_t from, const char* to) noexcept 
 
 inline std::string_view field_lines::find(std::string_view name) const noexcept {
     for (const field& line : *this)
-        if (ascii_iequals(line.name, name)) return line.value;
+        if (tollgate::detail::ascii_iequals(line.name, name)) return line.value;
     return {};
 }
 
@@ -2402,7 +2392,7 @@ private:
                                     : line_result::bad_value;
     }
     line.name = {begin, static_cast<std::size_t>(colon - begin)};
-    line.value = trim_ows({colon + 1, static_cast<std::size_t>(value_end - (colon + 1))});
+    line.value = tollgate::detail::trim_ows({colon + 1, static_cast<std::size_t>(value_end - (colon + 1))});
     id = to_field_id(line.name);
     start(static_cast<std::size_t>(value_end + 2 - bytes));
     return line_result::field;
@@ -2425,7 +2415,7 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
 [[nodiscard]] constexpr bool list_holds(std::string_view list, std::string_view member) noexcept {
     for (;;) {
         const auto comma = list.find(',');
-        if (ascii_iequals(trim_ows(list.substr(0, comma)), member)) return true;
+        if (tollgate::detail::ascii_iequals(tollgate::detail::trim_ows(list.substr(0, comma)), member)) return true;
         if (comma == std::string_view::npos) return false;
         list.remove_prefix(comma + 1);
     }
@@ -2434,7 +2424,8 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
 /// Returns true if a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is not a coding.
 [[nodiscard]] inline bool has_content_coding(const field_lines& fields) noexcept {
     for (const field& line : fields)
-        if (ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() && !ascii_iequals(line.value, "identity"))
+        if (tollgate::detail::ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() &&
+            !tollgate::detail::ascii_iequals(line.value, "identity"))
             return true;
     return false;
 }
@@ -2443,13 +2434,13 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
 [[nodiscard]] inline std::string_view media_type_of(const field_lines& fields) noexcept {
     if (fields.count(field_id::content_type) != 1) return {};
     const auto value = fields.find(field_id::content_type);
-    return trim_ows(value.substr(0, value.find(';')));
+    return tollgate::detail::trim_ows(value.substr(0, value.find(';')));
 }
 
 /// The credentials of an Authorization field of this scheme: `auth-scheme 1*SP credentials` (RFC 9110 section 11.4). Empty for a
 /// scheme without credentials, none for another scheme.
 [[nodiscard]] constexpr std::optional<std::string_view> credentials_of(std::string_view value, std::string_view scheme) noexcept {
-    if (value.size() < scheme.size() || !ascii_iequals({value.data(), scheme.size()}, scheme)) return std::nullopt;
+    if (value.size() < scheme.size() || !tollgate::detail::ascii_iequals({value.data(), scheme.size()}, scheme)) return std::nullopt;
     value.remove_prefix(scheme.size());
     if (!value.empty() && value.front() != ' ') return std::nullopt;
     while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
@@ -2624,11 +2615,11 @@ struct request {
         if (to_field_id(line.name) != field_id::cookie) continue;
         std::string_view left = line.value;
         while (!left.empty()) {
-            const std::string_view pair = trim_ows(left.substr(0, left.find(';')));
+            const std::string_view pair = tollgate::detail::trim_ows(left.substr(0, left.find(';')));
             left.remove_prefix((std::min)(left.find(';'), left.size() - 1) + 1);
             const auto equals = pair.find('=');
-            if (equals == std::string_view::npos || trim_ows(pair.substr(0, equals)) != name) continue;
-            const auto value = trim_ows(pair.substr(equals + 1));
+            if (equals == std::string_view::npos || tollgate::detail::trim_ows(pair.substr(0, equals)) != name) continue;
+            const auto value = tollgate::detail::trim_ows(pair.substr(equals + 1));
             if (found && *found != value) return std::nullopt;
             found = value;
         }
@@ -3092,6 +3083,7 @@ template <class Function>
     requires std::invocable<const Function&, const request&, response&>
 class function_handler {
 public:
+    /// Constructs a handler that calls `function`, on a worker unless it never waits.
     explicit function_handler(Function function, waits for_what = waits::maybe)
         : function_{std::move(function)}, may_block_{for_what == waits::maybe} {}
 
@@ -3236,7 +3228,7 @@ namespace detail {
 }
 
 [[nodiscard]] inline bool is_for_host(const request& request, std::string_view host) noexcept {
-    return host.empty() || ascii_iequals(named_host(request), host);
+    return host.empty() || tollgate::detail::ascii_iequals(named_host(request), host);
 }
 
 /// Returns true if the client names the address to which it has connected. No name resolves to that text, so no other site is meant.
@@ -3327,7 +3319,7 @@ private:
 #ifndef TOLLGATE_BASE_DETAIL_ENCODING_HPP
 #define TOLLGATE_BASE_DETAIL_ENCODING_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 // Decoders are strict: each sequence of bytes has exactly one accepted encoding. Those that write to the caller's
 // buffer return the number of bytes written; after a refusal the buffer's contents are unspecified.
@@ -3370,7 +3362,7 @@ enum class plus_sign : std::uint8_t { literal, space };
 [[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> percent_decode_into(
     std::string_view text, std::span<char> out, plus_sign plus = plus_sign::literal) noexcept;
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_ENCODING_HPP
 
@@ -3386,7 +3378,7 @@ namespace tollgate::inline v0::http {
 [[nodiscard]] bool is_authority(std::string_view text) noexcept;
 
 /// `http::percent_encode` encodes text for any part of a URL: all but unreserved characters become `%XX` (RFC 3986 section 2.3).
-using tollgate::percent_encode;
+using tollgate::detail::percent_encode;
 
 /// The supported schemes.
 enum class url_scheme : std::uint8_t { http, https };
@@ -3549,7 +3541,7 @@ struct std::hash<tollgate::limit_key> {
 namespace tollgate::inline v0 {
 
 /// The path segment that names a product, such as `sitesmaker`.
-using service_name = inline_text<limits::service_name_bytes_max>;
+using service_name = detail::inline_text<limits::service_name_bytes_max>;
 
 /// A user's account at one service.
 struct account {
@@ -3568,7 +3560,7 @@ struct account_ref {
 };
 
 /// A currency code of ISO 4217: three capital letters.
-using currency_code = inline_text<3>;
+using currency_code = detail::inline_text<3>;
 
 /// A user's balance, in the currency of their settings.
 struct balance {
@@ -3705,7 +3697,7 @@ struct activity {
 namespace tollgate::inline v0 {
 
 /// The public identifier of an OAuth client (RFC 6749 section 2.2).
-using client_id_text = inline_text<limits::client_id_bytes_max>;
+using client_id_text = detail::inline_text<limits::client_id_bytes_max>;
 
 /// The type of an OAuth client (RFC 6749 section 2.1), or of a service of the operator.
 enum class client_type : std::uint8_t {
@@ -3801,14 +3793,14 @@ template <class Key>
 #ifndef TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
 #define TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// A hash with a random key per table, so that clients cannot choose names that share a bucket. The construction is
 /// that of wyhash: multiply 64 by 64 bits and fold the halves.
 class keyed_hash {
 public:
     /// Constructs a hash with a new key. Throws as `random_key` does.
-    keyed_hash() : keyed_hash{detail::random_key<std::array<std::uint64_t, 3>>()} {}
+    keyed_hash() : keyed_hash{random_key<std::array<std::uint64_t, 3>>()} {}
     /// Constructs a hash with a key that is random, or fixed in tests.
     explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
 
@@ -3877,7 +3869,7 @@ private:
     return shared;
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP
 
@@ -3892,7 +3884,7 @@ namespace tollgate::inline v0 {
 [[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
     if (text.empty()) return false;
     for (char c : text)
-        if (!is_visible_ascii(c) || c == '"' || c == '\\' || c == ',') return false;
+        if (!detail::is_visible_ascii(c) || c == '"' || c == '\\' || c == ',') return false;
     return true;
 }
 
@@ -3934,7 +3926,7 @@ public:
     friend constexpr bool operator==(const scope_set&, const scope_set&) noexcept = default;
 
 private:
-    inline_text<limits::scope_text_bytes_max> text_;
+    detail::inline_text<limits::scope_text_bytes_max> text_;
 };
 
 template <class Visit>
@@ -3970,7 +3962,7 @@ namespace detail {
 
 /// Returns a hash with a random key, because clients choose scopes. At compile time there is no key, and the program chooses the scopes.
 [[nodiscard]] constexpr std::size_t hash_of_scope(std::string_view scope) noexcept {
-    if (!std::is_constant_evaluated()) return shared_keyed_hash()(scope);
+    if (!std::is_constant_evaluated()) return detail::shared_keyed_hash()(scope);
     std::uint32_t hash = 2166136261U;  // FNV-1a
     for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
     return hash;
@@ -4145,7 +4137,7 @@ inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Web
 
 /// Returns a secret that signs a hook's deliveries, in the text form of the Standard Webhooks specification: `whsec_` and Base64.
 [[nodiscard]] inline std::string make_hook_secret(std::span<const std::byte, hook_secret_random_bytes> random) {
-    return std::string{hook_secret_prefix} + base64_encode({reinterpret_cast<const char*>(random.data()), random.size()});
+    return std::string{hook_secret_prefix} + detail::base64_encode({reinterpret_cast<const char*>(random.data()), random.size()});
 }
 
 }  // namespace tollgate
@@ -4740,7 +4732,7 @@ struct device_code {
 namespace tollgate::inline v0 {
 
 /// The public part of a personal token, which is the user name of Basic credentials.
-using token_username = inline_text<limits::token_username_bytes_max>;
+using token_username = detail::inline_text<limits::token_username_bytes_max>;
 
 /// A personal token as its owner's settings list it. The store keeps only the digest of the token's secret.
 struct personal_token {
@@ -6178,7 +6170,7 @@ public:
     /// Returns the name of the field that the authenticator reads, or an empty text if it reads Authorization.
     [[nodiscard]] std::string_view field() const noexcept { return field_; }
     /// Returns true for the scheme Bearer, whose challenges have error codes (RFC 6750 section 3).
-    [[nodiscard]] bool is_bearer() const noexcept { return ascii_iequals(scheme_, "Bearer"); }
+    [[nodiscard]] bool is_bearer() const noexcept { return detail::ascii_iequals(scheme_, "Bearer"); }
 
     /// Returns true if the object is a `token_authenticator`.
     [[nodiscard]] bool reads_tokens() const noexcept { return calls_->read != nullptr; }
@@ -7706,7 +7698,7 @@ public:
 #ifndef TOLLGATE_BASE_DETAIL_HASH_HPP
 #define TOLLGATE_BASE_DETAIL_HASH_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// Written in the form that compilers recognize and turn into one instruction.
 [[nodiscard]] constexpr std::uint32_t swap_bytes(std::uint32_t value) noexcept {
@@ -7724,8 +7716,6 @@ namespace tollgate::inline v0 {
 [[nodiscard]] constexpr std::uint32_t in_big_endian_order(std::uint32_t value) noexcept {
     return std::endian::native == std::endian::big ? value : swap_bytes(value);
 }
-
-namespace detail {
 
 using crc32_table = std::array<std::uint32_t, 256>;
 
@@ -7748,11 +7738,9 @@ constexpr std::array<crc32_table, 4> make_crc32_tables() noexcept {
 
 inline constexpr auto crc32_tables = make_crc32_tables();
 
-}  // namespace detail
-
 /// The CRC-32 of zlib, PNG and Ethernet (reflected polynomial 0xedb88320). Detects typing errors, not forgery.
 [[nodiscard]] inline std::uint32_t crc32(std::string_view text) noexcept {
-    const auto& tables = detail::crc32_tables;
+    const auto& tables = crc32_tables;
     const char* next = text.data();
     const char* const end = next + text.size();
 
@@ -7771,8 +7759,6 @@ struct siphash_key {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
 };
-
-namespace detail {
 
 struct siphash_state {
     std::uint64_t v0, v1, v2, v3;
@@ -7804,14 +7790,12 @@ struct siphash_state {
     [[nodiscard]] constexpr std::uint64_t folded() const noexcept { return v0 ^ v1 ^ v2 ^ v3; }
 };
 
-}  // namespace detail
-
 /// SipHash (Aumasson and Bernstein, 2012) of eight bytes, least significant first: for hash tables with keys chosen by
 /// clients, who cannot produce collisions without `secret`. 1-3 rounds, as in Rust's and Python's tables; 2-4 is the
 /// variant of the published test vectors.
 template <int compression_rounds = 1, int finalization_rounds = 3>
 [[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept {
-    detail::siphash_state state{secret};
+    siphash_state state{secret};
     state.compress(eight_bytes, compression_rounds);
     state.compress(std::uint64_t{8} << 56, compression_rounds);  // the last word contains the length
     state.v2 ^= 0xff;
@@ -7821,7 +7805,7 @@ template <int compression_rounds = 1, int finalization_rounds = 3>
 
 /// SipHash-2-4 of a text.
 [[nodiscard]] inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept {
-    detail::siphash_state state{secret};
+    siphash_state state{secret};
     std::uint64_t last = std::uint64_t{text.size()} << 56;
     for (; text.size() >= 8; text.remove_prefix(8))
         state.compress(load_little_endian_32(text.data()) |
@@ -7835,7 +7819,7 @@ template <int compression_rounds = 1, int finalization_rounds = 3>
     return state.folded();
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_HASH_HPP
 
@@ -7866,6 +7850,7 @@ struct key_capacity {
 /// **Threads**: any number. A call holds one of many small locks for a few dozen instructions and does not allocate.
 class window_limiter {
 public:
+    /// The counts are in memory.
     static constexpr bool blocking = false;
 
     /// Constructs a limiter with the default or given capacity, and a random hash key from OpenSSL. Throws std::runtime_error when OpenSSL
@@ -7874,7 +7859,7 @@ public:
     TOLLGATE_COLD explicit window_limiter(const key_capacity& capacity);
     /// Constructs a limiter with the hash key `seed`, which must be secret; otherwise, clients could choose addresses that evict others.
     /// Use a fixed seed only in tests.
-    TOLLGATE_COLD window_limiter(const key_capacity& capacity, const siphash_key& seed);
+    TOLLGATE_COLD window_limiter(const key_capacity& capacity, const detail::siphash_key& seed);
 
     /// Moves the tables. A moved-from limiter may only be destroyed or assigned to.
     TOLLGATE_COLD window_limiter(window_limiter&&) noexcept;
@@ -7901,9 +7886,11 @@ static_assert(rate_limiter<window_limiter>);
 struct unlimited {
     static constexpr bool blocking = false;
 
+    /// Implements `rate_limiter`.
     [[nodiscard]] constexpr limit_decision take(const limit_key& key, const quota& allowed, instant now) const noexcept {
         return peek(key, allowed, now);
     }
+    /// Implements `rate_limiter`.
     [[nodiscard]] constexpr limit_decision peek(const limit_key&, const quota& allowed, instant now) const noexcept {
         return limit_decision::unused(allowed, now);
     }
@@ -7968,41 +7955,49 @@ public:
         authenticators_ = std::move(list);
         return std::move(*this);
     }
+    /// Replaces how scopes are compared with those that a route requires.
     template <class T>
     policies with_scope_checker(T scope_checker) && {
         scope_checker_ = hold<scope_checker_ref>(std::move(scope_checker));
         return std::move(*this);
     }
+    /// Replaces the rate limiter.
     template <class T>
     policies with_limiter(T limiter) && {
         limiter_ = hold<rate_limiter_ref>(std::move(limiter));
         return std::move(*this);
     }
+    /// Replaces the rule for User-Agent.
     template <class T>
     policies with_agent_rule(T agent_rule) && {
         agent_rule_ = hold<agent_rule_ref>(std::move(agent_rule));
         return std::move(*this);
     }
+    /// Replaces the rule for the targets of webhooks.
     template <class T>
     policies with_target_rule(T target_rule) && {
         target_rule_ = hold<target_rule_ref>(std::move(target_rule));
         return std::move(*this);
     }
+    /// Replaces the clock.
     template <class T>
     policies with_clock(T clock) && {
         clock_ = hold<time_source_ref>(std::move(clock));
         return std::move(*this);
     }
+    /// Replaces the source of random bytes.
     template <class T>
     policies with_random(T random) && {
         random_ = hold<random_source_ref>(std::move(random));
         return std::move(*this);
     }
+    /// Replaces the observer.
     template <class T>
     policies with_observer(T observer) && {
         observer_ = hold<observer_ref>(std::move(observer));
         return std::move(*this);
     }
+    /// Replaces the format of webhooks.
     template <class T>
     policies with_format(T format) && {
         format_ = hold<payload_format_ref>(std::move(format));
@@ -8046,9 +8041,9 @@ private:
         };
         const std::array<std::string_view, sizeof...(Authenticators)> fields{field_of(std::type_identity<Authenticators>{})...};
         for (std::size_t i = 0; i < fields.size(); ++i) {
-            if (ascii_iequals(fields[i], "Authorization")) return false;
+            if (detail::ascii_iequals(fields[i], "Authorization")) return false;
             for (std::size_t j = 0; j < i; ++j)
-                if (!fields[i].empty() && ascii_iequals(fields[i], fields[j])) return false;
+                if (!fields[i].empty() && detail::ascii_iequals(fields[i], fields[j])) return false;
         }
         return true;
     }
@@ -8211,7 +8206,7 @@ static_assert(payload_format<standard_webhook>);
 #ifndef TOLLGATE_POLICY_DETAIL_LAST_USED_THROTTLE_HPP
 #define TOLLGATE_POLICY_DETAIL_LAST_USED_THROTTLE_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// Decides whether to record that a credential was used: at most once an hour per credential, which is exact enough for
 /// its owner, and once a second in all, because each record may be a write that other requests wait for. A use that is
@@ -8244,7 +8239,7 @@ private:
     std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_POLICY_DETAIL_LAST_USED_THROTTLE_HPP
 
@@ -8312,7 +8307,7 @@ public:
     }
 
 private:
-    mutable last_used_throttle throttle_;
+    mutable detail::last_used_throttle throttle_;
 };
 
 }  // namespace detail
@@ -8374,7 +8369,7 @@ static_assert(scope_checker<prefix_scopes>);
 
 /// The default agent rule, which accepts any User-Agent that is not blank.
 struct require_agent {
-    [[nodiscard]] constexpr bool accepts(std::string_view user_agent) const noexcept { return !trim_ows(user_agent).empty(); }
+    [[nodiscard]] constexpr bool accepts(std::string_view user_agent) const noexcept { return !detail::trim_ows(user_agent).empty(); }
 };
 
 static_assert(agent_rule<require_agent>);
@@ -8434,7 +8429,8 @@ inline constexpr std::string_view target_unsafe_character =
     if (std::any_of(text.begin(), text.end(), [&](char c) { return is_not_ascii(c) || c <= ' ' || c == '\x7f'; }))
         return target_not_printable;
     for (auto at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))
-        if (at + 2 >= text.size() || hex_value(text[at + 1]) < 0 || hex_value(text[at + 2]) < 0) return target_stray_percent;
+        if (at + 2 >= text.size() || detail::hex_value(text[at + 1]) < 0 || detail::hex_value(text[at + 2]) < 0)
+            return target_stray_percent;
     if (text.find_first_of("\"<>\\^`{|}") != std::string_view::npos) return target_unsafe_character;
     return {};
 }
@@ -8594,7 +8590,7 @@ struct issued_personal_token {
 
     /// Returns the value of `Authorization` in a request with this token: `Basic` credentials (RFC 7617).
     [[nodiscard]] std::string authorization() const {
-        return "Basic " + base64_encode(std::string{username.view()}.append(":").append(secret.view()));
+        return "Basic " + detail::base64_encode(std::string{username.view()}.append(":").append(secret.view()));
     }
 };
 
@@ -8605,7 +8601,7 @@ template <token_store Store>
 [[nodiscard]] result<issued_personal_token> issue_personal_token_as(Store& store, personal_token_request request, instant now,
                                                                     const public_id& username, const secret_text& secret,
                                                                     std::size_t tokens_per_user_max) {
-    if (!request.description.empty() && !is_visible_line(request.description, limits::token_description_bytes_max))
+    if (!request.description.empty() && !detail::is_visible_line(request.description, limits::token_description_bytes_max))
         return invalid("description must be a line of at most " + std::to_string(limits::token_description_bytes_max) +
                        " bytes without control or invisible characters.");
     const auto id = store.create_personal_token({.user = request.user,
@@ -8849,6 +8845,7 @@ struct health_settings {
 /// Thread rule: every function may be called from any thread at any time, except for `add` after `start`.
 class health {
 public:
+    /// The parts are checked on a thread of their own.
     static constexpr bool blocking = false;
 
     /// A function that checks something that requests need, such as a row of the store. It may block, but it must return by itself, because
@@ -8961,6 +8958,7 @@ private:
 /// others.
 class metrics {
 public:
+    /// The counts are in memory.
     static constexpr bool blocking = false;
 
     /// A function that appends families of its own to a report. It must not wait, because it runs for each report.
@@ -9518,7 +9516,7 @@ struct pattern_query {
     for (char before = '?'; at < pattern.size(); before = '&') {
         if (pattern.size() - at < 2 || pattern[at] != before || pattern[at + 1] != '{') return std::nullopt;
         const std::size_t begin = at += 2;
-        const auto is_name = [](char c) { return is_alphanumeric(c) || c == '_' || c == '-'; };
+        const auto is_name = [](char c) { return detail::is_alphanumeric(c) || c == '_' || c == '-'; };
         while (at < pattern.size() && is_name(pattern[at])) ++at;
         const auto name = pattern.substr(begin, at - begin);
         if (name.empty() || at == pattern.size() || pattern[at] != '}' || found.count == found.names.size()) return std::nullopt;
@@ -9659,14 +9657,14 @@ struct integer_parameter {
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
         const auto digits = text.substr(is_negative ? 1 : 0);
-        const std::optional<std::uint64_t> value = parse_decimal(digits);
+        const std::optional<std::uint64_t> value = detail::parse_decimal(digits);
         constexpr auto positive_max = static_cast<std::uint64_t>(INT64_MAX);
         if (!value || *value > (is_negative ? positive_max + 1 : positive_max) || (is_negative && *value == 0)) return std::nullopt;
         const auto number = static_cast<std::int64_t>(is_negative ? 0 - *value : *value);
         return number < Min || number > Max ? std::nullopt : std::optional{number};
     }
-    /// Returns the text of the error: `page in the query must be an integer from 1 to 1000.` A `query_parameter` need not have this
-    /// function.
+    /// Returns what the error says after "page in the query must be", such as "an integer from 1 to 1000". A `query_parameter` need not
+    /// have this function.
     static std::string expected() { return "an integer from " + std::to_string(Min) + " to " + std::to_string(Max); }
 };
 
@@ -10069,7 +10067,7 @@ struct authentication {
 [[nodiscard]] inline std::size_t own_lines(const authenticator_ref& authenticator, const http::request& request) noexcept {
     std::size_t line_count = 0;
     if (authenticator.field().empty()) [[likely]] return line_count;
-    for (const http::field& line : request.fields) line_count += ascii_iequals(line.name, authenticator.field()) ? 1U : 0U;
+    for (const http::field& line : request.fields) line_count += detail::ascii_iequals(line.name, authenticator.field()) ? 1U : 0U;
     return line_count;
 }
 
@@ -10221,7 +10219,7 @@ TOLLGATE_COLD void add_allow(http::response& response, method_set allowed);
 /// `Strict-Transport-Security` (RFC 6797) where clients use TLS at this public URL, perhaps at a proxy.
 inline void add_transport_security(http::response& response, std::string_view public_url) {
     constexpr std::string_view secure = "https://";
-    if (ascii_iequals(public_url.substr(0, secure.size()), secure))
+    if (detail::ascii_iequals(public_url.substr(0, secure.size()), secure))
         response.add_prepared_lines("Strict-Transport-Security: max-age=31536000\r\n");
 }
 
@@ -10866,7 +10864,7 @@ inline void require_windows(const char* whose, std::initializer_list<quota_setti
     for (const auto& [name, value] : settings)
         if (value.requests != 0 && value.window <= seconds{0})
             throw std::invalid_argument{
-                concat({"tollgate: The ", whose, " setting ", name, " has no window: it must be 1 second or more."})};
+                detail::concat({"tollgate: The ", whose, " setting ", name, " has no window: it must be 1 second or more."})};
 }
 
 }  // namespace tollgate::detail
@@ -11083,7 +11081,7 @@ public:
     TOLLGATE_DECL explicit sign_in_throttle(const sign_in_bounds& bounds = {}, const sign_in_capacity& capacity = {});
     /// Constructs a throttle with `seed`, which must be secret. Use a fixed seed only in tests.
     TOLLGATE_DECL sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
-                                   const siphash_key& seed);
+                                   const detail::siphash_key& seed);
 
     /// Begins an attempt. Returns an empty optional if the attempt is allowed; it is then counted. Otherwise returns the time to wait, at
     /// least one second, and counts nothing.
@@ -11112,7 +11110,7 @@ private:
     };
     [[nodiscard]] TOLLGATE_DECL counter_list counters_of(const sign_in_key& key) noexcept;
 
-    siphash_key seed_;
+    detail::siphash_key seed_;
     sign_in_bounds bounds_;
     std::mutex mutex_;
     detail::failure_table logins_at_addresses_;
@@ -11310,7 +11308,7 @@ public:
         attempt.login = trim_login(attempt.login);
         // A text that cannot be a login or password does not justify a slow hash, and must not lock anyone out.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
-            (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))
+            (!attempt.login.empty() && !detail::is_visible_line(attempt.login, limits::login_bytes_max)))
             return sign_in_response{};
         const sign_in_key key{attempt.login, attempt.client, browsers_.find(request, attempt.login)};
         if (const auto wait = throttle_.begin(key, now))
@@ -11464,7 +11462,7 @@ private:
     /// Returns the id of a session on pages: a hash of the digest by which the store finds the session, so that no page contains the
     /// digest.
     [[nodiscard]] static std::string listed_id_of(const digest& cookie) {
-        return hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
+        return detail::hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
     }
 
     /// Returns the part of the User-Agent that is stored. All stores accept visible ASCII.
@@ -12625,7 +12623,7 @@ private:
     detail::chunk_framing chunks_;
     std::string line_;  // the start of an incomplete line
     std::string body_;
-    inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
+    tollgate::detail::inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
     std::string_view refused_reason_;
 };
 
@@ -12710,7 +12708,8 @@ public:
 private:
     const std::size_t names_max_;
     std::list<std::string> names_;  // most recent first
-    std::unordered_map<std::string_view, std::list<std::string>::iterator, keyed_hash> places_;  // keyed, because users choose the names
+    std::unordered_map<std::string_view, std::list<std::string>::iterator, detail::keyed_hash>
+        places_;  // keyed, because users choose the names
 };
 
 /// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
@@ -12950,7 +12949,7 @@ private:
     const std::size_t threads_max_;
     const lookup_names names_;
     std::mutex mutex_;
-    std::unordered_map<std::string, place, keyed_hash> by_host_;  // keyed, because users choose the hosts
+    std::unordered_map<std::string, place, detail::keyed_hash> by_host_;  // keyed, because users choose the hosts
     queries waiting_, running_;
     recent_names quick_names_{names_max}, slow_domains_{names_max};
     std::uint64_t last_number_ = 0;
@@ -13356,6 +13355,7 @@ public:
     /// Renders all pages from the settings and the routes. Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
     TOLLGATE_DECL api_documentation(const account_service_settings& settings, const route_table& routes);
 
+    /// The pages are in memory.
     static constexpr bool blocking = false;
     /// The handler does not read bodies.
     static constexpr bool reads_body = false;
@@ -13490,8 +13490,8 @@ public:
     [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }
 
 private:
-    [[nodiscard]] http::handle_step judge(const http::request& request, http::response& response, pipeline::judgement& state,
-                                          http::thread_kind thread) noexcept;
+    [[nodiscard]] TOLLGATE_DECL http::handle_step judge(const http::request& request, http::response& response,
+                                                        pipeline::judgement& state, http::thread_kind thread) noexcept;
 
     pipeline::api_definition definition_;
     user_directory_ref users_;
@@ -13727,7 +13727,9 @@ private:
 /// OAuth and the pages of an `account_service`. A service with sessions needs this header.
 namespace tollgate::inline v0::service_detail {
 
+/// Adds OAuth and the pages to a service.
 struct part_mounter {
+    /// Mounts the parts that `parts` has what they need for.
     TOLLGATE_COLD static void mount(account_service& service, const session_parts& parts);
 };
 
@@ -13851,7 +13853,7 @@ inline void move_in_time(digests_by_time& all, const dated_digest& from, instant
 #ifndef TOLLGATE_BASE_DETAIL_SHORT_MUTEX_HPP
 #define TOLLGATE_BASE_DETAIL_SHORT_MUTEX_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// A mutex that is held for a few dozen instructions: to lock and unlock std::mutex costs 60 more. One that
 /// finds it locked sleeps until it is unlocked ("mutex 2" of Ulrich Drepper, Futexes Are Tricky, 2011). For `std::scoped_lock`.
@@ -13877,7 +13879,7 @@ private:
     std::atomic<std::uint32_t> state_ = is_free;
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_SHORT_MUTEX_HPP
 
@@ -13976,7 +13978,7 @@ private:
 
     /// Open addressing: an entry is in the first free slot from its home on, so that a search ends at a free slot.
     struct alignas(64) shard {
-        mutable short_mutex mutex;
+        mutable tollgate::detail::short_mutex mutex;
         std::size_t rows = 0;
         std::size_t mask = 0;                  // the number of slots, a power of two, less one
         std::unique_ptr<std::uint8_t[]> tags;  // tag of each slot: 0 if free, otherwise some bits of the hash; null without slots
@@ -14005,7 +14007,7 @@ private:
         }
 
         /// Entries behind it move up where the free slot would end the search for them.
-        void remove(std::size_t at, const keyed_hash& hash_of) noexcept {
+        void remove(std::size_t at, const tollgate::detail::keyed_hash& hash_of) noexcept {
             std::destroy_at(&places[at].held);
             for (std::size_t next = (at + 1) & mask; tags[next] != 0; next = (next + 1) & mask) {
                 const std::size_t home = hash_of(places[next].held.key) & mask;
@@ -14018,7 +14020,7 @@ private:
             tags[at] = 0;
         }
 
-        void grow(const keyed_hash& hash_of) {
+        void grow(const tollgate::detail::keyed_hash& hash_of) {
             shard larger;
             const std::size_t count = tags == nullptr ? slots_min : 2 * (mask + 1);
             larger.tags = std::make_unique<std::uint8_t[]>(count);
@@ -14038,7 +14040,7 @@ private:
         return static_cast<std::uint8_t>(0x80 | hash >> (sizeof hash * 8 - shard_bits - 7));
     }
 
-    keyed_hash hash_;
+    tollgate::detail::keyed_hash hash_;
     std::array<shard, std::size_t{1} << shard_bits> shards_;
 };
 
@@ -14086,8 +14088,8 @@ inline constexpr std::size_t share_divisor = 4;
 
 /// The error for a full table. `rows`: the plural noun; `setting`: the member of `memory_settings` that is its bound.
 [[nodiscard]] inline error table_is_full(std::size_t rows_max, std::string_view rows, std::string_view setting) {
-    return unavailable(concat({"The memory store holds ", std::to_string(rows_max), " ", rows, ", the maximum (memory_settings::", setting,
-                               ")."}));
+    return unavailable(tollgate::detail::concat({"The memory store holds ", std::to_string(rows_max), " ", rows,
+                                                 ", the maximum (memory_settings::", setting, ")."}));
 }
 
 /// Reserves space for one more element, so that appending cannot fail.
@@ -14110,7 +14112,7 @@ public:
     /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
     [[nodiscard]] error no_capacity(std::string_view rows, std::string_view setting) const {
         if (rows_ >= rows_max_) return table_is_full(rows_max_, rows, setting);
-        return unavailable(concat({"The memory store holds ", std::to_string(rows_per_user_max_), " ", rows,
+        return unavailable(tollgate::detail::concat({"The memory store holds ", std::to_string(rows_per_user_max_), " ", rows,
                                    " of one user, the maximum (a quarter of memory_settings::", setting, ")."}));
     }
 
@@ -14325,26 +14327,32 @@ template <class Verb>
 
 // The functions below return errors that all stores report in the same words.
 
+/// Returns the error for a personal token whose username is taken. `failure` is the error of the database; its kind and cause stay.
 [[nodiscard]] inline error personal_token_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "A personal token of this username exists already.");
 }
 
+/// Returns the error for an application whose client_id is taken. `failure` is the error of the database; its kind and cause stay.
 [[nodiscard]] inline error application_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "An application of this client_id exists already.");
 }
 
+/// Returns the error for a webhook whose idempotency key is taken. `failure` is the error of the database; its kind and cause stay.
 [[nodiscard]] inline error hook_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "A webhook of this idempotency key exists already.");
 }
 
+/// Returns the error for an access or refresh token that exists already. `failure` is the error of the database; its kind and cause stay.
 [[nodiscard]] inline error token_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "This token exists already.");
 }
 
+/// Returns the error for a session that exists already. `failure` is the error of the database; its kind and cause stay.
 [[nodiscard]] inline error session_exists(error failure = detail::conflict()) {
     return detail::describe_conflict(std::move(failure), "This session exists already.");
 }
 
+/// Returns the error for more than the maximum of personal tokens of one user.
 [[nodiscard]] inline error too_many_personal_tokens(std::size_t tokens_per_user_max) {
     return invalid("The user has " + std::to_string(tokens_per_user_max) + " personal tokens, which is the maximum.");
 }
@@ -14357,10 +14365,12 @@ template <class Verb>
             {}, retry_at};
 }
 
+/// Returns the error for more than the maximum of applications of one user.
 [[nodiscard]] inline error too_many_applications(std::size_t applications_per_user_max) {
     return invalid("The user has " + std::to_string(applications_per_user_max) + " applications, which is the maximum.");
 }
 
+/// Returns the error for more than the maximum of webhooks of one account for one event.
 [[nodiscard]] inline error too_many_hooks(std::size_t hooks_per_event_max) {
     return invalid("This account has " + std::to_string(hooks_per_event_max) +
                    " webhooks for this event, which is the maximum.");
@@ -14801,7 +14811,7 @@ private:
     rows rows_;
     std::unordered_map<hook_id, hook_rows> hook_rows_;
     hook_rows* deleted_ = nullptr;
-    std::unordered_map<std::string, std::unique_ptr<host>, keyed_hash> hosts_;  // keyed, because users choose the names
+    std::unordered_map<std::string, std::unique_ptr<host>, tollgate::detail::keyed_hash> hosts_;  // keyed, because users choose the names
     hook_queue ready_, idle_;
     timed_deliveries ended_;  // delivered and given up, by time
     timed_deliveries held_;   // ordered by the time since when they are held
@@ -14850,7 +14860,7 @@ private:
 #ifndef TOLLGATE_STORE_DETAIL_UNDO_HPP
 #define TOLLGATE_STORE_DETAIL_UNDO_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// Reverts a step at the end of the scope unless `keep` was called: when a verb runs out of memory, its earlier steps
 /// must not remain visible.
@@ -14877,7 +14887,7 @@ void keep_all(undo_unless_kept<Undo>&... steps) noexcept {
     (steps.keep(), ...);
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_STORE_DETAIL_UNDO_HPP
 
@@ -15194,7 +15204,7 @@ public:
         return in_hooks([&] {
             const std::string host = delivery_host(changed.target_url);
             outbox_.prepare_target(changed.target_url);
-            undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
+            detail::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
             auto done = hooks_.update(account, id, changed, hooks_per_event_max);
             prepared.keep();
             outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);
@@ -15535,6 +15545,7 @@ struct server_counters {
     static void add(auto& to) noexcept { to.fetch_add(1, std::memory_order_relaxed); }
     static void remove(auto& from) noexcept { from.fetch_sub(1, std::memory_order_relaxed); }
 
+    /// Returns the counts, with `queued` requests that wait for a worker.
     [[nodiscard]] server_statistics read(std::size_t queued) const noexcept {
         const auto value = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
         return {value(connections), value(connections_accepted), value(connections_refused),
@@ -15697,7 +15708,7 @@ struct tls_settings {
 #define TOLLGATE_BASE_DETAIL_AES_GCM_HPP
 
 /// AES-256-GCM (NIST SP 800-38D): encrypts text and detects any change to it.
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// 96 bits. Never use the same nonce twice with one key.
 using aes_gcm_nonce = std::array<std::byte, 12>;
@@ -15712,7 +15723,7 @@ using aes_gcm_nonce = std::array<std::byte, 12>;
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std::string_view encrypted,
                                                                        std::string_view context = {});
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_AES_GCM_HPP
 
@@ -15773,7 +15784,7 @@ struct bounded_time {
 
 /// Error (invalid) for a setting outside its bounds, which are text: "The {whose} setting {name} must be from 1 to 10."
 [[nodiscard]] inline error setting_error(const char* whose, const char* name, const std::string& least, const std::string& most) {
-    return invalid(concat({"The ", whose, " setting ", name, " must be from ", least, " to ", most, "."}));
+    return invalid(detail::concat({"The ", whose, " setting ", name, " must be from ", least, " to ", most, "."}));
 }
 
 /// Returns an error (invalid) for the first setting outside its bounds: "The {whose} setting {name} must be from ...".
@@ -16332,7 +16343,7 @@ private:
 //            -> closed: the probe returned its connection
 //            -> open: it could not open one, or it closed it as broken (`lease::drop`, `lease::trip`)
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 struct reconnecting_pool_settings {
     using steady = std::chrono::steady_clock;
@@ -16507,7 +16518,7 @@ private:
     std::atomic<steady::rep> waited_{0};
 
     std::mutex mutex_;
-    detail::condition_of_process slot_free_;
+    condition_of_process slot_free_;
     std::vector<idle_connection> idle_;
     std::size_t unreserved_in_use_ = 0;  // connections in use by callers of `take`, including those that are being opened
     std::size_t opened_ = 0;  // including those being opened and those in use
@@ -16520,7 +16531,7 @@ private:
 
 template <class Connection>
 auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool is_reserved) -> result<lease> {
-    const auto end = settings_.now() + detail::bounded_wait(wait_max);
+    const auto end = settings_.now() + bounded_wait(wait_max);
     std::unique_lock lock{mutex_};
     for (;;) {
         const bool has_share = is_reserved || unreserved_in_use_ < settings_.connections_max - settings_.connections_reserved;
@@ -16659,7 +16670,7 @@ void reconnecting_pool<Connection>::report(bool up, std::string_view reason) noe
     }
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP
 
@@ -16855,7 +16866,7 @@ private:
     std::size_t body_bytes_max_ = 0;  // bound of this message's body
     detail::field_line_reader lines_;
     detail::chunked_body chunks_;
-    inline_text<64> good_host_;      // the last valid one, if it fits; empty at first
+    tollgate::detail::inline_text<64> good_host_;      // the last valid one, if it fits; empty at first
     std::string_view refused_reason_;
     status refused_status_ = status::bad_request;
     stage stage_ = stage::nothing;
@@ -17021,12 +17032,12 @@ public:
     [[nodiscard]] std::size_t index_of(std::uint64_t hash) const noexcept { return hash & (size_ - 1); }
     [[nodiscard]] Set& operator[](std::size_t index) const noexcept { return sets_[index]; }
     /// Hold it while using the set.
-    [[nodiscard]] short_mutex& lock_of(std::size_t index) const noexcept { return locks_[index % locks_.size()].mutex; }
+    [[nodiscard]] detail::short_mutex& lock_of(std::size_t index) const noexcept { return locks_[index % locks_.size()].mutex; }
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return (size_ + 1) * sizeof(Set); }
 
 private:
     struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
-        short_mutex mutex;
+        detail::short_mutex mutex;
     };
     struct free_memory {
         void operator()(void* memory) const noexcept { std::free(memory); }
@@ -17046,7 +17057,7 @@ private:
 #ifndef TOLLGATE_POLICY_DETAIL_TOKEN_MEMO_HPP
 #define TOLLGATE_POLICY_DETAIL_TOKEN_MEMO_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// A cache from the text of credentials to the token that was read from it. Most requests repeat earlier credentials, and decoding
 /// them, checking them and computing the digest of the secret costs more than the rest of a request. The cache decides nothing: the
@@ -17137,7 +17148,7 @@ private:
     std::array<entry, entries_max> entries_{};
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_POLICY_DETAIL_TOKEN_MEMO_HPP
 
@@ -17200,7 +17211,7 @@ private:
         [[nodiscard]] std::size_t operator()(const key& one) const noexcept {
             return hash({reinterpret_cast<const char*>(one.data()), one.size()});
         }
-        keyed_hash hash;
+        tollgate::detail::keyed_hash hash;
     };
     struct counts {
         std::size_t connections = 0;
@@ -17223,7 +17234,7 @@ private:
     std::size_t refusals_ = 0;
     std::size_t address_refusals_ = 0;  // refusals of addresses over their own bound
     std::unordered_map<key, counts, key_hash> by_address_;  // at most one entry per connection
-    std::unordered_map<user_id, std::size_t, keyed_hash> unsent_by_user_;  // never zero
+    std::unordered_map<user_id, std::size_t, tollgate::detail::keyed_hash> unsent_by_user_;  // never zero
 };
 
 }  // namespace tollgate::server_detail
@@ -18978,7 +18989,7 @@ private:
     [[nodiscard]] slot& slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept;
 
     const Changes* changes_;
-    keyed_hash hash_;
+    detail::keyed_hash hash_;
     std::vector<set> sets_;  // a power of two, or empty
     mutable std::array<guard, guard_count> guards_;
 };
@@ -19124,13 +19135,13 @@ struct column<std::string_view> {
 };
 
 template <std::size_t Capacity>
-struct column<inline_text<Capacity>> {
+struct column<detail::inline_text<Capacity>> {
     static constexpr storage type = storage::text;
-    static std::optional<inline_text<Capacity>> read(const auto& from) noexcept {
+    static std::optional<detail::inline_text<Capacity>> read(const auto& from) noexcept {
         const auto text = from.text();
-        return text ? inline_text<Capacity>::from(*text) : std::nullopt;
+        return text ? detail::inline_text<Capacity>::from(*text) : std::nullopt;
     }
-    static void write(auto&& to, const inline_text<Capacity>& value) { to.text(value.view()); }
+    static void write(auto&& to, const detail::inline_text<Capacity>& value) { to.text(value.view()); }
 };
 
 template <class Tag>
@@ -19723,7 +19734,7 @@ private:
 #ifndef TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
 #define TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// The scopes of a grant with this code, for `create_code` of all stores; `granted` are those before, empty if there is no grant. Those
 /// stay in front, in their order. Without a value, no code is created: a scope would have to be added despite `only_if_granted`.
@@ -19735,7 +19746,7 @@ namespace tollgate::inline v0 {
     return scopes;
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
 
@@ -19766,9 +19777,7 @@ namespace tollgate::inline v0 {
 #ifndef TOLLGATE_BASE_DETAIL_TEXT_IPP
 #define TOLLGATE_BASE_DETAIL_TEXT_IPP
 
-namespace tollgate::inline v0 {
-namespace detail {
-
+namespace tollgate::inline v0::detail {
 /// Precondition: one well-formed sequence.
 constexpr std::uint32_t code_point_of(std::string_view sequence) noexcept {
     constexpr unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -19813,17 +19822,15 @@ constexpr bool is_punctuation(std::uint32_t code) noexcept {
            within(0xff5b, 0xff65);
 }
 
-}  // namespace detail
-
 TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept {
     if (text.size() > bytes_max) return false;
     bool has_visible = false;
     while (!text.empty()) {
         const std::size_t bytes = utf8_sequence_bytes(text);
         if (bytes == 0) return false;
-        const auto code = detail::code_point_of(text.substr(0, bytes));
-        if (detail::is_hidden(code)) return false;
-        has_visible = has_visible || !(detail::is_joiner(code) || detail::is_blank(code));
+        const auto code = code_point_of(text.substr(0, bytes));
+        if (is_hidden(code)) return false;
+        has_visible = has_visible || !(is_joiner(code) || is_blank(code));
         text.remove_prefix(bytes);
     }
     return has_visible;
@@ -19834,16 +19841,14 @@ TOLLGATE_DECL std::string without_punctuation(std::string_view text) {
     while (!text.empty()) {
         const std::size_t sequence = utf8_sequence_bytes(text);
         const std::size_t bytes = (std::max)(sequence, std::size_t{1});
-        const auto code = sequence == 0 ? 0U : detail::code_point_of(text.substr(0, bytes));
-        const bool goes = sequence != 0 && (detail::is_blank(code) || detail::is_hidden(code) || detail::is_joiner(code) ||
-                                            detail::is_punctuation(code));
+        const auto code = sequence == 0 ? 0U : code_point_of(text.substr(0, bytes));
+        const bool goes = sequence != 0 && (is_blank(code) || is_hidden(code) || is_joiner(code) ||
+                                            is_punctuation(code));
         if (!goes) kept.append(text.substr(0, bytes));
         text.remove_prefix(bytes);
     }
     return kept;
 }
-
-namespace detail {
 
 /// The number of bytes of an incomplete sequence at the end; 0 if there is none.
 constexpr std::size_t cut_bytes(std::string_view text) noexcept {
@@ -19861,28 +19866,26 @@ inline void append_code(std::string& to, const char* prefix, std::uint32_t code,
     for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) to.push_back("0123456789abcdef"[code >> shift & 0xf]);
 }
 
-}  // namespace detail
-
 TOLLGATE_DECL std::string make_readable(std::string_view bytes) {
-    bytes.remove_suffix(detail::cut_bytes(bytes));
+    bytes.remove_suffix(cut_bytes(bytes));
     std::string text;
     text.reserve(bytes.size());
     while (!bytes.empty()) {
         const std::size_t ends_line = bytes.starts_with("\r\n") ? 2 : bytes.front() == '\n' ? 1 : 0;
         const std::size_t sequence = utf8_sequence_bytes(bytes);
         const auto code = sequence == 0 ? static_cast<unsigned char>(bytes.front())
-                                        : detail::code_point_of(bytes.substr(0, sequence));
+                                        : code_point_of(bytes.substr(0, sequence));
         if (ends_line != 0) text.push_back('\n');
-        else if (sequence == 0 || (sequence == 1 && code != '\t' && detail::is_hidden(code)))
-            detail::append_code(text, "\\x", code, 2);
-        else if (code != '\t' && detail::is_hidden(code)) detail::append_code(text, "\\u", code, code > 0xffff ? 5 : 4);
+        else if (sequence == 0 || (sequence == 1 && code != '\t' && is_hidden(code)))
+            append_code(text, "\\x", code, 2);
+        else if (code != '\t' && is_hidden(code)) append_code(text, "\\u", code, code > 0xffff ? 5 : 4);
         else text.append(bytes.substr(0, sequence));
         bytes.remove_prefix((std::max)({ends_line, sequence, std::size_t{1}}));
     }
     return text;
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_TEXT_IPP
 
@@ -19962,7 +19965,7 @@ constexpr bool parse_dotted_decimal(std::string_view text, std::uint8_t* out) no
     for (int part = 0; part < 4; ++part) {
         const auto end = part < 3 ? text.find('.') : text.size();
         if (end == std::string_view::npos) return false;
-        const auto value = parse_decimal(text.substr(0, end));
+        const auto value = detail::parse_decimal(text.substr(0, end));
         if (!value || *value > 255) return false;
         out[part] = static_cast<std::uint8_t>(*value);
         text.remove_prefix(part < 3 ? end + 1 : end);
@@ -19975,7 +19978,7 @@ constexpr int parse_hex_group(std::string_view text) noexcept {
     if (text.empty() || text.size() > 4) return -1;
     int value = 0;
     for (char c : text) {
-        const int digit = hex_value(c);
+        const int digit = detail::hex_value(c);
         if (digit < 0) return -1;
         value = value * 16 + digit;
     }
@@ -20088,7 +20091,7 @@ TOLLGATE_DECL std::optional<ip_network> ip_network::parse(std::string_view text)
     if (slash == std::string_view::npos) return of(*first, 128);
 
     const bool dotted = address_text.find(':') == std::string_view::npos;
-    const auto prefix = parse_decimal(text.substr(slash + 1));
+    const auto prefix = detail::parse_decimal(text.substr(slash + 1));
     if (!prefix || *prefix > (dotted ? 32U : 128U)) return std::nullopt;
 
     const unsigned prefix_bits = static_cast<unsigned>(*prefix) + (dotted ? 96 : 0);
@@ -20196,7 +20199,7 @@ constexpr unsigned count_others(const char* text) noexcept {
 inline std::uint32_t checksum_of(std::string_view secret) noexcept {
     constexpr std::size_t checked_bytes = 1 + secret_digits;
     static_assert(checked_bytes % 4 == 0);
-    return crc32({secret.data() + kind_prefix_bytes - 1, checked_bytes});
+    return detail::crc32({secret.data() + kind_prefix_bytes - 1, checked_bytes});
 }
 
 }  // namespace detail
@@ -20215,7 +20218,7 @@ TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexc
 
     // All but the prefix and one character, so that the rest is a multiple of the vector size.
     constexpr std::size_t first = detail::kind_prefix_bytes;
-    if (!is_alphanumeric(text[first]) ||
+    if (!detail::is_alphanumeric(text[first]) ||
         detail::count_others<secret_text_bytes - first - 1>(&text[first + 1]) != 0)
         return false;
 
@@ -20280,12 +20283,12 @@ TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) 
     };
     secret_keys keys;
     while (const auto line = key_lines.next()) {
-        auto bytes = hex_decode(*line);
+        auto bytes = detail::hex_decode(*line);
         if (!bytes || bytes->size() != digest::size_bytes) return fault("is not a key of 64 hexadecimal digits");
         if (keys.keys_.size() == detail::secret_keys_max) return fault("is a third key; a file may have one or two");
         // A key for each purpose: one that encrypts is used for nothing else.
         const auto derive = [&bytes](std::string_view purpose) { return hmac_sha256({.key = *bytes, .message = purpose}); };
-        const std::string id = hex_encode(derive("tollgate key id").raw().substr(0, detail::key_id_bytes));
+        const std::string id = detail::hex_encode(derive("tollgate key id").raw().substr(0, detail::key_id_bytes));
         keys.keys_.push_back({std::string{detail::encrypted_prefix} + id + '.', derive("tollgate secret encryption"),
                               derive("tollgate secret nonce")});
         secure_wipe(*bytes);
@@ -20303,19 +20306,19 @@ TOLLGATE_DECL result<std::string> secret_keys::encrypt(std::string_view secret, 
     const digest mac = hmac_sha256(
         {.key = current.making_nonces.raw(),
          .message = std::to_string(context.size()) + ':' + std::string{context} + std::string{secret}});
-    aes_gcm_nonce nonce;
+    detail::aes_gcm_nonce nonce;
     std::memcpy(nonce.data(), mac.bytes().data(), nonce.size());
-    const auto encrypted = aes_gcm_encrypt(current.encrypting, nonce, secret, context);
+    const auto encrypted = detail::aes_gcm_encrypt(current.encrypting, nonce, secret, context);
     if (!encrypted) return internal_error("OpenSSL cannot encrypt a secret with AES-256-GCM");
-    return current.prefix + base64url_encode(*encrypted);
+    return current.prefix + detail::base64url_encode(*encrypted);
 }
 
 TOLLGATE_DECL result<std::string> secret_keys::decrypt(std::string_view stored, std::string_view context) const {
     if (!stored.starts_with(detail::encrypted_prefix)) return std::string{stored};
     for (const key& each : keys_) {
         if (!stored.starts_with(each.prefix)) continue;
-        const auto encrypted = base64url_decode(stored.substr(each.prefix.size()));
-        auto secret = encrypted ? aes_gcm_decrypt(each.encrypting, *encrypted, context) : std::nullopt;
+        const auto encrypted = detail::base64url_decode(stored.substr(each.prefix.size()));
+        auto secret = encrypted ? detail::aes_gcm_decrypt(each.encrypting, *encrypted, context) : std::nullopt;
         if (!secret) return internal_error("a secret that is encrypted with key " + detail::key_id_of(stored) +
                                         " was damaged or moved: it cannot be decrypted");
         return *std::move(secret);
@@ -20421,7 +20424,7 @@ TOLLGATE_DECL json_writer& json_writer::string(std::string_view value) {
     constexpr std::string_view hex = "0123456789abcdef";
     while (!value.empty()) {
         const char c = value.front();
-        std::size_t taken = utf8_sequence_bytes(value);
+        std::size_t taken = tollgate::detail::utf8_sequence_bytes(value);
         if (taken == 0) {
             put("\xef\xbf\xbd");  // U+FFFD for each byte that does not start a character
             taken = 1;
@@ -20564,9 +20567,7 @@ TOLLGATE_DECL result<void> check_json(std::string_view bytes) {
 #ifndef TOLLGATE_BASE_DETAIL_ENCODING_IPP
 #define TOLLGATE_BASE_DETAIL_ENCODING_IPP
 
-namespace tollgate::inline v0 {
-namespace detail {
-
+namespace tollgate::inline v0::detail {
 struct base64_alphabet {
     static constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 };
@@ -20661,10 +20662,8 @@ inline std::optional<std::string> decode_to_string(std::size_t bytes_max, Decode
     return decoded;
 }
 
-}  // namespace detail
-
 TOLLGATE_DECL std::string base64_encode(std::string_view bytes) {
-    std::string text = detail::base64_encode_unpadded<detail::base64_alphabet>(bytes);
+    std::string text = base64_encode_unpadded<base64_alphabet>(bytes);
     text.append((4 - text.size() % 4) % 4, '=');
     return text;
 }
@@ -20672,21 +20671,21 @@ TOLLGATE_DECL std::string base64_encode(std::string_view bytes) {
 TOLLGATE_DECL std::optional<std::size_t> base64_decode_into(std::string_view text, std::span<char> out) noexcept {
     if (text.size() % 4 != 0) return std::nullopt;
     if (!text.empty() && text.back() == '=') text.remove_suffix(text[text.size() - 2] == '=' ? 2 : 1);
-    return detail::base64_decode_unpadded<detail::base64_alphabet>(text, out);
+    return base64_decode_unpadded<base64_alphabet>(text, out);
 }
 
 TOLLGATE_DECL std::optional<std::string> base64_decode(std::string_view text) {
-    return detail::decode_to_string(base64_decoded_bytes_max(text.size()),
+    return decode_to_string(base64_decoded_bytes_max(text.size()),
                                     [text](std::span<char> out) { return base64_decode_into(text, out); });
 }
 
 TOLLGATE_DECL std::string base64url_encode(std::string_view bytes) {
-    return detail::base64_encode_unpadded<detail::base64url_alphabet>(bytes);
+    return base64_encode_unpadded<base64url_alphabet>(bytes);
 }
 
 TOLLGATE_DECL std::optional<std::string> base64url_decode(std::string_view text) {
-    return detail::decode_to_string(base64_decoded_bytes_max(text.size()), [text](std::span<char> out) {
-        return detail::base64_decode_unpadded<detail::base64url_alphabet>(text, out);
+    return decode_to_string(base64_decoded_bytes_max(text.size()), [text](std::span<char> out) {
+        return base64_decode_unpadded<base64url_alphabet>(text, out);
     });
 }
 
@@ -20750,11 +20749,11 @@ TOLLGATE_DECL std::optional<std::size_t> percent_decode_into(std::string_view te
 }
 
 TOLLGATE_DECL std::optional<std::string> percent_decode(std::string_view text, plus_sign plus) {
-    return detail::decode_to_string(text.size(),
+    return decode_to_string(text.size(),
                                     [text, plus](std::span<char> out) { return percent_decode_into(text, out, plus); });
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_ENCODING_IPP
 
@@ -20767,8 +20766,8 @@ namespace tollgate::inline v0::http {
 namespace detail {
 
 /// unreserved and sub-delims of RFC 3986 section 2, without the comma.
-inline constexpr byte_set host_chars =
-    make_byte_set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+;=");
+inline constexpr tollgate::detail::byte_set host_chars =
+    tollgate::detail::make_byte_set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+;=");
 
 /// What follows the host: nothing, or a colon and a port, which may be empty (RFC 3986 section 3.2.3).
 [[nodiscard]] constexpr bool is_port_part(std::string_view text) noexcept {
@@ -20777,7 +20776,7 @@ inline constexpr byte_set host_chars =
     if (text.front() != ':' || text.size() > 1 + digits_max) return false;
     unsigned port = 0;
     for (char c : text.substr(1)) {
-        if (!is_digit(c)) return false;
+        if (!tollgate::detail::is_digit(c)) return false;
         port = port * 10 + static_cast<unsigned>(c - '0');
     }
     return port <= 65535;
@@ -20788,8 +20787,8 @@ inline constexpr byte_set host_chars =
     const char* at = text.data();
     const char* const end = at + text.size();
     for (;;) {
-        while (at != end && holds(host_chars, *at)) ++at;
-        if (end - at < 3 || at[0] != '%' || hex_value(at[1]) < 0 || hex_value(at[2]) < 0) break;
+        while (at != end && tollgate::detail::holds(host_chars, *at)) ++at;
+        if (end - at < 3 || at[0] != '%' || tollgate::detail::hex_value(at[1]) < 0 || tollgate::detail::hex_value(at[2]) < 0) break;
         at += 3;
     }
     return static_cast<std::size_t>(at - text.data());
@@ -20821,8 +20820,9 @@ inline constexpr std::size_t label_bytes_max = 63;
 inline bool is_url_text(std::string_view text) noexcept {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
-        if (!is_visible_ascii(c) || std::string_view{"\"<>\\^`{}"}.find(c) != std::string_view::npos) return false;
-        if (c == '%' && (i + 2 >= text.size() || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0))
+        if (!tollgate::detail::is_visible_ascii(c) || std::string_view{"\"<>\\^`{}"}.find(c) != std::string_view::npos) return false;
+        if (c == '%' && (i + 2 >= text.size() || tollgate::detail::hex_value(text[i + 1]) < 0 ||
+                         tollgate::detail::hex_value(text[i + 2]) < 0))
             return false;
     }
     return true;
@@ -20843,7 +20843,7 @@ inline std::optional<std::uint64_t> parse_ipv4_part(std::string_view text) noexc
     }
     std::uint64_t value = 0;
     for (char c : text) {
-        const int digit = hex_value(c);
+        const int digit = tollgate::detail::hex_value(c);
         if (digit < 0 || digit >= base) return std::nullopt;
         value = value * static_cast<unsigned>(base) + static_cast<unsigned>(digit);
         if (value > too_large) value = too_large;
@@ -20884,7 +20884,7 @@ inline bool is_name(std::string_view host) noexcept {
     if (host.empty() || host.size() > name_bytes_max) return false;
     std::size_t label_bytes = 0;
     for (char c : host) {
-        const bool in_label = is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
+        const bool in_label = tollgate::detail::is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
         if (!in_label && (c != '.' || label_bytes == 0)) return false;
         label_bytes = in_label ? label_bytes + 1 : 0;
         if (label_bytes > label_bytes_max) return false;
@@ -20900,10 +20900,10 @@ inline bool set_host(url& parsed, std::string_view text) {
         parsed.host = parsed.address->to_text();
         return true;
     }
-    auto decoded = percent_decode(text);
+    auto decoded = tollgate::detail::percent_decode(text);
     if (!decoded) return false;
     parsed.host = *std::move(decoded);
-    for (char& c : parsed.host) c = ascii_lower(c);
+    for (char& c : parsed.host) c = tollgate::detail::ascii_lower(c);
     parsed.has_final_dot = parsed.host.ends_with('.');
     if (parsed.has_final_dot) parsed.host.pop_back();
     if (!is_name(parsed.host)) return false;
@@ -20917,7 +20917,7 @@ inline bool set_host(url& parsed, std::string_view text) {
 
 /// 1 to 65535 without leading zeros.
 inline bool set_port(url& parsed, std::string_view text) noexcept {
-    const auto port = parse_decimal(text);
+    const auto port = tollgate::detail::parse_decimal(text);
     if (!port || *port == 0 || *port > UINT16_MAX) return false;
     parsed.port = static_cast<std::uint16_t>(*port);
     return true;
@@ -20940,7 +20940,7 @@ inline bool set_authority(url& parsed, std::string_view text) {
 inline bool take_scheme(url& parsed, std::string_view& text) noexcept {
     for (const auto scheme : {url_scheme::http, url_scheme::https}) {
         const std::string_view prefix = scheme == url_scheme::http ? "http://" : "https://";
-        if (!ascii_iequals(text.substr(0, prefix.size()), prefix)) continue;
+        if (!tollgate::detail::ascii_iequals(text.substr(0, prefix.size()), prefix)) continue;
         parsed.scheme = scheme;
         text.remove_prefix(prefix.size());
         return true;
@@ -20974,12 +20974,12 @@ TOLLGATE_COLD std::optional<url> url::parse(std::string_view text) {
 
 TOLLGATE_COLD url url::root(std::string_view text, std::string_view setting) {
     const auto refuse = [&](std::string_view reason) {
-        return std::invalid_argument{concat({"tollgate: ", setting, " '", text, "' ", reason})};
+        return std::invalid_argument{tollgate::detail::concat({"tollgate: ", setting, " '", text, "' ", reason})};
     };
     auto parsed = parse(text);
     if (!parsed || parsed->has_user_info || parsed->has_query || parsed->has_fragment)
         throw refuse("is not an absolute http or https URL without user information, query and fragment");
-    remove_final_slashes(parsed->path);
+    tollgate::detail::remove_final_slashes(parsed->path);
     // Clients remove such segments before they send a request, or servers refuse them.
     std::string path = parsed->path + "/";
     for (const std::string_view dot : {"%2e", "%2E"})
@@ -21021,10 +21021,10 @@ inline bool is_service_name(std::string_view name) noexcept {
 
 /// Succeeds if the scope can be added to a service that has `existing`. Otherwise returns the reason.
 inline result<void> check_scope(const scope_definition& scope, std::span<const service_scope> existing, std::string_view full_name) {
-    const auto refuse = [full_name](std::string_view reason) { return invalid(concat({"The scope '", full_name, "' ", reason})); };
+    const auto refuse = [full_name](std::string_view reason) { return invalid(detail::concat({"The scope '", full_name, "' ", reason})); };
     if (!is_service_name(scope.name)) return refuse("is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
     if (scope.name == "read") return refuse("exists for every service.");
-    if (!is_visible_line(scope.text, limits::scope_description_bytes_max))
+    if (!detail::is_visible_line(scope.text, limits::scope_description_bytes_max))
         return refuse("needs a text of 1 to " + std::to_string(limits::scope_description_bytes_max) +
                       " bytes, without control or invisible characters, that tells users what it permits.");
     for (const service_scope& each : existing)
@@ -21052,7 +21052,7 @@ TOLLGATE_COLD service_catalog::service_catalog(std::initializer_list<service_def
 TOLLGATE_COLD result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
                                                 std::vector<scope_definition> scopes) {
     const auto refuse = [](std::string_view before, std::string_view refused, std::string_view reason) {
-        return invalid(concat({before, " '", refused, "' ", reason}));
+        return invalid(detail::concat({before, " '", refused, "' ", reason}));
     };
     if (!detail::is_service_name(name)) return refuse("The service name", name, "is not 1 to 32 of a-z, 0-9 and '-'.");
     if (name == "user" || name == "testservice") return refuse("The service name", name, "is reserved by the API.");
@@ -21063,11 +21063,11 @@ TOLLGATE_COLD result<void> service_catalog::add(std::string_view name, std::vect
     }
     std::vector<service_scope> own;
     for (scope_definition& each : scopes) {
-        auto full_name = concat({name, ":", each.name});
+        auto full_name = detail::concat({name, ":", each.name});
         if (auto fits = detail::check_scope(each, own, full_name); !fits) return fits;
         own.push_back({std::move(full_name), std::move(each.text)});
     }
-    services_.push_back({*service_name::from(name), concat({name, ":read"}), std::string{name}, std::move(events), std::move(own)});
+    services_.push_back({*service_name::from(name), detail::concat({name, ":read"}), std::string{name}, std::move(events), std::move(own)});
     return {};
 }
 
@@ -21103,7 +21103,7 @@ namespace tollgate::inline v0 {
 
 class window_limiter::table {
 public:
-    table(std::size_t keys_max, const siphash_key& seed) : seed_{seed}, sets_{keys_max, keys_bound} {}
+    table(std::size_t keys_max, const detail::siphash_key& seed) : seed_{seed}, sets_{keys_max, keys_bound} {}
 
     [[nodiscard]] limit_decision take(std::uint64_t key, const quota& allowed, instant now) noexcept {
         const detail::bounded_quota bound{allowed};
@@ -21147,18 +21147,18 @@ public:
 private:
     static constexpr std::size_t keys_bound = std::size_t{1} << 31;  // 48 GiB; a larger number is a mistake
 
-    [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept { return sets_.index_of(siphash(seed_, key)); }
+    [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept { return sets_.index_of(detail::siphash(seed_, key)); }
 
-    siphash_key seed_;
+    detail::siphash_key seed_;
     detail::locked_sets<detail::window_set> sets_;
 };
 
 TOLLGATE_COLD window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
 
 TOLLGATE_COLD window_limiter::window_limiter(const key_capacity& capacity)
-    : window_limiter{capacity, detail::random_key<siphash_key>()} {}
+    : window_limiter{capacity, detail::random_key<detail::siphash_key>()} {}
 
-TOLLGATE_COLD window_limiter::window_limiter(const key_capacity& capacity, const siphash_key& seed)
+TOLLGATE_COLD window_limiter::window_limiter(const key_capacity& capacity, const detail::siphash_key& seed)
     : users_{std::make_unique<table>(capacity.users, seed)},
       addresses_{std::make_unique<table>(capacity.addresses, seed)} {}
 
@@ -21375,7 +21375,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret) {
     constexpr std::size_t key_bytes_min = 24, key_bytes_max = 64;
     if (secret.starts_with(hook_secret_prefix)) {
-        auto key = base64_decode(secret.substr(hook_secret_prefix.size()));
+        auto key = detail::base64_decode(secret.substr(hook_secret_prefix.size()));
         if (key && key->size() >= key_bytes_min && key->size() <= key_bytes_max) return *std::move(key);
     }
     return internal_error("A webhook's secret is not whsec_ followed by 24 to 64 bytes in base64.");
@@ -21392,7 +21392,7 @@ TOLLGATE_DECL std::string detail::webhook_mac(std::string_view key, const signed
 TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& webhook) {
     const auto key = webhook_key(secret);
     if (!key) return key.error();
-    return "v1," + base64_encode(detail::webhook_mac(*key, webhook));
+    return "v1," + detail::base64_encode(detail::webhook_mac(*key, webhook));
 }
 
 TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,
@@ -21446,7 +21446,7 @@ inline constexpr std::size_t basic_bytes_max = limits::token_username_bytes_max 
 
 inline bool read_basic(std::string_view credentials, presented_token& into) {
     std::array<char, basic_bytes_max> buffer;
-    const auto decoded_bytes = base64_decode_into(credentials, buffer);
+    const auto decoded_bytes = detail::base64_decode_into(credentials, buffer);
     if (!decoded_bytes) return false;
     const std::string_view decoded{buffer.data(), *decoded_bytes};
     // the first one: a password may contain a colon, a username may not (RFC 7617 section 2)
@@ -21467,17 +21467,17 @@ inline bool read_bearer(std::string_view credentials, presented_token& into) {
 }
 
 /// Null when there are no random bytes for a key; then nothing is kept.
-inline std::unique_ptr<token_memo> make_token_memo() {
+inline std::unique_ptr<detail::token_memo> make_token_memo() {
     std::array<std::uint64_t, 3> key;
     const bool has_key = system_random{}.fill(std::as_writable_bytes(std::span{key}));
-    return has_key ? std::make_unique<token_memo>(keyed_hash{key}) : nullptr;
+    return has_key ? std::make_unique<detail::token_memo>(detail::keyed_hash{key}) : nullptr;
 }
 
 /// Each thread has its own, because a lock would cost what it saves. It is on the heap, so that threads that never see a token hold only a
 /// pointer.
 inline bool read_through_memo(credential_kind kind, std::string_view credentials, presented_token& into,
                               bool (*read)(std::string_view, presented_token&)) {
-    thread_local const std::unique_ptr<token_memo> memo = make_token_memo();
+    thread_local const std::unique_ptr<detail::token_memo> memo = make_token_memo();
     return memo ? memo->read(kind, credentials, into, read) : read(credentials, into);
 }
 
@@ -21530,7 +21530,7 @@ namespace detail {
 /// What is wrong with a URL of an application, which was parsed from `text`; empty if nothing is. http is allowed for programs on the
 /// user's machine only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
 [[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text, const std::optional<http::url>& url) noexcept {
-    if (!is_ascii(text)) return field_error::not_ascii;
+    if (!detail::is_ascii(text)) return field_error::not_ascii;
     if (!url) return field_error::malformed;
     if (url->has_final_dot) return field_error::malformed;  // normalizing would make it another origin
     const bool loopback = url->host == "localhost" ||
@@ -21556,18 +21556,18 @@ TOLLGATE_DECL std::string normalized_url(std::string_view text) {
     if (scheme.size() == text.size() || text.size() > limits::target_url_bytes_max || scheme.starts_with('.') ||
         scheme.ends_with('.') || scheme.find('.') == std::string_view::npos || scheme.find("..") != std::string_view::npos)
         return false;
-    if (is_digit(scheme.front()) || !is_alphanumeric(scheme.front())) return false;
+    if (detail::is_digit(scheme.front()) || !detail::is_alphanumeric(scheme.front())) return false;
     for (char c : scheme)
-        if (!is_alphanumeric(c) && c != '.' && c != '-' && c != '+') return false;
+        if (!detail::is_alphanumeric(c) && c != '.' && c != '-' && c != '+') return false;
     const auto rest = text.substr(scheme.size() + 1);
     return rest.starts_with('/') &&
-           std::all_of(rest.begin(), rest.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
+           std::all_of(rest.begin(), rest.end(), [](char c) { return detail::is_visible_ascii(c) && c != '#'; });
 }
 
 TOLLGATE_DECL std::string normalized_redirect_url(std::string_view text) {
     if (!is_private_use_url(text)) return normalized_url(text);
     std::string normalized{text};
-    for (std::size_t i = 0; normalized[i] != ':'; ++i) normalized[i] = ascii_lower(normalized[i]);
+    for (std::size_t i = 0; normalized[i] != ':'; ++i) normalized[i] = detail::ascii_lower(normalized[i]);
     return normalized;
 }
 
@@ -21586,7 +21586,7 @@ TOLLGATE_DECL bool has_response_parameter(std::string_view url) {
     constexpr std::string_view added[] = {"code", "state", "iss", "error", "error_description"};
     for (auto query = url.substr(mark + 1); !query.empty();) {
         const auto piece = query.substr(0, query.find('&'));
-        const auto name = percent_decode(piece.substr(0, piece.find('=')), plus_sign::space);
+        const auto name = detail::percent_decode(piece.substr(0, piece.find('=')), detail::plus_sign::space);
         if (name && std::find(std::begin(added), std::end(added), *name) != std::end(added)) return true;
         query.remove_prefix((std::min)(piece.size() + 1, query.size()));
     }
@@ -21623,11 +21623,11 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
             faults.push_back({"redirect_url", "redirect_url must not have a query parameter code, state, iss, error or error_description.",
                               field_error::reserved_parameter, index});
     };
-    if (!is_visible_line(request.name, limits::application_name_bytes_max))
+    if (!detail::is_visible_line(request.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
                                       " bytes without control or invisible characters."});
     check_url("website", request.website, 0);
-    if (!request.description.empty() && !is_visible_line(request.description, limits::application_description_bytes_max))
+    if (!request.description.empty() && !detail::is_visible_line(request.description, limits::application_description_bytes_max))
         faults.push_back({"description",
                           "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
                               " bytes without control or invisible characters."});
@@ -22494,14 +22494,15 @@ TOLLGATE_DECL void metrics_writer::write_sample(std::string_view value, std::ini
 namespace tollgate::inline v0::http {
 
 TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept {
-    return !text.empty() && text.size() <= request_id_bytes_max &&
-           std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+    return !text.empty() && text.size() <= request_id_bytes_max && std::all_of(text.begin(), text.end(), [](char c) {
+        return tollgate::detail::is_alphanumeric(c) || c == '.' || c == '_' || c == '-';
+    });
 }
 
 namespace detail {
 
 [[nodiscard]] inline bool is_hex(std::string_view text) noexcept {
-    return std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
+    return std::all_of(text.begin(), text.end(), [](char c) { return tollgate::detail::is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
 [[nodiscard]] inline bool is_trace_part(std::string_view text) noexcept {
@@ -22532,7 +22533,7 @@ TOLLGATE_DECL std::optional<traceparent> traceparent::parse(std::string_view tex
     const auto flags = text.substr(53, 2);
     if (!detail::is_trace_part(parent.trace_id) || !detail::is_trace_part(parent.parent_id) || !detail::is_hex(flags))
         return std::nullopt;
-    parent.sampled = (hex_value(flags[1]) & 1) != 0;
+    parent.sampled = (tollgate::detail::hex_value(flags[1]) & 1) != 0;
     return parent;
 }
 
@@ -22598,7 +22599,7 @@ inline std::optional<ip_address> parse_node(std::string_view node) noexcept {
     const auto is_port = [](std::string_view text) {
         constexpr std::size_t digits_max = 5;
         for (char c : text)
-            if (!is_digit(c)) return false;
+            if (!tollgate::detail::is_digit(c)) return false;
         return !text.empty() && text.size() <= digits_max;
     };
     if (node.starts_with('[')) {
@@ -22634,15 +22635,15 @@ inline bool read_forwarded_element(std::string_view line, std::size_t& at, std::
     for (;; ++at) {
         skip(is_blank);
         const auto name_begin = at;
-        skip(is_token_char);
-        const bool is_node = ascii_iequals(line.substr(name_begin, at - name_begin), "for");
+        skip(tollgate::detail::is_token_char);
+        const bool is_node = tollgate::detail::ascii_iequals(line.substr(name_begin, at - name_begin), "for");
         std::string_view value;
         if (at < line.size() && line[at] == '=') {
             const auto value_begin = ++at;
             at = skip_quoted(line, at);
             if (at == std::string_view::npos) return false;
             if (at == value_begin) {
-                skip(is_token_char);
+                skip(tollgate::detail::is_token_char);
                 value = line.substr(value_begin, at - value_begin);
             } else {
                 value = line.substr(value_begin + 1, at - value_begin - 2);
@@ -22665,7 +22666,7 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
             // Up to the next comma, even one in quotes: a client may have sent this, and must not hide what the proxy has appended.
             hops.add({});
             end = (std::min)(line.find(',', begin), line.size());
-        } else if (!trim_ows(line.substr(begin, end - begin)).empty()) {
+        } else if (!tollgate::detail::trim_ows(line.substr(begin, end - begin)).empty()) {
             hops.add(node);
         }
         begin = end + 1;
@@ -22675,7 +22676,7 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
 inline void add_x_forwarded_for_line(std::string_view line, forwarded_hops& hops) noexcept {
     for (;;) {
         const auto comma = line.find(',');
-        const auto node = trim_ows(line.substr(0, comma));
+        const auto node = tollgate::detail::trim_ows(line.substr(0, comma));
         if (!node.empty()) hops.add(node);  // empty list elements are ignored (RFC 9110 section 5.6.1)
         if (comma == std::string_view::npos) return;
         line.remove_prefix(comma + 1);
@@ -22897,12 +22898,12 @@ namespace tollgate::inline v0::pipeline {
     std::vector<route_pattern> patterns;
     for (const route& each : table) {
         const auto refuse = [&each](std::string_view before, std::string_view behind) {
-            throw std::invalid_argument{concat({"tollgate: ", before, http::to_text(each.method), " ", each.path, behind})};
+            throw std::invalid_argument{detail::concat({"tollgate: ", before, http::to_text(each.method), " ", each.path, behind})};
         };
         for (const auto& other : patterns)
             if (route_key(other.method, other.path) == route_key(each.method, each.path)) refuse("two routes for ", {});
         if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
-            refuse({}, concat({" needs the scope '", each.access.scope, "', which no service of the settings declares"}));
+            refuse({}, detail::concat({" needs the scope '", each.access.scope, "', which no service of the settings declares"}));
         if (each.needs_hooks && !has_hooks) refuse({}, " needs a hook_store; read tollgate/contract/hook_store.hpp");
         patterns.push_back({each.method, each.path});
     }
@@ -22913,7 +22914,7 @@ TOLLGATE_COLD api_definition::api_definition(account_service_settings&& configur
     : settings{with_auth_url(std::move(configured))}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services,
                              has_hook_store)} {
     // Paths are appended to them.
-    remove_final_slashes(settings.base_url);
+    detail::remove_final_slashes(settings.base_url);
     root = http::url::root(settings.base_url, "base_url").path;
     static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
     detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
@@ -23048,7 +23049,7 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_d
     std::array<char, 112 + http::request_id_bytes_max> prepared;
     char* end = prepared.data();
     const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
-    const auto put_number = [&](std::uint32_t number) { end = put_decimal(end, number); };
+    const auto put_number = [&](std::uint32_t number) { end = detail::put_decimal(end, number); };
     put("X-RateLimit-Limit: ");
     put_number(limit.limit);
     put("\r\nX-RateLimit-Remaining: ");
@@ -23085,14 +23086,15 @@ namespace tollgate::inline v0::pipeline {
 
 TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept {
     const auto end = content_type.find(';');
-    if (!ascii_iequals(trim_ows(content_type.substr(0, end)), "application/json")) return false;
+    if (!detail::ascii_iequals(detail::trim_ows(content_type.substr(0, end)), "application/json")) return false;
     std::string_view parameters = end == std::string_view::npos ? "" : content_type.substr(end);
     while (!parameters.empty()) {
         parameters.remove_prefix(1);  // the semicolon
         const auto next = (std::min)(parameters.find(';'), parameters.size());
-        const auto parameter = trim_ows(parameters.substr(0, next));
+        const auto parameter = detail::trim_ows(parameters.substr(0, next));
         // Parameters may be empty (RFC 9110 section 5.6.6).
-        if (!parameter.empty() && !ascii_iequals(parameter, "charset=utf-8") && !ascii_iequals(parameter, "charset=\"utf-8\""))
+        if (!parameter.empty() && !detail::ascii_iequals(parameter, "charset=utf-8") &&
+            !detail::ascii_iequals(parameter, "charset=\"utf-8\""))
             return false;
         parameters.remove_prefix(next);
     }
@@ -23101,7 +23103,7 @@ TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept {
 
 TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept {
     if (request.body_state != http::body_state::pending) return request.body.size();
-    return parse_decimal(request.fields.find(http::field_id::content_length)).value_or(0);
+    return detail::parse_decimal(request.fields.find(http::field_id::content_length)).value_or(0);
 }
 
 TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body,
@@ -23593,10 +23595,10 @@ TOLLGATE_DECL std::string_view trim_login(std::string_view typed) noexcept {
 }
 
 TOLLGATE_DECL bool is_common_password(std::string_view password, std::string_view login) {
-    if (!login.empty() && ascii_iequals(password, login)) return true;
+    if (!login.empty() && detail::ascii_iequals(password, login)) return true;
     if (password.size() > detail::common_password_bytes_max) return false;
     std::string lower;
-    std::transform(password.begin(), password.end(), std::back_inserter(lower), ascii_lower);
+    std::transform(password.begin(), password.end(), std::back_inserter(lower), detail::ascii_lower);
     return std::binary_search(std::begin(detail::common_passwords), std::end(detail::common_passwords), std::string_view{lower});
 }
 
@@ -23611,10 +23613,10 @@ TOLLGATE_DECL bool is_common_password(std::string_view password, std::string_vie
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity)
-    : sign_in_throttle{bounds, capacity, detail::random_key<siphash_key>()} {}
+    : sign_in_throttle{bounds, capacity, detail::random_key<detail::siphash_key>()} {}
 
 TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
-                                                 const siphash_key& seed)
+                                                 const detail::siphash_key& seed)
     : seed_{seed},
       bounds_{bounds},
       logins_at_addresses_{capacity.logins_at_addresses},
@@ -23660,9 +23662,9 @@ TOLLGATE_DECL sign_in_throttle::counter_list sign_in_throttle::counters_of(const
         std::array<char, 1 + sizeof number + limits::login_bytes_max> hashed;
         hashed[0] = kind;
         std::memcpy(hashed.data() + 1, &number, sizeof number);
-        std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, ascii_lower);
+        std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, detail::ascii_lower);
         const std::string_view all{hashed.data(), 1 + sizeof number + text.size()};
-        counters.all[counters.size++] = {&table, siphash(seed_, all), detail::bounded_quota{allowed}};
+        counters.all[counters.size++] = {&table, detail::siphash(seed_, all), detail::bounded_quota{allowed}};
     };
     if (key.browser != 0) {
         add(logins_at_addresses_, bounds_.login_on_browser, 'b', key.browser, login);
@@ -23753,12 +23755,12 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL std::string cookie_name_of(std::string_view auth_url, std::string_view chosen, std::string_view use) {
     const auto at = http::url::root(auth_url, "auth_url");
     constexpr std::size_t chosen_bytes_max = 64;
-    if (chosen.size() > chosen_bytes_max || !std::all_of(chosen.begin(), chosen.end(), is_token_char) || chosen.starts_with("__"))
+    if (chosen.size() > chosen_bytes_max || !std::all_of(chosen.begin(), chosen.end(), detail::is_token_char) || chosen.starts_with("__"))
         throw std::invalid_argument{"tollgate: cookie_name must be a token of at most 64 characters that does not begin with '__'"};
     std::string name{at.scheme == http::url_scheme::https ? "__Host-" : ""};
     if (chosen.empty()) {
         constexpr std::size_t hash_bytes = 4;
-        name.append("tollgate_").append(hex_encode(sha256(at.origin() + at.path).raw().substr(0, hash_bytes)));
+        name.append("tollgate_").append(detail::hex_encode(sha256(at.origin() + at.path).raw().substr(0, hash_bytes)));
     } else {
         name.append(chosen);
     }
@@ -23805,11 +23807,11 @@ TOLLGATE_DECL std::string session_cookie::sign_in_url(std::string_view return_to
     std::string url = root_;
     if (!language.empty()) url.append("/").append(language);
     url.append("/user/sign_in/");
-    return url.append("?").append(return_to_name).append("=").append(percent_encode(return_to));
+    return url.append("?").append(return_to_name).append("=").append(detail::percent_encode(return_to));
 }
 
 TOLLGATE_DECL std::string session_cookie::session_secret_of(std::string_view cookie) {
-    return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
+    return detail::hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
 namespace detail {
@@ -23847,7 +23849,7 @@ TOLLGATE_DECL browser_cookie::browser_cookie(const session_settings& settings)
 TOLLGATE_DECL digest browser_cookie::sign(std::string_view random, std::string_view login) const {
     std::string message{"known browser\0", 14};
     message.append(random);
-    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
+    std::transform(login.begin(), login.end(), std::back_inserter(message), detail::ascii_lower);
     return hmac_sha256({.key = key_, .message = message});
 }
 
@@ -23856,8 +23858,8 @@ TOLLGATE_DECL std::uint64_t browser_cookie::find(const http::request& request, s
     if (!found || found->size() > 128) return 0;
     const auto dot = found->find('.');
     if (dot == std::string_view::npos) return 0;
-    const auto random = base64url_decode(found->substr(0, dot));
-    const auto mac = base64url_decode(found->substr(dot + 1));
+    const auto random = detail::base64url_decode(found->substr(0, dot));
+    const auto mac = detail::base64url_decode(found->substr(dot + 1));
     const auto claimed = mac ? digest::from(*mac) : std::nullopt;
     if (!random || random->size() != 16 || !claimed || *claimed != sign(*random, login)) return 0;
     std::uint64_t number = 0;
@@ -23868,7 +23870,7 @@ TOLLGATE_DECL std::uint64_t browser_cookie::find(const http::request& request, s
 TOLLGATE_DECL void browser_cookie::set(std::span<const std::byte, 16> random, std::string_view login,
                                 http::response& response) const {
     const std::string_view bytes{reinterpret_cast<const char*>(random.data()), random.size()};
-    const auto value = base64url_encode(bytes) + "." + base64url_encode(sign(bytes, login).raw());
+    const auto value = detail::base64url_encode(bytes) + "." + detail::base64url_encode(sign(bytes, login).raw());
     (void)http::add_cookie(response, {.name = name_, .value = value, .max_age = lifetime_, .secure = secure_});
 }
 
@@ -24876,7 +24878,7 @@ TOLLGATE_DECL bool chunk_framing::read_line_byte(char c) noexcept {
     switch (state_) {
         case state::size_first:
         case state::size_more:
-            if (const int digit = hex_value(c); digit >= 0) {
+            if (const int digit = tollgate::detail::hex_value(c); digit >= 0) {
                 if (++size_digits_ > size_digits_max) return false;
                 chunk_bytes_ = chunk_bytes_ << 4 | static_cast<unsigned>(digit);
                 return go(state::size_more);
@@ -24886,9 +24888,9 @@ TOLLGATE_DECL bool chunk_framing::read_line_byte(char c) noexcept {
                    : c == ';' ? go(state::extension_begin)
                               : blank && go(state::before_semicolon);
         case state::before_semicolon: return c == ';' ? go(state::extension_begin) : blank;
-        case state::extension_begin: return blank || (is_token_char(c) && go(state::extension_name));
+        case state::extension_begin: return blank || (tollgate::detail::is_token_char(c) && go(state::extension_name));
         case state::extension_name:
-            if (is_token_char(c)) return true;
+            if (tollgate::detail::is_token_char(c)) return true;
             if (blank) return go(state::before_equals);
             return c == '='   ? go(state::value_begin)
                    : c == ';' ? go(state::extension_begin)
@@ -24896,17 +24898,17 @@ TOLLGATE_DECL bool chunk_framing::read_line_byte(char c) noexcept {
         case state::before_equals:
             return blank || (c == '=' ? go(state::value_begin) : c == ';' && go(state::extension_begin));
         case state::value_begin:
-            return blank || (c == '"' ? go(state::value_quoted) : is_token_char(c) && go(state::value_token));
+            return blank || (c == '"' ? go(state::value_quoted) : tollgate::detail::is_token_char(c) && go(state::value_token));
         case state::value_token:
-            if (is_token_char(c)) return true;
+            if (tollgate::detail::is_token_char(c)) return true;
             [[fallthrough]];
         case state::value_end:
             return c == '\r'  ? go(state::line_lf)
                    : c == ';' ? go(state::extension_begin)
                               : blank && go(state::before_semicolon);
         case state::value_quoted:
-            return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !holds(value_ends, c);
-        case state::value_escaped: return !holds(value_ends, c) && go(state::value_quoted);
+            return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !tollgate::detail::holds(value_ends, c);
+        case state::value_escaped: return !tollgate::detail::holds(value_ends, c) && go(state::value_quoted);
         default: return false;
     }
 }
@@ -25037,8 +25039,9 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
     if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The response does not begin with HTTP/1.1 or HTTP/1.0.");
     const std::string_view digits = line.substr(version_bytes, status_bytes);
     const std::string_view reason = line.substr(version_bytes + digits.size());
-    if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
-        !is_digit(digits[2]) || (!reason.empty() && reason.front() != ' '))
+    if (digits.size() != status_bytes || !tollgate::detail::is_digit(digits[0]) || digits[0] == '0' ||
+        !tollgate::detail::is_digit(digits[1]) || !tollgate::detail::is_digit(digits[2]) ||
+        (!reason.empty() && reason.front() != ' '))
         return refuse("The status is not three digits.");
     if (!detail::is_field_text(reason)) return refuse("The status line contains a control character.");
     status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
@@ -25061,16 +25064,16 @@ TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
 }
 
 TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::string_view value) {
-    const std::string_view text = trim_ows(value);
+    const std::string_view text = tollgate::detail::trim_ows(value);
     switch (to_field_id(name)) {
         case field_id::content_length:
             if (++framing_.content_lengths > 1) framing_.fault = "There is more than one Content-Length field.";
-            else if (const auto length = parse_decimal(text)) framing_.content_length = *length;
+            else if (const auto length = tollgate::detail::parse_decimal(text)) framing_.content_length = *length;
             else framing_.fault = "The Content-Length is not a plain decimal number.";
             return;
         case field_id::transfer_encoding:
             // No tabs around it: some implementations read them as part of the name.
-            if (++framing_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
+            if (++framing_.transfer_encodings > 1 || !tollgate::detail::ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
                 framing_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
             return;
         case field_id::connection:
@@ -25079,7 +25082,7 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
             return;
         default: break;
     }
-    if (!ascii_iequals(name, "retry-after")) return;
+    if (!tollgate::detail::ascii_iequals(name, "retry-after")) return;
     retry_after_.clear();
     if (++framing_.retry_afters == 1) retry_after_.append(text);
 }
@@ -25201,7 +25204,7 @@ TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::s
         };
         const auto address = next_word();
         auto name = next_word();
-        while (!name.empty() && !ascii_iequals(name, host)) name = next_word();
+        while (!name.empty() && !tollgate::detail::ascii_iequals(name, host)) name = next_word();
         if (name.empty()) continue;
         if (const auto parsed = ip_address::parse(address); parsed && std::find(found.begin(), found.end(), *parsed) == found.end())
             found.push_back(*parsed);
@@ -25388,7 +25391,7 @@ inline std::string_view only_line(const http::field_lines& fields, std::string_v
     std::string_view found;
     std::size_t line_count = 0;
     for (const http::field& line : fields)
-        if (ascii_iequals(line.name, name)) {
+        if (detail::ascii_iequals(line.name, name)) {
             found = line.value;
             ++line_count;
         }
@@ -25399,7 +25402,7 @@ inline std::string_view only_line(const http::field_lines& fields, std::string_v
 inline bool is_webhook_id(std::string_view text) noexcept {
     if (text.empty() || text.size() > limits::webhook_id_bytes_max) return false;
     for (const char c : text)
-        if (!is_visible_ascii(c) || c == '.') return false;
+        if (!detail::is_visible_ascii(c) || c == '.') return false;
     return true;
 }
 
@@ -25407,7 +25410,7 @@ inline bool is_webhook_id(std::string_view text) noexcept {
 inline std::optional<std::int64_t> webhook_timestamp(std::string_view text) noexcept {
     constexpr std::size_t digits_max = 12;  // until the year 33658: the sums below cannot overflow
     if (text.size() > digits_max || text.starts_with('0')) return std::nullopt;
-    const auto value = parse_decimal(text);
+    const auto value = detail::parse_decimal(text);
     return value ? std::optional{static_cast<std::int64_t>(*value)} : std::nullopt;
 }
 
@@ -25423,9 +25426,9 @@ inline std::optional<std::vector<std::string>> webhook_macs(std::string_view hea
         if (count == limits::webhook_signatures_max || one.size() > signature_bytes_max || comma == 0 ||
             comma == std::string_view::npos || comma + 1 == one.size())
             return std::nullopt;
-        if (!std::all_of(one.begin(), one.end(), is_visible_ascii)) return std::nullopt;
+        if (!std::all_of(one.begin(), one.end(), detail::is_visible_ascii)) return std::nullopt;
         if (one.substr(0, comma) == "v1") {
-            auto mac = base64_decode(one.substr(comma + 1));
+            auto mac = detail::base64_decode(one.substr(comma + 1));
             if (!mac || mac->size() != digest::size_bytes) return std::nullopt;
             macs.push_back(*std::move(mac));
         }
@@ -26603,8 +26606,8 @@ struct exchange_context {
 [[nodiscard]] inline result<std::variant<token_response, redeemed_code>> redeem(const code_exchange& exchange,
                                                                                 const exchange_context& context,
                                                                          const oauth_store_ref& grants, const random_source_ref& random) {
-    const auto access = new_secret(secret_kind::access_token, random);
-    const auto refresh = new_secret(secret_kind::refresh_token, random);
+    const auto access = tollgate::new_secret(secret_kind::access_token, random);
+    const auto refresh = tollgate::new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
     const auto& lifetimes = context.settings;
     const auto redeemed = grants.redeem_code({
@@ -26661,7 +26664,7 @@ struct exchange_context {
                                                         const oauth_store_ref& grants, const random_source_ref& random) {
     if (!exchange.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
         return unknown_scope();
-    const auto access = new_secret(secret_kind::access_token, random);
+    const auto access = tollgate::new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto lifetime = context.settings.oauth.access_token_lifetime;
     const auto created = grants.create_owner_token({.user = context.client.owner,
@@ -26694,7 +26697,7 @@ struct exchange_context {
 [[nodiscard]] inline result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
                                                      const oauth_store_ref& grants, const random_source_ref& random,
                                                      const scope_checker_ref& checker) {
-    const auto access = new_secret(secret_kind::access_token, random);
+    const auto access = tollgate::new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
     std::optional<token_rotation> rotation;
@@ -26897,7 +26900,10 @@ private:
     [[nodiscard]] std::string first_sign_in_url(const authorization_call& call) const {
         auto url = sessions.sign_in_url(return_to(call));
         const auto add = [&](std::string_view name, std::string_view value) {
-            url.append(url.find('?') == std::string::npos ? "?" : "&").append(name).append("=").append(percent_encode(value));
+            url.append(url.find('?') == std::string::npos ? "?" : "&")
+                .append(name)
+                .append("=")
+                .append(tollgate::detail::percent_encode(value));
         };
         const prompt_set& prompt = call.authorization.prompt;
         const auto& login_hint = call.authorization.login_hint;
@@ -26918,7 +26924,7 @@ private:
     /// answered.
     [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
         if (auto known = form_secret_of(call.request); !known.empty()) return known;
-        const auto secret = new_secret(secret_kind::session, policies.random());
+        const auto secret = tollgate::new_secret(secret_kind::session, policies.random());
         if (secret && http::add_cookie(call.response, {.name = form_cookie, .value = *secret, .secure = pages.site().secure}))
             return std::string{std::string_view{*secret}};
         respond_error_page(random_source_error(), call.response);
@@ -27691,7 +27697,7 @@ inline constexpr seconds sealed_text_lifetime{300};
 /// The time for which a sealed text with a secret can be opened. Its page can be reloaded until then.
 inline constexpr seconds sealed_secret_lifetime{120};
 
-using seal_nonce = aes_gcm_nonce;
+using seal_nonce = tollgate::detail::aes_gcm_nonce;
 
 /// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
 /// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no
@@ -28605,7 +28611,7 @@ template <class ValueOf>
     for (const std::string_view each : {"token", "application", "session", "account", "hook", "delivery"})
         message.append(value_of(each)).append(1, '\0');
     constexpr std::size_t mark_bytes = 12;
-    return base64url_encode(hmac_sha256({.key = session.secret, .message = message}).raw().substr(0, mark_bytes));
+    return tollgate::detail::base64url_encode(hmac_sha256({.key = session.secret, .message = message}).raw().substr(0, mark_bytes));
 }
 
 /// The reason for displaying a form again that came with the token of another session. Views: valid during the call.
@@ -28751,7 +28757,7 @@ public:
     /// The page of a list that the form or the query names; 1 if neither does.
     [[nodiscard]] std::size_t page_number() const noexcept {
         const auto in_form = form.value_of(page_number_name);
-        const auto number = parse_decimal(in_form.empty() ? query.value_of(page_number_name) : in_form);
+        const auto number = tollgate::detail::parse_decimal(in_form.empty() ? query.value_of(page_number_name) : in_form);
         constexpr std::uint64_t number_max = 1'000'000;  // longer than any list
         return number ? static_cast<std::size_t>(std::clamp<std::uint64_t>(*number, 1, number_max)) : 1;
     }
@@ -28911,7 +28917,7 @@ inline bool is_local_target(std::string_view text) noexcept {
     // Browsers read `//host` and `/\host` as another host, and drop some characters that are not visible ASCII.
     if (text.size() > limits::target_bytes_max || !text.starts_with('/') || text.starts_with("//")) return false;
     return text.substr(0, text.find('?')).find('\\') == std::string_view::npos &&
-           std::all_of(text.begin(), text.end(), is_visible_ascii);
+           std::all_of(text.begin(), text.end(), tollgate::detail::is_visible_ascii);
 }
 
 }  // namespace tollgate::pages
@@ -29554,7 +29560,7 @@ struct sign_in_context {
 [[nodiscard]] inline result<void> redirect_to_cookie_check(const page_environment& pages, const web::page_language& language,
                                                     const sign_in_form& typed, http::response& response) {
     auto url = pages.url_of(page::sign_in, language).append("?").append(signed_in_name).append("=1");
-    if (!typed.return_to.empty()) url.append("&return_to=").append(percent_encode(typed.return_to));
+    if (!typed.return_to.empty()) url.append("&return_to=").append(tollgate::detail::percent_encode(typed.return_to));
     if (url.size() > limits::target_bytes_max) return redirect_after_sign_in(pages, language, typed, response);
     return web::respond_see_other(response, pages.renderer.site(), url);
 }
@@ -29575,7 +29581,11 @@ inline void show_sign_in_form(const page_environment& pages, const web::page_lan
     const auto url = localized.url(own_path);
     auto path = own_path;
     const auto add = [&](std::string_view name, std::string_view value) {
-        if (!value.empty()) path.append(path == own_path ? "?" : "&").append(name).append("=").append(percent_encode(value));
+        if (!value.empty())
+            path.append(path == own_path ? "?" : "&")
+                .append(name)
+                .append("=")
+                .append(tollgate::detail::percent_encode(value));
     };
     add(return_to_name, typed.return_to);
     add(prompt_name, typed.prompt);
@@ -31242,8 +31252,8 @@ TOLLGATE_COLD account_api::account_api(account_service_settings settings, user_d
     for (const authenticator_ref& each : policies_.authenticators()) may_block_ = may_block_ || each.may_block();
 }
 
-http::handle_step account_api::judge(const http::request& request, http::response& response, pipeline::judgement& state,
-                                     http::thread_kind thread) noexcept {
+TOLLGATE_DECL http::handle_step account_api::judge(const http::request& request, http::response& response,
+                                                   pipeline::judgement& state, http::thread_kind thread) noexcept {
     auto step = http::handle_step::done;
     const pipeline::request_scope scope{request, state.start.id};
     const pipeline::judge api_judge{definition_, users_, store_, policies_, router_.reference, context_};
@@ -31284,13 +31294,13 @@ TOLLGATE_COLD void account_api::handle(const http::refusal& refusal, http::respo
 #ifndef TOLLGATE_API_DETAIL_OPENAPI_HPP
 #define TOLLGATE_API_DETAIL_OPENAPI_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
 /// fields and refusals. Generated from the table, so that it always matches what is served.
 [[nodiscard]] TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings, const route_table& routes);
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_API_DETAIL_OPENAPI_HPP
 
@@ -31473,7 +31483,7 @@ TOLLGATE_COLD route_table openapi_routes() {
     auto entry = on_get<"/openapi.json">(
         open_to_all, endpoints::get_openapi{},
         {.operation = "getOpenApi", .summary = "Returns this description in OpenAPI 3.1.", .success_body = shapes::any_object});
-    entry.row.describe = make_openapi;
+    entry.row.describe = detail::make_openapi;
     return route_table{std::move(entry)};
 }
 
@@ -31698,12 +31708,12 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
 
     // The row comes last: if memory runs out before, the token is never visible.
     shares_.add(created.user);
-    undo_unless_kept counted{[&]() noexcept { shares_.remove(created.user); }};
+    tollgate::detail::undo_unless_kept counted{[&]() noexcept { shares_.remove(created.user); }};
     const dated_digest token{created.expires_at, created.token_digest};
     by_end_.insert(token);
-    undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
+    tollgate::detail::undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
     const auto siblings = between_.try_emplace(parties).first;
-    undo_unless_kept placed{[&]() noexcept {
+    tollgate::detail::undo_unless_kept placed{[&]() noexcept {
         siblings->second.erase(token);
         if (siblings->second.empty()) between_.erase(siblings);
     }};
@@ -31714,7 +31724,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
                         std::nullopt},
                        made_with,
                        created.created_at});
-    keep_all(counted, ended, placed);
+    tollgate::detail::keep_all(counted, ended, placed);
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
         auto expired = siblings->second.begin();
@@ -31806,11 +31816,11 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
     const application_id id{++last_id_};
     rows_.emplace(id, application{id, created.owner, created.client_id, created.secret_digest, created.name, created.website,
                                   created.description, created.redirect_urls, created.created_at, created.type, {}, false, 0});
-    undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
+    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
     by_client_id_.emplace(created.client_id, id);
-    undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
+    tollgate::detail::undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
     of_owner_.emplace(created.owner, id);
-    keep_all(inserted, named);
+    tollgate::detail::keep_all(inserted, named);
     return id;
 }
 
@@ -31909,7 +31919,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     const grant_parties parties{code.application, code.user};
     auto found = rows_.find(parties);
     const bool is_new = found == rows_.end();
-    const auto scopes = widen_scopes(is_new ? std::nullopt : std::optional{found->second.scopes}, code);
+    const auto scopes = tollgate::detail::widen_scopes(is_new ? std::nullopt : std::optional{found->second.scopes}, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return code_result::not_granted;
     if (is_new && rows_.size() >= grants_max_)
@@ -31922,24 +31932,24 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (is_new) {
         found = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, code.created_at, {}, {}, {}}).first;
     }
-    undo_unless_kept granted{[&]() noexcept {
+    tollgate::detail::undo_unless_kept granted{[&]() noexcept {
         if (is_new) rows_.erase(found);
     }};
     if (is_new) of_user_.emplace(code.user, code.application);
-    undo_unless_kept listed{[&]() noexcept {
+    tollgate::detail::undo_unless_kept listed{[&]() noexcept {
         if (is_new) of_user_.erase({code.user, code.application});
     }};
     row& changed = found->second;
     reserve_one_more(changed.codes);
     code_shares_.add(code.user);
-    undo_unless_kept counted{[&]() noexcept { code_shares_.remove(code.user); }};
+    tollgate::detail::undo_unless_kept counted{[&]() noexcept { code_shares_.remove(code.user); }};
     const dated_digest end{code.expires_at, code.code_digest};
     codes_by_end_.insert(end);
-    undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
+    tollgate::detail::undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
     codes_.emplace(
         code.code_digest,
         code_row{parties, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.expires_at, {}});
-    keep_all(granted, listed, counted, dated);
+    tollgate::detail::keep_all(granted, listed, counted, dated);
     if (is_new) ++last_grant_id_;
     changed.scopes = **scopes;
     changed.codes.push_back(code.code_digest);
@@ -31984,18 +31994,18 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
 
     reserve_one_more(grant.refresh_tokens);
     refresh_token_shares_.add(parties.user);
-    undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
+    tollgate::detail::undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
     const instant expires_at = issued.refresh_token_end();
     const dated_digest end{expires_at, issued.refresh_digest};
     refresh_tokens_by_end_.insert(end);
-    undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
+    tollgate::detail::undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
     refresh_tokens_.emplace(issued.refresh_digest, refresh_row{id, parties, scopes, expires_at, issued.refresh_ends_at});
-    undo_unless_kept inserted{[&]() noexcept { refresh_tokens_.erase(issued.refresh_digest); }};
+    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { refresh_tokens_.erase(issued.refresh_digest); }};
     if (auto done = access_.create(
             {parties.user, parties.application, issued.access_digest, scopes, now, issued.access_expires_at}, id);
         !done)
         return done;
-    keep_all(counted, dated, inserted);
+    tollgate::detail::keep_all(counted, dated, inserted);
     grant.refresh_tokens.push_back(issued.refresh_digest);
     if (full) forget_least_used_refresh_token(grant, issued.refresh_digest);
     return {};
@@ -32053,7 +32063,7 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
                                    token.id);
         !done)
         return std::move(done).error();
-    undo_unless_kept access_made{[&]() noexcept { access_.revoke(shown.access_digest); }};
+    tollgate::detail::undo_unless_kept access_made{[&]() noexcept { access_.revoke(shown.access_digest); }};
     const instant expires_at = shown.refresh_token_end(token.ends_at);
     if (rotation && is_current)
         if (auto done = replace(found, *rotation, shown.now); !done) return std::move(done).error();
@@ -32330,7 +32340,7 @@ TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_r
     std::vector<completion> results;
     results.reserve(ended.size());
     std::size_t recorded = 0;
-    undo_unless_kept on_record{[&]() noexcept {
+    tollgate::detail::undo_unless_kept on_record{[&]() noexcept {
         for (const attempt_result& each : ended.first(recorded))
             if (row* const which = find(each.lease.delivery);
                 which != nullptr && each.outcome != delivery_outcome::not_attempted)
@@ -32542,7 +32552,7 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
     std::vector<due_delivery> leased;
-    undo_unless_kept undo{[&]() noexcept {
+    tollgate::detail::undo_unless_kept undo{[&]() noexcept {
         for (const due_delivery& each : leased) wait_until(rows_.find(each.lease.delivery)->second, time.now);
     }};
     for (const lease_request& each : requests) lease_for(each, time, leased);
@@ -32671,18 +32681,18 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
 
     const auto stored = std::make_shared<stored_event>(stored_event{reported, seed});
     const std::int64_t before = last_id_;
-    undo_unless_kept added{[&]() noexcept {
+    tollgate::detail::undo_unless_kept added{[&]() noexcept {
         for (std::int64_t id = before + 1; id <= last_id_; ++id)
             if (rows_.contains(delivery_id{id})) remove(delivery_id{id});
     }};
     bytes_ += event_bytes;
-    undo_unless_kept counted{[&]() noexcept {
+    tollgate::detail::undo_unless_kept counted{[&]() noexcept {
         if (stored->deliveries == 0) bytes_ -= event_bytes;
     }};
     std::size_t due = 0;
     for (const hook_id each : listening)
         if (add(delivery_id{++last_id_}, each, stored, now)) ++due;
-    keep_all(counted, added);
+    tollgate::detail::keep_all(counted, added);
     return due;
 }
 
@@ -32722,15 +32732,15 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
 
 TOLLGATE_DECL bool outbox::add(delivery_id id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
     hook_rows& hook_entry = rows_of(to);
-    undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
+    tollgate::detail::undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
     row& stored = rows_.emplace(id, row{.id = id, .hook = to, .to = hook_entry.to, .event = event,
                                         .message_id = message_id_of(event->seed, to), .created_at = now,
                                         .kept_in = &hook_entry.waiting, .at = now}).first->second;
-    undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
+    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
     hook_entry.deliveries.insert(id);
-    undo_unless_kept listed{[&]() noexcept { hook_entry.deliveries.erase(id); }};
+    tollgate::detail::undo_unless_kept listed{[&]() noexcept { hook_entry.deliveries.erase(id); }};
     hook_entry.waiting.insert({now, id});
-    keep_all(inserted, listed, known);
+    tollgate::detail::keep_all(inserted, listed, known);
     ++hook_entry.to->deliveries;
     ++event->deliveries;
     bytes_ += detail::delivery_bytes;
@@ -32754,12 +32764,12 @@ TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
 TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
     if (const auto found = hook_rows_.find(id); found != hook_rows_.end()) return found->second;
     host& target_host = host_of(hooks_.find(id)->hook.target_url);
-    undo_unless_kept host_known{[&]() noexcept { forget_unless_used(target_host); }};
+    tollgate::detail::undo_unless_kept host_known{[&]() noexcept { forget_unless_used(target_host); }};
     hook_rows& hook_entry =
         hook_rows_.emplace(id, hook_rows{.to = &target_host, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
-    undo_unless_kept known{[&]() noexcept { hook_rows_.erase(id); }};
+    tollgate::detail::undo_unless_kept known{[&]() noexcept { hook_rows_.erase(id); }};
     idle_.insert(hook_entry.place);
-    keep_all(known, host_known);
+    tollgate::detail::keep_all(known, host_known);
     return hook_entry;
 }
 
@@ -32952,7 +32962,7 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     const std::scoped_lock lock{mutex_};
     if (rows_.contains(session.cookie_digest)) return session_exists();
     const auto owned = of_user_.try_emplace(session.user).first;
-    undo_unless_kept listed{[&]() noexcept {
+    tollgate::detail::undo_unless_kept listed{[&]() noexcept {
         if (owned->second.empty()) of_user_.erase(owned);
     }};
     const bool full = owned->second.size() >= limits::sessions_per_user_max;
@@ -32961,13 +32971,13 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
 
     const dated_digest created{session.created_at, session.cookie_digest}, last_seen{session.last_seen_at, session.cookie_digest};
     by_creation_.insert(created);
-    undo_unless_kept dated{[&]() noexcept { by_creation_.erase(created); }};
+    tollgate::detail::undo_unless_kept dated{[&]() noexcept { by_creation_.erase(created); }};
     by_last_seen_.insert(last_seen);
-    undo_unless_kept last_seen_listed{[&]() noexcept { by_last_seen_.erase(last_seen); }};
+    tollgate::detail::undo_unless_kept last_seen_listed{[&]() noexcept { by_last_seen_.erase(last_seen); }};
     rows_.emplace(session.cookie_digest, session);
-    undo_unless_kept inserted{[&]() noexcept { rows_.erase(session.cookie_digest); }};
+    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { rows_.erase(session.cookie_digest); }};
     owned->second.insert(last_seen);
-    keep_all(listed, dated, last_seen_listed, inserted);
+    tollgate::detail::keep_all(listed, dated, last_seen_listed, inserted);
 
     if (full) {
         auto longest_unused = owned->second.begin();
@@ -33070,7 +33080,7 @@ TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token&
     const token_id id{++last_id_};
     reserve_one_more(siblings);
     usernames_.emplace(id, token.username);
-    undo_unless_kept named{[&]() noexcept { usernames_.erase(id); }};
+    tollgate::detail::undo_unless_kept named{[&]() noexcept { usernames_.erase(id); }};
     std::string scopes{token.scopes.text()}, description = token.description;
     by_username_.insert(token.username, row{{token.user, token.secret_digest, token.expires_at, std::nullopt, std::move(scopes),
                                              std::nullopt, id},
@@ -33623,7 +33633,7 @@ public:
         auto keys = std::make_shared<ticket_keys>();
         tollgate::detail::key_file_lines key_lines{text};
         while (const auto line = key_lines.next()) {
-            const auto secret = base64_decode(*line);
+            const auto secret = tollgate::detail::base64_decode(*line);
             if (!secret || secret->size() != secret_bytes)
                 return invalid("line " + std::to_string(key_lines.number()) + " is not the base64 text of 32 bytes");
             if (keys->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");
@@ -34053,9 +34063,7 @@ TOLLGATE_COLD result<void> check_tls(const tls_settings& settings) {
 #ifndef TOLLGATE_BASE_DETAIL_AES_GCM_IPP
 #define TOLLGATE_BASE_DETAIL_AES_GCM_IPP
 
-namespace tollgate::inline v0 {
-
-namespace detail {
+namespace tollgate::inline v0::detail {
 
 inline constexpr std::size_t aes_gcm_tag_bytes = 16;
 
@@ -34068,23 +34076,21 @@ using cipher_context = std::unique_ptr<EVP_CIPHER_CTX, cipher_context_free>;
     return static_cast<const unsigned char*>(data);
 }
 
-}  // namespace detail
-
 TOLLGATE_DECL std::optional<std::string> aes_gcm_encrypt(const digest& key, const aes_gcm_nonce& nonce,
                                                          std::string_view text, std::string_view context) {
     std::string encrypted(reinterpret_cast<const char*>(nonce.data()), nonce.size());
-    encrypted.resize(nonce.size() + text.size() + detail::aes_gcm_tag_bytes);
+    encrypted.resize(nonce.size() + text.size() + aes_gcm_tag_bytes);
     auto* const out = reinterpret_cast<unsigned char*>(encrypted.data()) + nonce.size();
-    const detail::cipher_context cipher{EVP_CIPHER_CTX_new()};
+    const cipher_context cipher{EVP_CIPHER_CTX_new()};
     int written = 0;
     if (!cipher ||
         EVP_EncryptInit_ex(cipher.get(), EVP_aes_256_gcm(), nullptr, key.bytes().data(),
-                           detail::to_bytes(nonce.data())) != 1 ||
-        EVP_EncryptUpdate(cipher.get(), nullptr, &written, detail::to_bytes(context.data()),
+                           to_bytes(nonce.data())) != 1 ||
+        EVP_EncryptUpdate(cipher.get(), nullptr, &written, to_bytes(context.data()),
                           static_cast<int>(context.size())) != 1 ||
-        EVP_EncryptUpdate(cipher.get(), out, &written, detail::to_bytes(text.data()), static_cast<int>(text.size())) != 1 ||
+        EVP_EncryptUpdate(cipher.get(), out, &written, to_bytes(text.data()), static_cast<int>(text.size())) != 1 ||
         EVP_EncryptFinal_ex(cipher.get(), out + written, &written) != 1 ||
-        EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_AEAD_GET_TAG, detail::aes_gcm_tag_bytes, out + text.size()) != 1)
+        EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_AEAD_GET_TAG, aes_gcm_tag_bytes, out + text.size()) != 1)
         return std::nullopt;
     return encrypted;
 }
@@ -34092,26 +34098,26 @@ TOLLGATE_DECL std::optional<std::string> aes_gcm_encrypt(const digest& key, cons
 TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std::string_view encrypted,
                                                          std::string_view context) {
     constexpr std::size_t nonce_bytes = std::tuple_size_v<aes_gcm_nonce>;
-    if (encrypted.size() < nonce_bytes + detail::aes_gcm_tag_bytes) return std::nullopt;
-    std::string text(encrypted.size() - nonce_bytes - detail::aes_gcm_tag_bytes, '\0');
+    if (encrypted.size() < nonce_bytes + aes_gcm_tag_bytes) return std::nullopt;
+    std::string text(encrypted.size() - nonce_bytes - aes_gcm_tag_bytes, '\0');
     std::string tag{encrypted.substr(nonce_bytes + text.size())};  // OpenSSL's parameter is not const
     auto* const out = reinterpret_cast<unsigned char*>(text.data());
-    const detail::cipher_context cipher{EVP_CIPHER_CTX_new()};
+    const cipher_context cipher{EVP_CIPHER_CTX_new()};
     int written = 0;
     if (!cipher ||
         EVP_DecryptInit_ex(cipher.get(), EVP_aes_256_gcm(), nullptr, key.bytes().data(),
-                           detail::to_bytes(encrypted.data())) != 1 ||
-        EVP_DecryptUpdate(cipher.get(), nullptr, &written, detail::to_bytes(context.data()),
+                           to_bytes(encrypted.data())) != 1 ||
+        EVP_DecryptUpdate(cipher.get(), nullptr, &written, to_bytes(context.data()),
                           static_cast<int>(context.size())) != 1 ||
-        EVP_DecryptUpdate(cipher.get(), out, &written, detail::to_bytes(encrypted.data() + nonce_bytes),
+        EVP_DecryptUpdate(cipher.get(), out, &written, to_bytes(encrypted.data() + nonce_bytes),
                           static_cast<int>(text.size())) != 1 ||
-        EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_AEAD_SET_TAG, detail::aes_gcm_tag_bytes, tag.data()) != 1 ||
+        EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_AEAD_SET_TAG, aes_gcm_tag_bytes, tag.data()) != 1 ||
         EVP_DecryptFinal_ex(cipher.get(), out + written, &written) != 1)
         return std::nullopt;
     return text;
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_AES_GCM_IPP
 
@@ -34190,7 +34196,7 @@ inline constexpr std::size_t method_bytes_max = 32;
 
 /// Browsers send these in a query as they are (WHATWG URL Standard, "query percent-encode set"), although RFC 3986 section 3.4 does not
 /// allow them. In a path, programs may read them as something else: browsers read `\` as `/`.
-inline constexpr byte_set unencoded_in_query = make_byte_set("[]{}|\\^`");
+inline constexpr tollgate::detail::byte_set unencoded_in_query = tollgate::detail::make_byte_set("[]{}|\\^`");
 
 inline constexpr std::string_view unencoded_byte = "The request target contains a byte that must be percent-encoded.";
 
@@ -34313,7 +34319,7 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     const char* const stop = bytes.data() + (std::min)(bytes.size(), bound);
     const char* end = detail::find_target_end(bytes.data() + examined_, stop);
     bool in_query = false;  // true if there is a `?` before `end`
-    for (const char* from = bytes.data() + at_; end != stop && holds(detail::unencoded_in_query, *end);) [[unlikely]] {
+    for (const char* from = bytes.data() + at_; end != stop && tollgate::detail::holds(detail::unencoded_in_query, *end);) [[unlikely]] {
         in_query = in_query || std::string_view{from, static_cast<std::size_t>(end - from)}.find('?') != std::string_view::npos;
         // Brackets also enclose an IPv6 address in the host of an absolute target.
         if (!in_query && ((*end != '[' && *end != ']') || bytes[at_] == '/')) break;
@@ -34361,7 +34367,7 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
     const auto colon = text.find(':');
     if (colon == std::string_view::npos || text.substr(colon, 3) != "://") return refuse(reason);
     const std::string_view scheme = text.substr(0, colon);
-    if (!ascii_iequals(scheme, "http") && !ascii_iequals(scheme, "https")) return refuse(reason);
+    if (!tollgate::detail::ascii_iequals(scheme, "http") && !tollgate::detail::ascii_iequals(scheme, "https")) return refuse(reason);
 
     into.target = target::from(text);
     const std::string_view authority = into.target.authority;
@@ -34379,7 +34385,7 @@ TOLLGATE_DECL parse_step request_parser::read_version(std::string_view bytes, re
     } else {
         const std::string_view rest = bytes.substr(at_, expected_bytes);
         for (std::size_t i = 0; i < rest.size(); ++i)
-            if (i == minor_at ? !is_digit(rest[i]) : rest[i] != expected[i])
+            if (i == minor_at ? !tollgate::detail::is_digit(rest[i]) : rest[i] != expected[i])
                 return refuse("The request line does not end in HTTP/1.1 or HTTP/1.0 and CRLF.");
         if (rest.size() < expected_bytes) return parse_step::needs_more;
         // A higher minor version is processed as the highest one that is known (RFC 9110 section 2.5).
@@ -34485,7 +34491,7 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
     if (into.fields.count(field_id::content_length) != 0)
         return refuse("There are both Transfer-Encoding and Content-Length.");
     if (into.fields.count(field_id::transfer_encoding) != 1 ||
-        !ascii_iequals(into.fields.find(field_id::transfer_encoding), "chunked") ||
+        !tollgate::detail::ascii_iequals(into.fields.find(field_id::transfer_encoding), "chunked") ||
         detail::has_tab_around(into.fields.find(field_id::transfer_encoding)))
         return refuse("The Transfer-Encoding must be exactly 'chunked'.");
     chunks_.start(at_);
@@ -34498,7 +34504,7 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
 /// implementations, so they are refused (RFC 9112 section 6.3).
 [[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
     if (into.fields.count(field_id::content_length) != 1) return refuse("There is more than one Content-Length field.");
-    const auto length = parse_decimal(into.fields.find(field_id::content_length));
+    const auto length = tollgate::detail::parse_decimal(into.fields.find(field_id::content_length));
     if (!length) return refuse("The Content-Length is not a plain decimal number.");
     if (*length == 0) return parse_step::complete;
     // Avoids overflow: every length above the bound has the same effect.
@@ -34508,7 +34514,7 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
 }
 
 [[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_expectation(const request& into) noexcept {
-    if (into.fields.count(field_id::expect) == 1 && ascii_iequals(into.fields.find(field_id::expect), "100-continue"))
+    if (into.fields.count(field_id::expect) == 1 && tollgate::detail::ascii_iequals(into.fields.find(field_id::expect), "100-continue"))
         return parse_step::complete;
     return refuse("The only supported expectation is 100-continue.", status::expectation_failed);
 }
@@ -34587,7 +34593,7 @@ public:
         int value = 0;
         for (std::size_t i = 0; i < digits; ++i) {
             if (i >= text_.size()) good_ = false;
-            else if (is_digit(text_[i])) value = value * 10 + (text_[i] - '0');
+            else if (tollgate::detail::is_digit(text_[i])) value = value * 10 + (text_[i] - '0');
             else if (!padded || i != 0 || text_[i] != ' ') good_ = false;
         }
         text_.remove_prefix((std::min)(digits, text_.size()));
@@ -34685,7 +34691,7 @@ TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, inst
 
 TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept {
     constexpr milliseconds most = std::chrono::hours{24 * 366};
-    if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit)) {
+    if (!text.empty() && std::all_of(text.begin(), text.end(), tollgate::detail::is_digit)) {
         milliseconds wait{0};
         for (const char c : text) wait = (std::min)(wait * 10 + seconds{c - '0'}, most);
         return wait;
@@ -36413,8 +36419,8 @@ namespace detail {
 [[nodiscard]] inline std::optional<std::string> decode_form_text(std::string_view text) {
     const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
     if (std::any_of(text.begin(), text.end(), is_control)) return std::nullopt;
-    auto decoded = percent_decode(text, plus_sign::space);
-    if (decoded && !is_utf8(*decoded)) return std::nullopt;
+    auto decoded = tollgate::detail::percent_decode(text, tollgate::detail::plus_sign::space);
+    if (decoded && !tollgate::detail::is_utf8(*decoded)) return std::nullopt;
     return decoded;
 }
 
@@ -36449,8 +36455,10 @@ namespace tollgate::inline v0::http {
 
 TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie) {
     // RFC 6265 section 4.1.1
-    const auto is_cookie_octet = [](char c) { return is_visible_ascii(c) && c != '"' && c != ',' && c != ';' && c != '\\'; };
-    if (cookie.name.empty() || !std::all_of(cookie.name.begin(), cookie.name.end(), is_token_char) ||
+    const auto is_cookie_octet = [](char c) {
+        return tollgate::detail::is_visible_ascii(c) && c != '"' && c != ',' && c != ';' && c != '\\';
+    };
+    if (cookie.name.empty() || !std::all_of(cookie.name.begin(), cookie.name.end(), tollgate::detail::is_token_char) ||
         !std::all_of(cookie.value.begin(), cookie.value.end(), is_cookie_octet))
         return false;
 
@@ -36486,7 +36494,7 @@ namespace detail {
 inline std::string_view next_part(std::string_view& left, char separator) noexcept {
     const auto part = left.substr(0, left.find(separator));
     left.remove_prefix((std::min)(part.size() + 1, left.size()));
-    return trim_ows(part);
+    return tollgate::detail::trim_ows(part);
 }
 
 /// `;q=0.8` in thousandths; 1000 without one, 0 for a malformed one.
@@ -36511,14 +36519,14 @@ inline int quality_of(std::string_view parameters) noexcept {
 
 TOLLGATE_DECL bool is_language_tag(std::string_view text) noexcept {
     if (text.size() < 2 || text.starts_with('-') || text.ends_with('-')) return false;
-    return std::all_of(text.begin(), text.end(), [](char c) { return c == '-' || is_alphanumeric(c); });
+    return std::all_of(text.begin(), text.end(), [](char c) { return c == '-' || tollgate::detail::is_alphanumeric(c); });
 }
 
 TOLLGATE_DECL std::optional<std::size_t> find_language(std::string_view range,
                                                        std::span<const std::string_view> offered) noexcept {
     while (!range.empty()) {
         for (std::size_t i = 0; i < offered.size(); ++i)
-            if (ascii_iequals(offered[i], range)) return i;
+            if (tollgate::detail::ascii_iequals(offered[i], range)) return i;
         const auto hyphen = range.rfind('-');
         range = range.substr(0, hyphen == std::string_view::npos ? 0 : hyphen);
     }
@@ -36601,16 +36609,18 @@ TOLLGATE_DECL std::optional<failure> parameters::check_head(const http::request&
     if (request.has_body() && http::detail::has_content_coding(request.fields))
         return failure{error_code::invalid_request, std::string{http::detail::content_coding_reason}};
     const auto type = http::detail::media_type_of(request.fields);
-    if (ascii_iequals(type, detail::form_type) || ascii_iequals(type, detail::json_type)) return std::nullopt;
+    if (tollgate::detail::ascii_iequals(type, detail::form_type) ||
+        tollgate::detail::ascii_iequals(type, detail::json_type))
+        return std::nullopt;
     return failure{error_code::invalid_request,
                    "Send the parameters as application/x-www-form-urlencoded or as application/json."};
 }
 
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
     if (auto refused = check_head(request)) return std::move(*refused);
-    if (ascii_iequals(http::detail::media_type_of(request.fields), detail::json_type)) return from_json(request.body);
+    if (tollgate::detail::ascii_iequals(http::detail::media_type_of(request.fields), detail::json_type)) return from_json(request.body);
     // The name of no parameter begins with a brace.
-    if (trim_ows(request.body).starts_with('{'))
+    if (tollgate::detail::trim_ows(request.body).starts_with('{'))
         return failure{error_code::invalid_request, "The body is JSON, but its Content-Type is application/x-www-form-urlencoded."};
     return from_form(request.body);
 }
@@ -36658,7 +36668,7 @@ inline constexpr std::string_view challenge_method = "S256";
 
 /// A code_challenge of S256 is the base64url of 32 bytes: 43 characters (section 4.2).
 [[nodiscard]] inline bool is_code_challenge(std::string_view text) {
-    const auto decoded = base64url_decode(text);
+    const auto decoded = tollgate::detail::base64url_decode(text);
     return decoded && decoded->size() == digest::size_bytes;
 }
 
@@ -36666,12 +36676,12 @@ inline constexpr std::string_view challenge_method = "S256";
 [[nodiscard]] constexpr bool is_code_verifier(std::string_view text) noexcept {
     if (text.size() < 43 || text.size() > 128) return false;
     for (char c : text)
-        if (!is_alphanumeric(c) && c != '-' && c != '.' && c != '_' && c != '~') return false;
+        if (!tollgate::detail::is_alphanumeric(c) && c != '-' && c != '.' && c != '_' && c != '~') return false;
     return true;
 }
 
 [[nodiscard]] inline std::string challenge_of(std::string_view verifier) {
-    return base64url_encode(sha256(verifier).raw());
+    return tollgate::detail::base64url_encode(sha256(verifier).raw());
 }
 
 }  // namespace tollgate::oauth
@@ -36696,8 +36706,8 @@ inline constexpr std::string_view encoded_state_name = "encoded_state";
 
 inline http::form_member to_member(const std::string& state) {
     constexpr std::size_t bytes_max = 512;  // ordinary states stay readable
-    auto encoded = base64url_encode(state);
-    const auto nested_bytes = percent_encode(percent_encode(state)).size();
+    auto encoded = tollgate::detail::base64url_encode(state);
+    const auto nested_bytes = tollgate::detail::percent_encode(tollgate::detail::percent_encode(state)).size();
     if (has_control(state) || (nested_bytes > bytes_max && nested_bytes > encoded.size()))
         return {std::string{encoded_state_name}, std::move(encoded)};
     return {"state", state};
@@ -36705,16 +36715,16 @@ inline http::form_member to_member(const std::string& state) {
 
 inline void add_to_query(std::string& query, std::string_view name, std::string_view value) {
     if (!query.empty()) query.push_back('&');
-    query.append(percent_encode(name)).append("=").append(percent_encode(value));
+    query.append(tollgate::detail::percent_encode(name)).append("=").append(tollgate::detail::percent_encode(value));
 }
 
 /// Returns the state as sent, or decoded if our form has encoded it.
 inline std::optional<std::string> state_of(const parameters& sent) {
     if (auto state = sent.find("state")) return state;
     const auto encoded = sent.find(encoded_state_name);
-    auto decoded = encoded ? base64url_decode(*encoded) : std::nullopt;
+    auto decoded = encoded ? tollgate::detail::base64url_decode(*encoded) : std::nullopt;
     // Our form encodes what a form has brought: UTF-8. Other bytes would not come back from the next form.
-    return decoded && is_utf8(*decoded) ? decoded : std::nullopt;
+    return decoded && tollgate::detail::is_utf8(*decoded) ? decoded : std::nullopt;
 }
 
 inline std::optional<failure> find_fault(const application& client, const parameters& sent,
@@ -36776,7 +36786,7 @@ TOLLGATE_DECL std::string to_text(const prompt_set& prompts) {
 
 TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept {
     return !text.empty() && text.size() <= limits::client_id_bytes_max &&
-           std::all_of(text.begin(), text.end(), is_visible_ascii);
+           std::all_of(text.begin(), text.end(), tollgate::detail::is_visible_ascii);
 }
 
 TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
@@ -36802,7 +36812,7 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
     const auto scopes = parse_known_scopes(*sent.find("scope"), services);
     if (!scopes) return redirect_failure{std::move(*redirect), unknown_scope(), std::move(state)};
     auto hint = sent.find("login_hint");
-    if (hint && !is_visible_line(*hint, limits::login_bytes_max)) hint.reset();  // no login that could exist
+    if (hint && !tollgate::detail::is_visible_line(*hint, limits::login_bytes_max)) hint.reset();  // no login that could exist
     return authorization_request{.client = std::move(client),
                                  .redirect = std::move(*redirect),
                                  .redirect_uri = std::move(redirect_uri),
@@ -36908,7 +36918,9 @@ inline constexpr std::string_view fixed_icon_field_lines =
     "X-Content-Type-Options: nosniff\r\n";
 
 /// A version number of a file's content; no security depends on its length.
-[[nodiscard]] inline std::string version_of(std::string_view content) { return hex_encode(sha256(content).raw().substr(0, 8)); }
+[[nodiscard]] inline std::string version_of(std::string_view content) {
+    return tollgate::detail::hex_encode(sha256(content).raw().substr(0, 8));
+}
 
 inline void add_transport_security(http::response& response, const page_site& site) {
     if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
@@ -36957,13 +36969,13 @@ TOLLGATE_DECL bool page_site::respond_asset(const http::request& request, http::
 TOLLGATE_DECL bool is_cross_site(const http::request& request, const page_site& site) noexcept {
     bool says = false;
     for (const http::field& line : request.fields) {
-        if (!ascii_iequals(line.name, "Sec-Fetch-Site")) continue;
+        if (!tollgate::detail::ascii_iequals(line.name, "Sec-Fetch-Site")) continue;
         if (line.value != "same-origin" && line.value != "none") return true;
         says = true;
     }
     if (says) return false;
     for (const http::field& line : request.fields)
-        if (ascii_iequals(line.name, "Origin") && !ascii_iequals(line.value, site.origin)) return true;
+        if (tollgate::detail::ascii_iequals(line.name, "Origin") && !tollgate::detail::ascii_iequals(line.value, site.origin)) return true;
     return false;
 }
 
@@ -37197,8 +37209,8 @@ inline constexpr std::size_t user_hash_characters = 12;  // 72 bits
 [[nodiscard]] inline std::string user_hash_of(const form_nonce& nonce, std::string_view login) {
     std::string message{"form user\0", 10};
     message.append(text_of(nonce));
-    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
-    return base64url_encode(sha256(message).raw().substr(0, user_hash_characters / 4 * 3));
+    std::transform(login.begin(), login.end(), std::back_inserter(message), tollgate::detail::ascii_lower);
+    return tollgate::detail::base64url_encode(sha256(message).raw().substr(0, user_hash_characters / 4 * 3));
 }
 
 /// The parts of a token: `nonce.mac` or `nonce.mac.user_hash`.
@@ -37215,7 +37227,7 @@ struct form_token_parts {
     const auto user_hash = text.substr((std::min)(second + 1, text.size()));
     if (second != text.size() && user_hash.empty()) return std::nullopt;
     const auto nonce = parse_form_nonce(text.substr(0, first));
-    const auto mac = base64url_decode(text.substr(first + 1, second - first - 1));
+    const auto mac = tollgate::detail::base64url_decode(text.substr(first + 1, second - first - 1));
     const auto claimed = mac ? digest::from(*mac) : std::nullopt;
     if (!nonce || !claimed) return std::nullopt;
     return form_token_parts{*nonce, *claimed, user_hash};
@@ -37231,11 +37243,11 @@ TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept {
 }
 
 TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce) {
-    return base64url_encode(detail::text_of(nonce));
+    return tollgate::detail::base64url_encode(detail::text_of(nonce));
 }
 
 TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) {
-    const auto bytes = base64url_decode(text);
+    const auto bytes = tollgate::detail::base64url_decode(text);
     form_nonce read;
     if (!bytes || bytes->size() != read.size()) return std::nullopt;
     std::memcpy(read.data(), bytes->data(), read.size());
@@ -37244,7 +37256,7 @@ TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) 
 
 TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce) {
     const auto user_hash = binding.login.empty() ? std::string{} : detail::user_hash_of(nonce, binding.login);
-    auto token = form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce, user_hash).raw());
+    auto token = form_nonce_text(nonce) + "." + tollgate::detail::base64url_encode(detail::mac_of(binding, nonce, user_hash).raw());
     return user_hash.empty() ? token : token.append(".").append(user_hash);
 }
 
@@ -37437,7 +37449,7 @@ TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& r
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
     const bool has_body = request.has_body();
     if ((has_body || request.fields.count(http::field_id::content_type) != 0) &&
-        !ascii_iequals(http::detail::media_type_of(request.fields), "application/x-www-form-urlencoded"))
+        !tollgate::detail::ascii_iequals(http::detail::media_type_of(request.fields), "application/x-www-form-urlencoded"))
         return http::status::unsupported_media_type;
     if (has_body && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
     return std::nullopt;
@@ -37554,7 +37566,7 @@ TOLLGATE_DECL void write_received_redirect(html_writer& html, const consent_text
     // Percent-encoded, other bytes change neither the order of the text nor what it looks like.
     std::string visible;
     for (const char c : redirect_uri.substr(0, limits::target_url_bytes_max))
-        visible.append(is_visible_ascii(c) ? std::string(1, c) : percent_encode({&c, 1}));
+        visible.append(tollgate::detail::is_visible_ascii(c) ? std::string(1, c) : tollgate::detail::percent_encode({&c, 1}));
     if (redirect_uri.size() > limits::target_url_bytes_max) visible.append(" ...");
     html.add("<p>{}</p>\n<pre>\n{}</pre>\n<p class=\"hint\">{}</p>\n", texts.received_redirect, visible, texts.compare_redirect);
 }
@@ -37607,7 +37619,7 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
 }  // namespace detail
 
 TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return tollgate::detail::is_visible_ascii(c) && c != '#'; });
 }
 
 TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri) {
@@ -37646,7 +37658,7 @@ TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const 
     for (const auto& [name, value] : parameters) {
         if (!separated) result.push_back(result.find('?') == std::string::npos ? '?' : '&');
         separated = false;
-        result.append(percent_encode(name)).append("=").append(percent_encode(value));
+        result.append(tollgate::detail::percent_encode(name)).append("=").append(tollgate::detail::percent_encode(value));
     }
     return result;
 }
@@ -37806,7 +37818,7 @@ TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed)
     if (typed.size() > user_code_typed_bytes_max) return std::nullopt;
     std::string code;
     std::size_t letters = 0;
-    for (const char c : without_punctuation(typed)) {
+    for (const char c : tollgate::detail::without_punctuation(typed)) {
         const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
         if (user_code_letters.find(upper) == std::string_view::npos || letters == user_code_size) return std::nullopt;
         if (letters++ == user_code_size / 2) code.push_back('-');
@@ -37936,12 +37948,12 @@ inline refused_request missing_client_id(const http::request& request) {
 /// `Basic` with both parts form-encoded before they are joined (RFC 6749 section 2.3.1).
 inline std::optional<client_credentials> read_basic(std::string_view authorization) {
     const auto credentials = http::detail::credentials_of(authorization, "Basic");
-    const auto decoded = credentials ? base64_decode(*credentials) : std::nullopt;
+    const auto decoded = credentials ? tollgate::detail::base64_decode(*credentials) : std::nullopt;
     if (!decoded) return std::nullopt;
     const auto colon = decoded->find(':');
     if (colon == std::string::npos) return std::nullopt;
-    auto client_id = percent_decode(std::string_view{*decoded}.substr(0, colon), plus_sign::space);
-    auto client_secret = percent_decode(std::string_view{*decoded}.substr(colon + 1), plus_sign::space);
+    auto client_id = tollgate::detail::percent_decode(std::string_view{*decoded}.substr(0, colon), tollgate::detail::plus_sign::space);
+    auto client_secret = tollgate::detail::percent_decode(std::string_view{*decoded}.substr(colon + 1), tollgate::detail::plus_sign::space);
     if (!client_id || !client_secret) return std::nullopt;
     return client_credentials{std::move(*client_id), std::move(*client_secret)};
 }
@@ -38099,15 +38111,15 @@ TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::strin
     const std::int64_t time = to_unix_milliseconds(now);
     std::memcpy(plain.data(), &time, sizeof time);
     plain.append(text);
-    const auto sealed = aes_gcm_encrypt(detail::seal_key(session), nonce, plain);
-    return sealed ? std::optional{base64url_encode(*sealed)} : std::nullopt;
+    const auto sealed = tollgate::detail::aes_gcm_encrypt(detail::seal_key(session), nonce, plain);
+    return sealed ? std::optional{tollgate::detail::base64url_encode(*sealed)} : std::nullopt;
 }
 
 TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now,
                                                            seconds lifetime) {
-    const auto bytes = base64url_decode(sealed);
+    const auto bytes = tollgate::detail::base64url_decode(sealed);
     if (session.secret.empty() || !bytes) return std::nullopt;
-    const auto plain = aes_gcm_decrypt(detail::seal_key(session), *bytes);
+    const auto plain = tollgate::detail::aes_gcm_decrypt(detail::seal_key(session), *bytes);
     if (!plain || plain->size() < detail::seal_time_bytes) return std::nullopt;
     std::int64_t time = 0;
     std::memcpy(&time, plain->data(), sizeof time);
@@ -38294,7 +38306,9 @@ TOLLGATE_DECL form_submission::secret_bytes form_submission::bytes_of(std::int64
     return bytes;
 }
 
-TOLLGATE_DECL std::string version_of(const digest& secret_digest) { return hex_encode(sha256(secret_digest.raw()).raw().substr(0, 12)); }
+TOLLGATE_DECL std::string version_of(const digest& secret_digest) {
+    return tollgate::detail::hex_encode(sha256(secret_digest.raw()).raw().substr(0, 12));
+}
 
 }  // namespace tollgate::pages
 
@@ -38394,7 +38408,7 @@ TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, 
         if (!typed.missing.empty()) found.add(typed.name, typed.missing);
     } else if (typed.text.size() > typed.bytes_max) {
         found.add(typed.name, fill_in(texts.too_long, std::to_string(typed.bytes_max)), typed.label);
-    } else if (!is_visible_line(typed.text, typed.bytes_max)) {
+    } else if (!tollgate::detail::is_visible_line(typed.text, typed.bytes_max)) {
         const bool blank = typed.text.find_first_not_of(' ') == std::string_view::npos;
         if (blank && !typed.missing.empty()) found.add(typed.name, typed.missing);
         else found.add(typed.name, texts.not_plain, typed.label);
@@ -38441,7 +38455,7 @@ TOLLGATE_DECL std::string shorten(std::string_view text, std::size_t characters_
     for (std::size_t at = 0; at < text.size();) {
         if (++characters == characters_max) end = at;
         if (characters > characters_max) return std::string{text.substr(0, end)}.append("\xe2\x80\xa6");
-        at += (std::max)(utf8_sequence_bytes(text.substr(at)), std::size_t{1});
+        at += (std::max)(tollgate::detail::utf8_sequence_bytes(text.substr(at)), std::size_t{1});
     }
     return std::string{text};
 }
@@ -38567,7 +38581,7 @@ TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) con
     application_request request{.owner = owner, .name = name, .website = website, .description = description};
     for (std::string_view left = redirect_urls; !left.empty();) {
         const auto end = (std::min)(left.find('\n'), left.size());
-        const auto line = trim_ows(left.substr(0, left.substr(0, end).ends_with('\r') ? end - 1 : end));
+        const auto line = tollgate::detail::trim_ows(left.substr(0, left.substr(0, end).ends_with('\r') ? end - 1 : end));
         if (!line.empty()) request.redirect_urls.emplace_back(line);
         left.remove_prefix((std::min)(end + 1, left.size()));
     }
@@ -38865,7 +38879,7 @@ inline void write_owned_accounts(html_writer& html, const page_view& view, const
         write_cell(html, texts.role, each.admin ? texts.administrator : texts.member);
         write_cell(html, {}, [&, name = shorten(each.name)] {
             html.add("<a href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>", view.url_of(page::webhooks), account_name,
-                     percent_encode(account), texts.webhooks, name);
+                     tollgate::detail::percent_encode(account), texts.webhooks, name);
         });
         end_row(html);
     }
@@ -39062,7 +39076,9 @@ TOLLGATE_DECL sign_in_form sign_in_form::read(const http::form_fields& fields) {
     sign_in_form form{.login = std::string{trim_login(fields.value_of(web::login_name))}};
     if (const auto target = fields.value_of(return_to_name); is_local_target(target)) form.return_to = target;
     const auto read_line = [&](std::string_view name, std::string& into) {
-        if (const auto line = trim_login(fields.value_of(name)); is_visible_line(line, limits::login_bytes_max)) into = line;
+        if (const auto line = trim_login(fields.value_of(name));
+            tollgate::detail::is_visible_line(line, limits::login_bytes_max))
+            into = line;
     };
     read_line(prompt_name, form.prompt);
     read_line(login_hint_name, form.login_hint);
@@ -39267,7 +39283,7 @@ TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text) {
 
 TOLLGATE_DECL std::string query_of(const named_hook& hook) {
     std::string query{account_name};
-    query.append("=").append(percent_encode(account_text(hook.account))).append("&");
+    query.append("=").append(tollgate::detail::percent_encode(account_text(hook.account))).append("&");
     return query.append(hook_name).append("=").append(std::to_string(hook.hook.value()));
 }
 
@@ -39393,7 +39409,9 @@ inline void write_attempt(html_writer& html, const page_view& view, const attemp
     html.add("</summary>\n<div class=\"exchange\">\n");
     // HTML ignores the first newline in <pre>, so one is added before the text.
     const auto write_part = [&](std::string_view heading, std::string_view text) {
-        if (!text.empty()) html.add("<div><p class=\"hint\">{}</p>\n<pre>\n{}</pre></div>\n", heading, make_readable(text));
+        if (!text.empty())
+            html.add("<div><p class=\"hint\">{}</p>\n<pre>\n{}</pre></div>\n", heading,
+                     tollgate::detail::make_readable(text));
     };
     write_part(attempt.request.size() >= limits::attempt_request_bytes_max ? texts.request_cut : texts.request, attempt.request);
     write_part(attempt.response.size() >= limits::attempt_response_bytes_max ? texts.response_cut : texts.response, attempt.response);
@@ -39823,7 +39841,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
         if (!each.hooks.empty() || each.account == list.chosen)
             detail::write_account_hooks(html, view, each, list.has_deliveries);
     std::string chosen;
-    if (list.chosen) chosen.append(account_name).append("=").append(percent_encode(account_text(*list.chosen)));
+    if (list.chosen) chosen.append(account_name).append("=").append(tollgate::detail::percent_encode(account_text(*list.chosen)));
     write_page_links(html, view, list.page, chosen);
     detail::write_hook_form(html, view, list, services, typed, faults);
 }
@@ -40394,7 +40412,7 @@ namespace tollgate::inline v0::manual {
 
 [[nodiscard]] inline std::string lower_case(std::string_view text) {
     std::string lower{text};
-    for (char& c : lower) c = ascii_lower(c);
+    for (char& c : lower) c = tollgate::detail::ascii_lower(c);
     return lower;
 }
 
@@ -40790,7 +40808,7 @@ TOLLGATE_COLD std::string page_writer::write(page_template content, std::string_
 #ifndef TOLLGATE_API_DETAIL_OPENAPI_IPP
 #define TOLLGATE_API_DETAIL_OPENAPI_IPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 namespace openapi {
 
 inline constexpr std::string_view version = "3.1.0";
@@ -41148,7 +41166,7 @@ TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings,
     return text;
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_API_DETAIL_OPENAPI_IPP
 
@@ -41710,7 +41728,7 @@ struct delivery_trace {
     /// Throws as `sha256` does.
     [[nodiscard]] static delivery_trace of(const due_delivery& sent) {
         const auto digits = [](std::string_view of_what, std::size_t bytes) {
-            return hex_encode(std::string_view{sha256(of_what).raw()}.substr(0, bytes));
+            return tollgate::detail::hex_encode(std::string_view{sha256(of_what).raw()}.substr(0, bytes));
         };
         const std::string id{std::string_view{sent.message_id}};
         return {digits("trace " + id, 16), digits("span " + id + " " + std::to_string(sent.lease.number), 8)};
@@ -42127,7 +42145,7 @@ private:
         std::vector<account_load> accounts{};  // accounts of `due`, accounts with deliveries in flight, and the last others
         std::vector<remembered_hook> due{};    // the next to be served first
     };
-    using hosts = std::unordered_map<std::string, host_state, keyed_hash>;  // keyed, because users choose the names
+    using hosts = std::unordered_map<std::string, host_state, tollgate::detail::keyed_hash>;  // keyed, because users choose the names
     /// The attempts of a hook in the current minute.
     struct hook_minute {
         clock::time_point over;
@@ -42380,7 +42398,7 @@ public:
     [[nodiscard]] std::size_t hosts() const noexcept { return worked_.size(); }
 
 private:
-    std::unordered_map<std::string, ip_address, keyed_hash> worked_;  // keyed, because users choose the hosts
+    std::unordered_map<std::string, ip_address, tollgate::detail::keyed_hash> worked_;  // keyed, because users choose the hosts
 };
 
 }  // namespace tollgate::webhooks
@@ -42431,7 +42449,7 @@ private:
     const bounds within_;
     entries all_;
     // Most recently used first; keyed, because users choose the origins.
-    std::unordered_map<std::string, std::list<entries::iterator>, keyed_hash> by_origin_;
+    std::unordered_map<std::string, std::list<entries::iterator>, tollgate::detail::keyed_hash> by_origin_;
 };
 
 }  // namespace tollgate::webhooks
@@ -44906,7 +44924,7 @@ struct sqlite_database_settings {
 ///
 /// Thread rule: any thread. Calls block. Movable; no connection may be in use while the object moves or is destroyed.
 class sqlite_database {
-    using connections = reconnecting_pool<sqlite::database>;
+    using connections = detail::reconnecting_pool<sqlite::database>;
 
 public:
     /// The time for which `open`, and `migrate` by default, wait for other processes. It is longer than `busy_wait_max`, because several
@@ -45754,7 +45772,7 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
     const auto before = sql::read_value<scope_set>(
         on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", code.user, code.application));
     if (!before) return before.error();
-    const auto scopes = widen_scopes(*before, code);
+    const auto scopes = tollgate::detail::widen_scopes(*before, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return std::optional<sql::row_number>{};
     return sql::read_value<sql::row_number>(
@@ -46289,7 +46307,8 @@ private:
     database& on_;
     const lease_time& time_;
     std::vector<due_delivery> leased_;
-    std::unordered_map<std::string, std::size_t, keyed_hash> in_force_{0, shared_keyed_hash()};  // keyed, because users choose the hosts
+    std::unordered_map<std::string, std::size_t, tollgate::detail::keyed_hash> in_force_{
+        0, tollgate::detail::shared_keyed_hash()};  // keyed, because users choose the hosts
     std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
 };
 
@@ -47441,7 +47460,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
         if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
             return std::move(good).error();
         if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
-        undo_unless_kept appending{[this]() noexcept {
+        detail::undo_unless_kept appending{[this]() noexcept {
             // Without a transaction, SQLite has already rolled it back as a whole.
             if (sqlite3_get_autocommit(connection_) == 0)
                 sqlite3_exec(connection_, "ROLLBACK TO tollgate_event; RELEASE tollgate_event", nullptr, nullptr, nullptr);
@@ -47474,7 +47493,7 @@ struct sqlite_database::state {
         changes.set_file(file);
     }
 
-    static reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {
+    static detail::reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {
         // A file that cannot be opened needs no protection from retries: every caller tries.
         return {.name = "SQLite: " + path, .connections_max = connections_max, .has_breaker = false};
     }
@@ -48236,7 +48255,7 @@ using sql::statement_text;
 
 /// Returns true if a `text` column can store this: UTF-8 without NUL. Clients may send anything else.
 [[nodiscard]] constexpr bool is_storable(std::string_view text) noexcept {
-    return text.find('\0') == std::string_view::npos && is_utf8(text);
+    return text.find('\0') == std::string_view::npos && tollgate::detail::is_utf8(text);
 }
 
 /// A PostgreSQL type and its array type, by their fixed numbers (src/include/catalog/pg_type.dat).
@@ -50371,7 +50390,7 @@ namespace postgres {
 
 TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, const new_authorization_code& code,
                                               const std::function<void(batch&)>& add_more) {
-    postgres::lock_until_commit(reading, "codes " + hex_encode(code.code_digest.raw()));
+    postgres::lock_until_commit(reading, "codes " + tollgate::detail::hex_encode(code.code_digest.raw()));
     // Before its grants, as `set_suspension` does; then neither a suspension nor a deletion comes before the commit.
     const auto known = reading.add(
         "SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = $1 FOR KEY SHARE", code.application);
@@ -50407,7 +50426,7 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
     if (!before) return before.error();
     // The code was another one's when its grant was not inserted, and was deleted meanwhile.
     if (!*before && !code.only_if_granted) return not_found();
-    const auto scopes = widen_scopes(*before ? std::optional{(*before)->second} : std::nullopt, code);
+    const auto scopes = tollgate::detail::widen_scopes(*before ? std::optional{(*before)->second} : std::nullopt, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return code_result::not_granted;
 
@@ -52209,7 +52228,7 @@ inline error refusal_of(const std::string& connection_string) {
 
 /// Of one host of a list; empty: the default.
 inline bool is_port(const std::string& text) {
-    const auto number = tollgate::parse_decimal(text);
+    const auto number = tollgate::detail::parse_decimal(text);
     return text.empty() || (number && *number >= 1 && *number <= UINT16_MAX);
 }
 
@@ -52928,7 +52947,7 @@ namespace tollgate::inline v0 {
 namespace postgres::detail {
 
 /// Takes a lost connection out of the pool.
-inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure) noexcept {
+inline void end(tollgate::detail::reconnecting_pool<connection>::lease& lost, const run_failure& failure) noexcept {
     // If one connection hung, the others would delay a caller each for as long.
     if (failure.hung) lost.trip(failure.error.cause);
     else lost.drop(failure.error.cause);
@@ -52937,7 +52956,7 @@ inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& f
 }  // namespace postgres::detail
 
 struct postgres_database::state {
-    using connections = reconnecting_pool<postgres::connection>;
+    using connections = tollgate::detail::reconnecting_pool<postgres::connection>;
 
     struct requirement {
         std::string component;
@@ -52978,7 +52997,7 @@ struct postgres_database::state {
 };
 
 struct postgres::transaction::leased {
-    reconnecting_pool<connection>::lease held;
+    tollgate::detail::reconnecting_pool<connection>::lease held;
 };
 
 inline result<postgres::connection> postgres_database::state::connect(std::atomic<unsigned>* counter) {
@@ -53954,7 +53973,7 @@ namespace tollgate::inline v0::redis {
 class recent_refusals {
 public:
     /// `seed` must be secret: otherwise, clients could choose addresses that replace the refusals of others.
-    explicit recent_refusals(const siphash_key& seed) : seed_{seed}, sets_{keys_max, keys_max} {}
+    explicit recent_refusals(const tollgate::detail::siphash_key& seed) : seed_{seed}, sets_{keys_max, keys_max} {}
 
     [[nodiscard]] std::optional<limit_decision> find(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
                                                      std::int64_t now) const noexcept {
@@ -53990,9 +54009,11 @@ private:
         limit_kind kind;
     };
 
-    [[nodiscard]] std::size_t index_of(const limit_key& key) const noexcept { return sets_.index_of(siphash(seed_, key.value())); }
+    [[nodiscard]] std::size_t index_of(const limit_key& key) const noexcept {
+        return sets_.index_of(tollgate::detail::siphash(seed_, key.value()));
+    }
 
-    siphash_key seed_;
+    tollgate::detail::siphash_key seed_;
     tollgate::detail::locked_sets<refusal> sets_;
 };
 
@@ -54018,7 +54039,7 @@ struct redis_limiter::state {
                  {.connect_wait_max = settings.connect_wait_max,
                   .response_wait_max = settings.response_wait_max,
                   .on_state = settings.on_state}},
-          refusals{detail::random_key<siphash_key>()} {}
+          refusals{detail::random_key<detail::siphash_key>()} {}
 
     // Includes the time in suspension, during which the server's windows continue.
     static std::int64_t boot_time() noexcept {
@@ -54172,7 +54193,8 @@ namespace detail {
 
 inline bool is_host_name(std::string_view text) noexcept {
     return !text.empty() && text.size() <= 253 &&  // RFC 1035 section 2.3.4, as text
-           std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
+           std::all_of(text.begin(), text.end(),
+                       [](char c) { return tollgate::detail::is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
 }
 
 /// `[user]:password`
@@ -54180,8 +54202,8 @@ inline result<void> set_credentials(server_address& read, std::string_view crede
     const auto colon = credentials.find(':');
     if (colon == std::string_view::npos || colon + 1 == credentials.size())
         return invalid("A Redis URL with a user must have a password too: user:password@, or :password@.");
-    auto user = percent_decode(credentials.substr(0, colon));
-    auto password = percent_decode(credentials.substr(colon + 1));
+    auto user = tollgate::detail::percent_decode(credentials.substr(0, colon));
+    auto password = tollgate::detail::percent_decode(credentials.substr(colon + 1));
     if (!user || !password) return invalid("In the user and password of a Redis URL, % must be followed by two hexadecimal digits.");
     read.user = *std::move(user);
     read.password = *std::move(password);
@@ -54205,7 +54227,7 @@ inline result<void> set_host_and_port(server_address& read, std::string_view aut
     }
     read.host = host;
     if (port.empty()) return {};
-    const auto number = parse_decimal(port.substr(1));
+    const auto number = tollgate::detail::parse_decimal(port.substr(1));
     if (!number || *number == 0 || *number > UINT16_MAX)
         return invalid("The port of a Redis URL must be a number from 1 to 65535; write an IPv6 address in brackets.");
     read.port = static_cast<std::uint16_t>(*number);
@@ -54225,7 +54247,7 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     read.tls = url.starts_with(secure);
     if (!read.tls && !url.starts_with(plain)) return invalid("A Redis URL must begin with redis:// or rediss://.");
     url.remove_prefix(read.tls ? secure.size() : plain.size());
-    if (!std::all_of(url.begin(), url.end(), is_visible_ascii))
+    if (!std::all_of(url.begin(), url.end(), tollgate::detail::is_visible_ascii))
         return invalid("A Redis URL may contain visible ASCII only; percent-encode anything else.");
     if (url.find_first_of("?#") != std::string_view::npos)
         return invalid("A Redis URL must not have a query or a fragment; in a password, write ? and # as %3F and %23.");
@@ -54237,7 +54259,7 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     const auto slash = url.find('/');
     if (slash != std::string_view::npos && slash + 1 < url.size()) {
         constexpr std::uint32_t database_max = 99'999;
-        const auto database = parse_decimal(url.substr(slash + 1));
+        const auto database = tollgate::detail::parse_decimal(url.substr(slash + 1));
         if (!database || *database > database_max)
             return invalid("The path of a Redis URL must be the number of a database, such as /0.");
         read.database = static_cast<std::uint32_t>(*database);
@@ -54617,7 +54639,7 @@ TOLLGATE_DECL window_script::window_script(std::string prefix) : prefix_{std::mo
     unsigned int size = 0;
     if (EVP_Digest(text().data(), text().size(), digest.data(), &size, EVP_sha1(), nullptr) != 1)
         throw std::runtime_error{"OpenSSL has no SHA-1"};
-    name_ = hex_encode({reinterpret_cast<const char*>(digest.data()), size});
+    name_ = tollgate::detail::hex_encode({reinterpret_cast<const char*>(digest.data()), size});
 }
 
 TOLLGATE_DECL std::string window_script::key_of(const limit_key& key) const {
@@ -54687,7 +54709,7 @@ TOLLGATE_DECL std::optional<std::string_view> find_known_error(std::string_view 
 }  // namespace detail
 
 struct client::state {
-    using connections = reconnecting_pool<connection>;
+    using connections = tollgate::detail::reconnecting_pool<connection>;
 
     using combiner = tollgate::detail::call_combiner<const window_request*, window_result>;
     using requests_of_batch = std::span<const window_request* const>;

@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (form->size() > limits::form_members_max) std::abort();
     std::string again;
     for (const auto& member : *form) {
-        if (!is_utf8(member.name) || !is_utf8(member.value)) std::abort();
+        if (!tollgate::detail::is_utf8(member.name) || !tollgate::detail::is_utf8(member.value)) std::abort();
         again += encoded(member.name) + "=" + encoded(member.value) + "&";
     }
     const auto second = http::parse_form(again);

@@ -58,7 +58,7 @@ std::string with_credentials(std::string_view bytes, const open_shop& of) {
     constexpr std::string_view place = "{user}";
     std::string expanded;
     for (auto at = bytes.find(place); at != std::string_view::npos; at = bytes.find(place)) {
-        expanded.append(bytes.substr(0, at)).append(base64_encode(of.ann.username + ":" + of.ann.secret));
+        expanded.append(bytes.substr(0, at)).append(tollgate::detail::base64_encode(of.ann.username + ":" + of.ann.secret));
         bytes.remove_prefix(at + place.size());
     }
     return expanded.append(bytes);

@@ -21,7 +21,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (body && !value) std::abort();
     if (body) {
         for (const auto& member : *body)
-            if (body->find(member.name) != &member || !is_utf8(member.name) || !is_utf8(member.value)) std::abort();
+            if (body->find(member.name) != &member || !tollgate::detail::is_utf8(member.name) ||
+                !tollgate::detail::is_utf8(member.value))
+                std::abort();
     }
 
     std::string written;
@@ -29,6 +31,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     json.begin_object().member("text").string(bytes).end_object();
     const auto read = http::parse_json_object(written);
     if (!read || read->find("text") == nullptr) std::abort();
-    if (is_utf8(bytes) && read->find("text")->value != bytes) std::abort();
+    if (tollgate::detail::is_utf8(bytes) && read->find("text")->value != bytes) std::abort();
     return 0;
 }

@@ -136,7 +136,9 @@ struct site_sessions {
         const auto found = known.find(request.fields.find(http::field_id::cookie));
         return found == known.end() ? std::optional<session>{} : std::optional{found->second};
     }
-    [[nodiscard]] std::string sign_in_url(std::string_view return_to) const { return "/login?next=" + percent_encode(return_to); }
+    [[nodiscard]] std::string sign_in_url(std::string_view return_to) const {
+        return "/login?next=" + tollgate::detail::percent_encode(return_to);
+    }
 };
 
 /// With sign-in.
@@ -211,7 +213,10 @@ using parameter_list = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] inline std::string to_form(const parameter_list& all) {
     std::string text;
     for (const auto& [name, value] : all)
-        text.append(text.empty() ? "" : "&").append(percent_encode(name)).append("=").append(percent_encode(value));
+        text.append(text.empty() ? "" : "&")
+            .append(tollgate::detail::percent_encode(name))
+            .append("=")
+            .append(tollgate::detail::percent_encode(value));
     return text;
 }
 
@@ -267,11 +272,12 @@ public:
         sessions.known.insert({"site=bob", session{bob, "bob", "only bob's browser knows"}});
     }
 
-    registered_client register_client(std::string name, std::optional<std::string> redirect_url, std::string website = "https://app.example/",
+    registered_client register_client(std::string name, std::optional<std::string> redirect_url,
+                                      std::string website = "https://app.example/",
                                       client_type type = client_type::confidential) {
         const shared_random random{&entropy, &random_works};
-        const auto client_id = new_public_id(public_id_kind::client_id, random).value();
-        const auto secret = new_secret(secret_kind::client_secret, random).value();
+        const auto client_id = tollgate::new_public_id(public_id_kind::client_id, random).value();
+        const auto secret = tollgate::new_secret(secret_kind::client_secret, random).value();
         const auto id = store.create_application({.owner = bob,
                                                   .client_id = *client_id_text::from(client_id),
                                                   .secret_digest = digest_of(secret),
@@ -314,15 +320,21 @@ public:
         return handle(test_request{http::method::post, std::move(path)}.body(to_form(fields), "application/x-www-form-urlencoded"));
     }
     [[nodiscard]] parameter_list exchange_of(std::string code) const {
-        return {{"client_id", app.client_id}, {"client_secret", app.client_secret}, {"grant_type", "authorization_code"}, {"code", std::move(code)}};
+        return {{"client_id", app.client_id},
+                {"client_secret", app.client_secret},
+                {"grant_type", "authorization_code"},
+                {"code", std::move(code)}};
     }
     [[nodiscard]] parameter_list refresh_of(std::string token) const {
-        return {{"client_id", app.client_id}, {"client_secret", app.client_secret}, {"grant_type", "refresh_token"}, {"refresh_token", std::move(token)}};
+        return {{"client_id", app.client_id},
+                {"client_secret", app.client_secret},
+                {"grant_type", "refresh_token"},
+                {"refresh_token", std::move(token)}};
     }
 
     /// A code that Ann granted to the application, without a page.
     std::string make_code(std::optional<std::string> challenge = std::nullopt, std::string_view scopes = "sitesmaker:read user:balance") {
-        const auto code = new_secret(secret_kind::authorization_code, shared_random{&entropy, &random_works}).value();
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, shared_random{&entropy, &random_works}).value();
         static_cast<void>(store.rows.create_code({.code_digest = digest_of(code),
                                                   .user = ann,
                                                   .application = app.id,
@@ -390,7 +402,7 @@ inline std::string sign_in_target(const http::response& response) {
     constexpr std::string_view sign_in = "/login?next=";
     const auto location = response.find("Location");
     if (response.status() != http::status::see_other || !location.starts_with(sign_in)) return {};
-    return percent_decode(location.substr(sign_in.size())).value_or("");
+    return tollgate::detail::percent_decode(location.substr(sign_in.size())).value_or("");
 }
 
 template <class Sessions>

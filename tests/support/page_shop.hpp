@@ -34,7 +34,7 @@ struct shop_sessions {
         return find(cookie.substr(4));
     }
     std::string sign_in_url(std::string_view return_to) const {
-        return "/en/user/sign_in/?return_to=" + percent_encode(return_to);
+        return "/en/user/sign_in/?return_to=" + tollgate::detail::percent_encode(return_to);
     }
     result<sign_in_response> sign_in(const http::request&, const sign_in_attempt& attempt, instant,
                                     http::response& out) {
@@ -76,8 +76,12 @@ public:
     Sessions sessions;
 
     explicit basic_page_shop(account_service_settings settings = page_shop_settings())
-        : pages{std::move(settings), users, store, sessions,
-                default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works}), english_and_german()} {}
+        : pages{std::move(settings),
+                users,
+                store,
+                sessions,
+                default_policies().with_clock(fake_clock{&now}).with_random(counting_random{&entropy, &random_works}),
+                english_and_german()} {}
 
     http::response handle(test_request& request) { return pages.handle(request.view()); }
 
@@ -121,7 +125,7 @@ public:
             if (input == std::string_view::npos) return fields;
             form.remove_prefix(input);
             fields.append(fields.empty() ? "" : "&").append(between(form, "name=\"", "\"")).append("=");
-            fields.append(percent_encode(between(form, "value=\"", "\"")));
+            fields.append(tollgate::detail::percent_encode(between(form, "value=\"", "\"")));
             form.remove_prefix(1);
         }
     }

@@ -90,8 +90,11 @@ inline shop_directory ann_and_bob() {
 }
 
 inline account_service_settings shop_settings() {
-    account_service_settings settings{.base_url = "https://shop.example/v1", .auth_url = "https://shop.example", .services = {}, .trusted_proxies = {},
-                          .documentation_url = "https://shop.example/docs/"};
+    account_service_settings settings{.base_url = "https://shop.example/v1",
+                                      .auth_url = "https://shop.example",
+                                      .services = {},
+                                      .trusted_proxies = {},
+                                      .documentation_url = "https://shop.example/docs/"};
     static_cast<void>(settings.services.add("sitesmaker", {"site.created", "site.published"}));
     static_cast<void>(settings.services.add("itemplatform", {"item.created"}));
     return settings;
@@ -116,7 +119,7 @@ public:
         return *this;
     }
     test_request& without(std::string_view name) {
-        std::erase_if(fields_, [name](const auto& each) { return ascii_iequals(each.first, name); });
+        std::erase_if(fields_, [name](const auto& each) { return tollgate::detail::ascii_iequals(each.first, name); });
         return *this;
     }
     test_request& from(ip_address peer) {
@@ -149,7 +152,7 @@ public:
         return *this;
     }
     test_request& basic(std::string_view username, std::string_view secret) {
-        return field("Authorization", "Basic " + base64_encode(std::string{username}.append(":").append(secret)));
+        return field("Authorization", "Basic " + tollgate::detail::base64_encode(std::string{username}.append(":").append(secret)));
     }
     test_request& bearer(std::string_view token) { return field("Authorization", std::string{"Bearer "}.append(token)); }
 
@@ -192,8 +195,8 @@ public:
 
     token personal_token(user_id user, std::string_view scopes) {
         const counting_random random{&entropy, &random_works};
-        const auto secret = new_secret(secret_kind::personal_token, random).value();
-        const auto username = new_public_id(public_id_kind::username, random).value();
+        const auto secret = tollgate::new_secret(secret_kind::personal_token, random).value();
+        const auto username = tollgate::new_public_id(public_id_kind::username, random).value();
         const auto id = store.create_personal_token(
             {user, *token_username::from(username), digest_of(secret), "for tests", *scope_set::parse(scopes), now},
             limits::personal_tokens_per_user_max);
@@ -201,7 +204,7 @@ public:
     }
 
     std::string access_token(user_id user, std::string_view scopes, seconds lifetime = seconds{3600}) {
-        const auto secret = new_secret(secret_kind::access_token, counting_random{&entropy, &random_works}).value();
+        const auto secret = tollgate::new_secret(secret_kind::access_token, counting_random{&entropy, &random_works}).value();
         static_cast<void>(store.create_access_token(
             {user, application_id{1}, digest_of(secret), *scope_set::parse(scopes), now, now + lifetime}));
         return std::string{secret.view()};

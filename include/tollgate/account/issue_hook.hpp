@@ -66,7 +66,8 @@ inline constexpr std::string_view target_unsafe_character =
     if (std::any_of(text.begin(), text.end(), [&](char c) { return is_not_ascii(c) || c <= ' ' || c == '\x7f'; }))
         return target_not_printable;
     for (auto at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))
-        if (at + 2 >= text.size() || hex_value(text[at + 1]) < 0 || hex_value(text[at + 2]) < 0) return target_stray_percent;
+        if (at + 2 >= text.size() || detail::hex_value(text[at + 1]) < 0 || detail::hex_value(text[at + 2]) < 0)
+            return target_stray_percent;
     if (text.find_first_of("\"<>\\^`{|}") != std::string_view::npos) return target_unsafe_character;
     return {};
 }

@@ -36,7 +36,7 @@ struct issued_personal_token {
 
     /// Returns the value of `Authorization` in a request with this token: `Basic` credentials (RFC 7617).
     [[nodiscard]] std::string authorization() const {
-        return "Basic " + base64_encode(std::string{username.view()}.append(":").append(secret.view()));
+        return "Basic " + detail::base64_encode(std::string{username.view()}.append(":").append(secret.view()));
     }
 };
 
@@ -47,7 +47,7 @@ template <token_store Store>
 [[nodiscard]] result<issued_personal_token> issue_personal_token_as(Store& store, personal_token_request request, instant now,
                                                                     const public_id& username, const secret_text& secret,
                                                                     std::size_t tokens_per_user_max) {
-    if (!request.description.empty() && !is_visible_line(request.description, limits::token_description_bytes_max))
+    if (!request.description.empty() && !detail::is_visible_line(request.description, limits::token_description_bytes_max))
         return invalid("description must be a line of at most " + std::to_string(limits::token_description_bytes_max) +
                        " bytes without control or invisible characters.");
     const auto id = store.create_personal_token({.user = request.user,

@@ -21,7 +21,7 @@ namespace detail {
 /// What is wrong with a URL of an application, which was parsed from `text`; empty if nothing is. http is allowed for programs on the
 /// user's machine only (RFC 9700 section 2.6): elsewhere, a code could be read in transit.
 [[nodiscard]] inline std::optional<field_error> fault_of_url(std::string_view text, const std::optional<http::url>& url) noexcept {
-    if (!is_ascii(text)) return field_error::not_ascii;
+    if (!detail::is_ascii(text)) return field_error::not_ascii;
     if (!url) return field_error::malformed;
     if (url->has_final_dot) return field_error::malformed;  // normalizing would make it another origin
     const bool loopback = url->host == "localhost" ||
@@ -47,18 +47,18 @@ TOLLGATE_DECL std::string normalized_url(std::string_view text) {
     if (scheme.size() == text.size() || text.size() > limits::target_url_bytes_max || scheme.starts_with('.') ||
         scheme.ends_with('.') || scheme.find('.') == std::string_view::npos || scheme.find("..") != std::string_view::npos)
         return false;
-    if (is_digit(scheme.front()) || !is_alphanumeric(scheme.front())) return false;
+    if (detail::is_digit(scheme.front()) || !detail::is_alphanumeric(scheme.front())) return false;
     for (char c : scheme)
-        if (!is_alphanumeric(c) && c != '.' && c != '-' && c != '+') return false;
+        if (!detail::is_alphanumeric(c) && c != '.' && c != '-' && c != '+') return false;
     const auto rest = text.substr(scheme.size() + 1);
     return rest.starts_with('/') &&
-           std::all_of(rest.begin(), rest.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
+           std::all_of(rest.begin(), rest.end(), [](char c) { return detail::is_visible_ascii(c) && c != '#'; });
 }
 
 TOLLGATE_DECL std::string normalized_redirect_url(std::string_view text) {
     if (!is_private_use_url(text)) return normalized_url(text);
     std::string normalized{text};
-    for (std::size_t i = 0; normalized[i] != ':'; ++i) normalized[i] = ascii_lower(normalized[i]);
+    for (std::size_t i = 0; normalized[i] != ':'; ++i) normalized[i] = detail::ascii_lower(normalized[i]);
     return normalized;
 }
 
@@ -77,7 +77,7 @@ TOLLGATE_DECL bool has_response_parameter(std::string_view url) {
     constexpr std::string_view added[] = {"code", "state", "iss", "error", "error_description"};
     for (auto query = url.substr(mark + 1); !query.empty();) {
         const auto piece = query.substr(0, query.find('&'));
-        const auto name = percent_decode(piece.substr(0, piece.find('=')), plus_sign::space);
+        const auto name = detail::percent_decode(piece.substr(0, piece.find('=')), detail::plus_sign::space);
         if (name && std::find(std::begin(added), std::end(added), *name) != std::end(added)) return true;
         query.remove_prefix((std::min)(piece.size() + 1, query.size()));
     }
@@ -114,11 +114,11 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
             faults.push_back({"redirect_url", "redirect_url must not have a query parameter code, state, iss, error or error_description.",
                               field_error::reserved_parameter, index});
     };
-    if (!is_visible_line(request.name, limits::application_name_bytes_max))
+    if (!detail::is_visible_line(request.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
                                       " bytes without control or invisible characters."});
     check_url("website", request.website, 0);
-    if (!request.description.empty() && !is_visible_line(request.description, limits::application_description_bytes_max))
+    if (!request.description.empty() && !detail::is_visible_line(request.description, limits::application_description_bytes_max))
         faults.push_back({"description",
                           "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
                               " bytes without control or invisible characters."});

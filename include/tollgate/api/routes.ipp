@@ -193,7 +193,7 @@ TOLLGATE_COLD route_table openapi_routes() {
     auto entry = on_get<"/openapi.json">(
         open_to_all, endpoints::get_openapi{},
         {.operation = "getOpenApi", .summary = "Returns this description in OpenAPI 3.1.", .success_body = shapes::any_object});
-    entry.row.describe = make_openapi;
+    entry.row.describe = detail::make_openapi;
     return route_table{std::move(entry)};
 }
 

@@ -46,14 +46,14 @@ public:
 private:
     static constexpr bool is_decimal(std::string_view text) noexcept;
 
-    inline_text<bytes_max> text_;
+    detail::inline_text<bytes_max> text_;
 };
 
 constexpr bool decimal::is_decimal(std::string_view text) noexcept {
     if (text.size() > bytes_max) return false;
     const auto skip_digits = [&text]() noexcept {
         std::size_t count = 0;
-        while (count < text.size() && is_digit(text[count])) ++count;
+        while (count < text.size() && detail::is_digit(text[count])) ++count;
         text.remove_prefix(count);
         return count;
     };

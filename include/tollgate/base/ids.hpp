@@ -30,7 +30,7 @@ public:
     /// Parses digits without sign, space or leading zero; returns an empty optional for any other text. Because each id has one spelling, a
     /// path with another spelling is a 404.
     static constexpr std::optional<id> parse(std::string_view text) noexcept {
-        const auto value = parse_decimal(text);
+        const auto value = detail::parse_decimal(text);
         return value && *value <= INT64_MAX ? from(static_cast<std::int64_t>(*value)) : std::nullopt;
     }
 

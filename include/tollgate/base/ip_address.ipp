@@ -17,7 +17,7 @@ constexpr bool parse_dotted_decimal(std::string_view text, std::uint8_t* out) no
     for (int part = 0; part < 4; ++part) {
         const auto end = part < 3 ? text.find('.') : text.size();
         if (end == std::string_view::npos) return false;
-        const auto value = parse_decimal(text.substr(0, end));
+        const auto value = detail::parse_decimal(text.substr(0, end));
         if (!value || *value > 255) return false;
         out[part] = static_cast<std::uint8_t>(*value);
         text.remove_prefix(part < 3 ? end + 1 : end);
@@ -30,7 +30,7 @@ constexpr int parse_hex_group(std::string_view text) noexcept {
     if (text.empty() || text.size() > 4) return -1;
     int value = 0;
     for (char c : text) {
-        const int digit = hex_value(c);
+        const int digit = detail::hex_value(c);
         if (digit < 0) return -1;
         value = value * 16 + digit;
     }
@@ -143,7 +143,7 @@ TOLLGATE_DECL std::optional<ip_network> ip_network::parse(std::string_view text)
     if (slash == std::string_view::npos) return of(*first, 128);
 
     const bool dotted = address_text.find(':') == std::string_view::npos;
-    const auto prefix = parse_decimal(text.substr(slash + 1));
+    const auto prefix = detail::parse_decimal(text.substr(slash + 1));
     if (!prefix || *prefix > (dotted ? 32U : 128U)) return std::nullopt;
 
     const unsigned prefix_bits = static_cast<unsigned>(*prefix) + (dotted ? 96 : 0);

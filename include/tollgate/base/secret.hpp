@@ -28,7 +28,7 @@ enum class secret_kind : std::uint8_t {
 
 /// A secret is `prefix digits checksum`: 4 characters for the kind, 43 base-62 digits for 256 random bits, and 6 for their CRC-32. It
 /// contains only `[A-Za-z0-9_]`, so it needs no escaping in a URL, a form, a shell or a header, and a double click selects it.
-using secret_text = inline_text<limits::secret_text_bytes_max>;
+using secret_text = detail::inline_text<limits::secret_text_bytes_max>;
 inline constexpr std::size_t secret_text_bytes = 53;
 static_assert(secret_text_bytes <= secret_text::bytes_max);
 
@@ -59,7 +59,7 @@ enum class public_id_kind : std::uint8_t {
 };
 
 /// A unique, unguessable name that is not secret: a prefix and 22 base-62 digits for 128 random bits.
-using public_id = inline_text<limits::token_username_bytes_max>;
+using public_id = detail::inline_text<limits::token_username_bytes_max>;
 /// Returns the public id that consists of these bytes. Take them from a random_source and use them once.
 [[nodiscard]] TOLLGATE_DECL public_id make_public_id(public_id_kind kind,
                                                      std::span<const std::byte, 16> random) noexcept;

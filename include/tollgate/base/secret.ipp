@@ -101,7 +101,7 @@ constexpr unsigned count_others(const char* text) noexcept {
 inline std::uint32_t checksum_of(std::string_view secret) noexcept {
     constexpr std::size_t checked_bytes = 1 + secret_digits;
     static_assert(checked_bytes % 4 == 0);
-    return crc32({secret.data() + kind_prefix_bytes - 1, checked_bytes});
+    return detail::crc32({secret.data() + kind_prefix_bytes - 1, checked_bytes});
 }
 
 }  // namespace detail
@@ -120,7 +120,7 @@ TOLLGATE_DECL bool is_well_formed(secret_kind kind, std::string_view text) noexc
 
     // All but the prefix and one character, so that the rest is a multiple of the vector size.
     constexpr std::size_t first = detail::kind_prefix_bytes;
-    if (!is_alphanumeric(text[first]) ||
+    if (!detail::is_alphanumeric(text[first]) ||
         detail::count_others<secret_text_bytes - first - 1>(&text[first + 1]) != 0)
         return false;
 

@@ -36,12 +36,12 @@ TOLLGATE_DECL result<secret_keys> secret_keys::parse(std::string_view key_file) 
     };
     secret_keys keys;
     while (const auto line = key_lines.next()) {
-        auto bytes = hex_decode(*line);
+        auto bytes = detail::hex_decode(*line);
         if (!bytes || bytes->size() != digest::size_bytes) return fault("is not a key of 64 hexadecimal digits");
         if (keys.keys_.size() == detail::secret_keys_max) return fault("is a third key; a file may have one or two");
         // A key for each purpose: one that encrypts is used for nothing else.
         const auto derive = [&bytes](std::string_view purpose) { return hmac_sha256({.key = *bytes, .message = purpose}); };
-        const std::string id = hex_encode(derive("tollgate key id").raw().substr(0, detail::key_id_bytes));
+        const std::string id = detail::hex_encode(derive("tollgate key id").raw().substr(0, detail::key_id_bytes));
         keys.keys_.push_back({std::string{detail::encrypted_prefix} + id + '.', derive("tollgate secret encryption"),
                               derive("tollgate secret nonce")});
         secure_wipe(*bytes);
@@ -59,19 +59,19 @@ TOLLGATE_DECL result<std::string> secret_keys::encrypt(std::string_view secret, 
     const digest mac = hmac_sha256(
         {.key = current.making_nonces.raw(),
          .message = std::to_string(context.size()) + ':' + std::string{context} + std::string{secret}});
-    aes_gcm_nonce nonce;
+    detail::aes_gcm_nonce nonce;
     std::memcpy(nonce.data(), mac.bytes().data(), nonce.size());
-    const auto encrypted = aes_gcm_encrypt(current.encrypting, nonce, secret, context);
+    const auto encrypted = detail::aes_gcm_encrypt(current.encrypting, nonce, secret, context);
     if (!encrypted) return internal_error("OpenSSL cannot encrypt a secret with AES-256-GCM");
-    return current.prefix + base64url_encode(*encrypted);
+    return current.prefix + detail::base64url_encode(*encrypted);
 }
 
 TOLLGATE_DECL result<std::string> secret_keys::decrypt(std::string_view stored, std::string_view context) const {
     if (!stored.starts_with(detail::encrypted_prefix)) return std::string{stored};
     for (const key& each : keys_) {
         if (!stored.starts_with(each.prefix)) continue;
-        const auto encrypted = base64url_decode(stored.substr(each.prefix.size()));
-        auto secret = encrypted ? aes_gcm_decrypt(each.encrypting, *encrypted, context) : std::nullopt;
+        const auto encrypted = detail::base64url_decode(stored.substr(each.prefix.size()));
+        auto secret = encrypted ? detail::aes_gcm_decrypt(each.encrypting, *encrypted, context) : std::nullopt;
         if (!secret) return internal_error("a secret that is encrypted with key " + detail::key_id_of(stored) +
                                         " was damaged or moved: it cannot be decrypted");
         return *std::move(secret);

@@ -146,7 +146,7 @@ public:
     /// Returns the name of the field that the authenticator reads, or an empty text if it reads Authorization.
     [[nodiscard]] std::string_view field() const noexcept { return field_; }
     /// Returns true for the scheme Bearer, whose challenges have error codes (RFC 6750 section 3).
-    [[nodiscard]] bool is_bearer() const noexcept { return ascii_iequals(scheme_, "Bearer"); }
+    [[nodiscard]] bool is_bearer() const noexcept { return detail::ascii_iequals(scheme_, "Bearer"); }
 
     /// Returns true if the object is a `token_authenticator`.
     [[nodiscard]] bool reads_tokens() const noexcept { return calls_->read != nullptr; }

@@ -78,7 +78,7 @@ TOLLGATE_DECL json_writer& json_writer::string(std::string_view value) {
     constexpr std::string_view hex = "0123456789abcdef";
     while (!value.empty()) {
         const char c = value.front();
-        std::size_t taken = utf8_sequence_bytes(value);
+        std::size_t taken = tollgate::detail::utf8_sequence_bytes(value);
         if (taken == 0) {
             put("\xef\xbf\xbd");  // U+FFFD for each byte that does not start a character
             taken = 1;

@@ -146,11 +146,11 @@ struct request {
         if (to_field_id(line.name) != field_id::cookie) continue;
         std::string_view left = line.value;
         while (!left.empty()) {
-            const std::string_view pair = trim_ows(left.substr(0, left.find(';')));
+            const std::string_view pair = tollgate::detail::trim_ows(left.substr(0, left.find(';')));
             left.remove_prefix((std::min)(left.find(';'), left.size() - 1) + 1);
             const auto equals = pair.find('=');
-            if (equals == std::string_view::npos || trim_ows(pair.substr(0, equals)) != name) continue;
-            const auto value = trim_ows(pair.substr(equals + 1));
+            if (equals == std::string_view::npos || tollgate::detail::trim_ows(pair.substr(0, equals)) != name) continue;
+            const auto value = tollgate::detail::trim_ows(pair.substr(equals + 1));
             if (found && *found != value) return std::nullopt;
             found = value;
         }

@@ -89,7 +89,7 @@ public:
     consteval field_name(const char* literal) : text_{literal} {
         if (text_.empty()) throw "a field name is not empty";
         for (char c : text_)
-            if (!is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
+            if (!tollgate::detail::is_token_char(c)) throw "a field name is a token (RFC 9110 section 5.6.2)";
     }
     /// Returns the text as sent.
     [[nodiscard]] constexpr std::string_view view() const noexcept { return text_; }
@@ -219,7 +219,7 @@ void response::for_each_field(Visit&& visit) const {
     while (!left.empty()) {
         const auto colon = left.find(':');
         const auto end = left.find("\r\n", colon);
-        visit(left.substr(0, colon), trim_ows(left.substr(colon + 1, end - colon - 1)));
+        visit(left.substr(0, colon), tollgate::detail::trim_ows(left.substr(colon + 1, end - colon - 1)));
         left.remove_prefix(end + 2);
     }
 }
@@ -227,7 +227,7 @@ void response::for_each_field(Visit&& visit) const {
 inline std::string_view response::find(std::string_view name) const noexcept {
     std::string_view found;
     for_each_field([&](std::string_view n, std::string_view v) {
-        if (found.data() == nullptr && ascii_iequals(n, name)) found = v;
+        if (found.data() == nullptr && tollgate::detail::ascii_iequals(n, name)) found = v;
     });
     return found;
 }

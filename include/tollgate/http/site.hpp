@@ -60,7 +60,7 @@ namespace detail {
 }
 
 [[nodiscard]] inline bool is_for_host(const request& request, std::string_view host) noexcept {
-    return host.empty() || ascii_iequals(named_host(request), host);
+    return host.empty() || tollgate::detail::ascii_iequals(named_host(request), host);
 }
 
 /// Returns true if the client names the address to which it has connected. No name resolves to that text, so no other site is meant.

@@ -19,7 +19,7 @@ namespace tollgate::inline v0::http {
 [[nodiscard]] bool is_authority(std::string_view text) noexcept;
 
 /// `http::percent_encode` encodes text for any part of a URL: all but unreserved characters become `%XX` (RFC 3986 section 2.3).
-using tollgate::percent_encode;
+using tollgate::detail::percent_encode;
 
 /// The supported schemes.
 enum class url_scheme : std::uint8_t { http, https };

@@ -17,8 +17,8 @@ namespace tollgate::inline v0::http {
 namespace detail {
 
 /// unreserved and sub-delims of RFC 3986 section 2, without the comma.
-inline constexpr byte_set host_chars =
-    make_byte_set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+;=");
+inline constexpr tollgate::detail::byte_set host_chars =
+    tollgate::detail::make_byte_set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+;=");
 
 /// What follows the host: nothing, or a colon and a port, which may be empty (RFC 3986 section 3.2.3).
 [[nodiscard]] constexpr bool is_port_part(std::string_view text) noexcept {
@@ -27,7 +27,7 @@ inline constexpr byte_set host_chars =
     if (text.front() != ':' || text.size() > 1 + digits_max) return false;
     unsigned port = 0;
     for (char c : text.substr(1)) {
-        if (!is_digit(c)) return false;
+        if (!tollgate::detail::is_digit(c)) return false;
         port = port * 10 + static_cast<unsigned>(c - '0');
     }
     return port <= 65535;
@@ -38,8 +38,8 @@ inline constexpr byte_set host_chars =
     const char* at = text.data();
     const char* const end = at + text.size();
     for (;;) {
-        while (at != end && holds(host_chars, *at)) ++at;
-        if (end - at < 3 || at[0] != '%' || hex_value(at[1]) < 0 || hex_value(at[2]) < 0) break;
+        while (at != end && tollgate::detail::holds(host_chars, *at)) ++at;
+        if (end - at < 3 || at[0] != '%' || tollgate::detail::hex_value(at[1]) < 0 || tollgate::detail::hex_value(at[2]) < 0) break;
         at += 3;
     }
     return static_cast<std::size_t>(at - text.data());
@@ -71,8 +71,9 @@ inline constexpr std::size_t label_bytes_max = 63;
 inline bool is_url_text(std::string_view text) noexcept {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
-        if (!is_visible_ascii(c) || std::string_view{"\"<>\\^`{}"}.find(c) != std::string_view::npos) return false;
-        if (c == '%' && (i + 2 >= text.size() || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0))
+        if (!tollgate::detail::is_visible_ascii(c) || std::string_view{"\"<>\\^`{}"}.find(c) != std::string_view::npos) return false;
+        if (c == '%' && (i + 2 >= text.size() || tollgate::detail::hex_value(text[i + 1]) < 0 ||
+                         tollgate::detail::hex_value(text[i + 2]) < 0))
             return false;
     }
     return true;
@@ -93,7 +94,7 @@ inline std::optional<std::uint64_t> parse_ipv4_part(std::string_view text) noexc
     }
     std::uint64_t value = 0;
     for (char c : text) {
-        const int digit = hex_value(c);
+        const int digit = tollgate::detail::hex_value(c);
         if (digit < 0 || digit >= base) return std::nullopt;
         value = value * static_cast<unsigned>(base) + static_cast<unsigned>(digit);
         if (value > too_large) value = too_large;
@@ -134,7 +135,7 @@ inline bool is_name(std::string_view host) noexcept {
     if (host.empty() || host.size() > name_bytes_max) return false;
     std::size_t label_bytes = 0;
     for (char c : host) {
-        const bool in_label = is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
+        const bool in_label = tollgate::detail::is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
         if (!in_label && (c != '.' || label_bytes == 0)) return false;
         label_bytes = in_label ? label_bytes + 1 : 0;
         if (label_bytes > label_bytes_max) return false;
@@ -150,10 +151,10 @@ inline bool set_host(url& parsed, std::string_view text) {
         parsed.host = parsed.address->to_text();
         return true;
     }
-    auto decoded = percent_decode(text);
+    auto decoded = tollgate::detail::percent_decode(text);
     if (!decoded) return false;
     parsed.host = *std::move(decoded);
-    for (char& c : parsed.host) c = ascii_lower(c);
+    for (char& c : parsed.host) c = tollgate::detail::ascii_lower(c);
     parsed.has_final_dot = parsed.host.ends_with('.');
     if (parsed.has_final_dot) parsed.host.pop_back();
     if (!is_name(parsed.host)) return false;
@@ -167,7 +168,7 @@ inline bool set_host(url& parsed, std::string_view text) {
 
 /// 1 to 65535 without leading zeros.
 inline bool set_port(url& parsed, std::string_view text) noexcept {
-    const auto port = parse_decimal(text);
+    const auto port = tollgate::detail::parse_decimal(text);
     if (!port || *port == 0 || *port > UINT16_MAX) return false;
     parsed.port = static_cast<std::uint16_t>(*port);
     return true;
@@ -190,7 +191,7 @@ inline bool set_authority(url& parsed, std::string_view text) {
 inline bool take_scheme(url& parsed, std::string_view& text) noexcept {
     for (const auto scheme : {url_scheme::http, url_scheme::https}) {
         const std::string_view prefix = scheme == url_scheme::http ? "http://" : "https://";
-        if (!ascii_iequals(text.substr(0, prefix.size()), prefix)) continue;
+        if (!tollgate::detail::ascii_iequals(text.substr(0, prefix.size()), prefix)) continue;
         parsed.scheme = scheme;
         text.remove_prefix(prefix.size());
         return true;
@@ -224,12 +225,12 @@ TOLLGATE_COLD std::optional<url> url::parse(std::string_view text) {
 
 TOLLGATE_COLD url url::root(std::string_view text, std::string_view setting) {
     const auto refuse = [&](std::string_view reason) {
-        return std::invalid_argument{concat({"tollgate: ", setting, " '", text, "' ", reason})};
+        return std::invalid_argument{tollgate::detail::concat({"tollgate: ", setting, " '", text, "' ", reason})};
     };
     auto parsed = parse(text);
     if (!parsed || parsed->has_user_info || parsed->has_query || parsed->has_fragment)
         throw refuse("is not an absolute http or https URL without user information, query and fragment");
-    remove_final_slashes(parsed->path);
+    tollgate::detail::remove_final_slashes(parsed->path);
     // Clients remove such segments before they send a request, or servers refuse them.
     std::string path = parsed->path + "/";
     for (const std::string_view dot : {"%2e", "%2E"})

@@ -39,7 +39,7 @@ struct redis_limiter::state {
                  {.connect_wait_max = settings.connect_wait_max,
                   .response_wait_max = settings.response_wait_max,
                   .on_state = settings.on_state}},
-          refusals{detail::random_key<siphash_key>()} {}
+          refusals{detail::random_key<detail::siphash_key>()} {}
 
     // Includes the time in suspension, during which the server's windows continue.
     static std::int64_t boot_time() noexcept {

@@ -42,7 +42,7 @@ public:
     TOLLGATE_COLD explicit window_limiter(const key_capacity& capacity);
     /// Constructs a limiter with the hash key `seed`, which must be secret; otherwise, clients could choose addresses that evict others.
     /// Use a fixed seed only in tests.
-    TOLLGATE_COLD window_limiter(const key_capacity& capacity, const siphash_key& seed);
+    TOLLGATE_COLD window_limiter(const key_capacity& capacity, const detail::siphash_key& seed);
 
     /// Moves the tables. A moved-from limiter may only be destroyed or assigned to.
     TOLLGATE_COLD window_limiter(window_limiter&&) noexcept;

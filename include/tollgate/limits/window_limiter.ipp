@@ -13,7 +13,7 @@ namespace tollgate::inline v0 {
 
 class window_limiter::table {
 public:
-    table(std::size_t keys_max, const siphash_key& seed) : seed_{seed}, sets_{keys_max, keys_bound} {}
+    table(std::size_t keys_max, const detail::siphash_key& seed) : seed_{seed}, sets_{keys_max, keys_bound} {}
 
     [[nodiscard]] limit_decision take(std::uint64_t key, const quota& allowed, instant now) noexcept {
         const detail::bounded_quota bound{allowed};
@@ -57,18 +57,18 @@ public:
 private:
     static constexpr std::size_t keys_bound = std::size_t{1} << 31;  // 48 GiB; a larger number is a mistake
 
-    [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept { return sets_.index_of(siphash(seed_, key)); }
+    [[nodiscard]] std::size_t set_of(std::uint64_t key) const noexcept { return sets_.index_of(detail::siphash(seed_, key)); }
 
-    siphash_key seed_;
+    detail::siphash_key seed_;
     detail::locked_sets<detail::window_set> sets_;
 };
 
 TOLLGATE_COLD window_limiter::window_limiter() : window_limiter{key_capacity{}} {}
 
 TOLLGATE_COLD window_limiter::window_limiter(const key_capacity& capacity)
-    : window_limiter{capacity, detail::random_key<siphash_key>()} {}
+    : window_limiter{capacity, detail::random_key<detail::siphash_key>()} {}
 
-TOLLGATE_COLD window_limiter::window_limiter(const key_capacity& capacity, const siphash_key& seed)
+TOLLGATE_COLD window_limiter::window_limiter(const key_capacity& capacity, const detail::siphash_key& seed)
     : users_{std::make_unique<table>(capacity.users, seed)},
       addresses_{std::make_unique<table>(capacity.addresses, seed)} {}
 

@@ -14,7 +14,7 @@
 namespace tollgate::inline v0 {
 
 /// The path segment that names a product, such as `sitesmaker`.
-using service_name = inline_text<limits::service_name_bytes_max>;
+using service_name = detail::inline_text<limits::service_name_bytes_max>;
 
 /// A user's account at one service.
 struct account {
@@ -33,7 +33,7 @@ struct account_ref {
 };
 
 /// A currency code of ISO 4217: three capital letters.
-using currency_code = inline_text<3>;
+using currency_code = detail::inline_text<3>;
 
 /// A user's balance, in the currency of their settings.
 struct balance {

@@ -17,7 +17,7 @@
 namespace tollgate::inline v0 {
 
 /// The public identifier of an OAuth client (RFC 6749 section 2.2).
-using client_id_text = inline_text<limits::client_id_bytes_max>;
+using client_id_text = detail::inline_text<limits::client_id_bytes_max>;
 
 /// The type of an OAuth client (RFC 6749 section 2.1), or of a service of the operator.
 enum class client_type : std::uint8_t {

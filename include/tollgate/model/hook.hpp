@@ -107,7 +107,7 @@ inline constexpr std::size_t hook_secret_random_bytes = 32;  // the Standard Web
 
 /// Returns a secret that signs a hook's deliveries, in the text form of the Standard Webhooks specification: `whsec_` and Base64.
 [[nodiscard]] inline std::string make_hook_secret(std::span<const std::byte, hook_secret_random_bytes> random) {
-    return std::string{hook_secret_prefix} + base64_encode({reinterpret_cast<const char*>(random.data()), random.size()});
+    return std::string{hook_secret_prefix} + detail::base64_encode({reinterpret_cast<const char*>(random.data()), random.size()});
 }
 
 }  // namespace tollgate

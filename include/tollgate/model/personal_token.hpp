@@ -16,7 +16,7 @@
 namespace tollgate::inline v0 {
 
 /// The public part of a personal token, which is the user name of Basic credentials.
-using token_username = inline_text<limits::token_username_bytes_max>;
+using token_username = detail::inline_text<limits::token_username_bytes_max>;
 
 /// A personal token as its owner's settings list it. The store keeps only the digest of the token's secret.
 struct personal_token {

@@ -21,7 +21,7 @@ namespace tollgate::inline v0 {
 [[nodiscard]] constexpr bool is_scope_token(std::string_view text) noexcept {
     if (text.empty()) return false;
     for (char c : text)
-        if (!is_visible_ascii(c) || c == '"' || c == '\\' || c == ',') return false;
+        if (!detail::is_visible_ascii(c) || c == '"' || c == '\\' || c == ',') return false;
     return true;
 }
 
@@ -63,7 +63,7 @@ public:
     friend constexpr bool operator==(const scope_set&, const scope_set&) noexcept = default;
 
 private:
-    inline_text<limits::scope_text_bytes_max> text_;
+    detail::inline_text<limits::scope_text_bytes_max> text_;
 };
 
 template <class Visit>
@@ -99,7 +99,7 @@ namespace detail {
 
 /// Returns a hash with a random key, because clients choose scopes. At compile time there is no key, and the program chooses the scopes.
 [[nodiscard]] constexpr std::size_t hash_of_scope(std::string_view scope) noexcept {
-    if (!std::is_constant_evaluated()) return shared_keyed_hash()(scope);
+    if (!std::is_constant_evaluated()) return detail::shared_keyed_hash()(scope);
     std::uint32_t hash = 2166136261U;  // FNV-1a
     for (char c : scope) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
     return hash;

@@ -22,10 +22,10 @@ inline bool is_service_name(std::string_view name) noexcept {
 
 /// Succeeds if the scope can be added to a service that has `existing`. Otherwise returns the reason.
 inline result<void> check_scope(const scope_definition& scope, std::span<const service_scope> existing, std::string_view full_name) {
-    const auto refuse = [full_name](std::string_view reason) { return invalid(concat({"The scope '", full_name, "' ", reason})); };
+    const auto refuse = [full_name](std::string_view reason) { return invalid(detail::concat({"The scope '", full_name, "' ", reason})); };
     if (!is_service_name(scope.name)) return refuse("is not a service, ':', and 1 to 32 of a-z, 0-9 and '-'.");
     if (scope.name == "read") return refuse("exists for every service.");
-    if (!is_visible_line(scope.text, limits::scope_description_bytes_max))
+    if (!detail::is_visible_line(scope.text, limits::scope_description_bytes_max))
         return refuse("needs a text of 1 to " + std::to_string(limits::scope_description_bytes_max) +
                       " bytes, without control or invisible characters, that tells users what it permits.");
     for (const service_scope& each : existing)
@@ -53,7 +53,7 @@ TOLLGATE_COLD service_catalog::service_catalog(std::initializer_list<service_def
 TOLLGATE_COLD result<void> service_catalog::add(std::string_view name, std::vector<std::string> events,
                                                 std::vector<scope_definition> scopes) {
     const auto refuse = [](std::string_view before, std::string_view refused, std::string_view reason) {
-        return invalid(concat({before, " '", refused, "' ", reason}));
+        return invalid(detail::concat({before, " '", refused, "' ", reason}));
     };
     if (!detail::is_service_name(name)) return refuse("The service name", name, "is not 1 to 32 of a-z, 0-9 and '-'.");
     if (name == "user" || name == "testservice") return refuse("The service name", name, "is reserved by the API.");
@@ -64,11 +64,11 @@ TOLLGATE_COLD result<void> service_catalog::add(std::string_view name, std::vect
     }
     std::vector<service_scope> own;
     for (scope_definition& each : scopes) {
-        auto full_name = concat({name, ":", each.name});
+        auto full_name = detail::concat({name, ":", each.name});
         if (auto fits = detail::check_scope(each, own, full_name); !fits) return fits;
         own.push_back({std::move(full_name), std::move(each.text)});
     }
-    services_.push_back({*service_name::from(name), concat({name, ":read"}), std::string{name}, std::move(events), std::move(own)});
+    services_.push_back({*service_name::from(name), detail::concat({name, ":read"}), std::string{name}, std::move(events), std::move(own)});
     return {};
 }
 

@@ -84,7 +84,7 @@ struct integer_parameter {
     static constexpr std::optional<type> parse(std::string_view text) noexcept {
         const bool is_negative = text.starts_with('-');
         const auto digits = text.substr(is_negative ? 1 : 0);
-        const std::optional<std::uint64_t> value = parse_decimal(digits);
+        const std::optional<std::uint64_t> value = detail::parse_decimal(digits);
         constexpr auto positive_max = static_cast<std::uint64_t>(INT64_MAX);
         if (!value || *value > (is_negative ? positive_max + 1 : positive_max) || (is_negative && *value == 0)) return std::nullopt;
         const auto number = static_cast<std::int64_t>(is_negative ? 0 - *value : *value);

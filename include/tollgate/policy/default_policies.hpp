@@ -35,7 +35,7 @@ static_assert(scope_checker<prefix_scopes>);
 
 /// The default agent rule, which accepts any User-Agent that is not blank.
 struct require_agent {
-    [[nodiscard]] constexpr bool accepts(std::string_view user_agent) const noexcept { return !trim_ows(user_agent).empty(); }
+    [[nodiscard]] constexpr bool accepts(std::string_view user_agent) const noexcept { return !detail::trim_ows(user_agent).empty(); }
 };
 
 static_assert(agent_rule<require_agent>);

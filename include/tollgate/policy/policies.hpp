@@ -160,9 +160,9 @@ private:
         };
         const std::array<std::string_view, sizeof...(Authenticators)> fields{field_of(std::type_identity<Authenticators>{})...};
         for (std::size_t i = 0; i < fields.size(); ++i) {
-            if (ascii_iequals(fields[i], "Authorization")) return false;
+            if (detail::ascii_iequals(fields[i], "Authorization")) return false;
             for (std::size_t j = 0; j < i; ++j)
-                if (!fields[i].empty() && ascii_iequals(fields[i], fields[j])) return false;
+                if (!fields[i].empty() && detail::ascii_iequals(fields[i], fields[j])) return false;
         }
         return true;
     }

@@ -16,7 +16,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<std::string> webhook_key(std::string_view secret) {
     constexpr std::size_t key_bytes_min = 24, key_bytes_max = 64;
     if (secret.starts_with(hook_secret_prefix)) {
-        auto key = base64_decode(secret.substr(hook_secret_prefix.size()));
+        auto key = detail::base64_decode(secret.substr(hook_secret_prefix.size()));
         if (key && key->size() >= key_bytes_min && key->size() <= key_bytes_max) return *std::move(key);
     }
     return internal_error("A webhook's secret is not whsec_ followed by 24 to 64 bytes in base64.");
@@ -33,7 +33,7 @@ TOLLGATE_DECL std::string detail::webhook_mac(std::string_view key, const signed
 TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const signed_webhook& webhook) {
     const auto key = webhook_key(secret);
     if (!key) return key.error();
-    return "v1," + base64_encode(detail::webhook_mac(*key, webhook));
+    return "v1," + detail::base64_encode(detail::webhook_mac(*key, webhook));
 }
 
 TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,

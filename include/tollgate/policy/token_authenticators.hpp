@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    mutable last_used_throttle throttle_;
+    mutable detail::last_used_throttle throttle_;
 };
 
 }  // namespace detail

@@ -21,7 +21,7 @@ inline constexpr std::size_t basic_bytes_max = limits::token_username_bytes_max 
 
 inline bool read_basic(std::string_view credentials, presented_token& into) {
     std::array<char, basic_bytes_max> buffer;
-    const auto decoded_bytes = base64_decode_into(credentials, buffer);
+    const auto decoded_bytes = detail::base64_decode_into(credentials, buffer);
     if (!decoded_bytes) return false;
     const std::string_view decoded{buffer.data(), *decoded_bytes};
     // the first one: a password may contain a colon, a username may not (RFC 7617 section 2)
@@ -42,17 +42,17 @@ inline bool read_bearer(std::string_view credentials, presented_token& into) {
 }
 
 /// Null when there are no random bytes for a key; then nothing is kept.
-inline std::unique_ptr<token_memo> make_token_memo() {
+inline std::unique_ptr<detail::token_memo> make_token_memo() {
     std::array<std::uint64_t, 3> key;
     const bool has_key = system_random{}.fill(std::as_writable_bytes(std::span{key}));
-    return has_key ? std::make_unique<token_memo>(keyed_hash{key}) : nullptr;
+    return has_key ? std::make_unique<detail::token_memo>(detail::keyed_hash{key}) : nullptr;
 }
 
 /// Each thread has its own, because a lock would cost what it saves. It is on the heap, so that threads that never see a token hold only a
 /// pointer.
 inline bool read_through_memo(credential_kind kind, std::string_view credentials, presented_token& into,
                               bool (*read)(std::string_view, presented_token&)) {
-    thread_local const std::unique_ptr<token_memo> memo = make_token_memo();
+    thread_local const std::unique_ptr<detail::token_memo> memo = make_token_memo();
     return memo ? memo->read(kind, credentials, into, read) : read(credentials, into);
 }
 

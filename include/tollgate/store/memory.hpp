@@ -219,7 +219,7 @@ public:
         return in_hooks([&] {
             const std::string host = delivery_host(changed.target_url);
             outbox_.prepare_target(changed.target_url);
-            undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
+            detail::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
             auto done = hooks_.update(account, id, changed, hooks_per_event_max);
             prepared.keep();
             outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);

@@ -21,7 +21,7 @@ namespace tollgate::inline v0 {
 namespace postgres::detail {
 
 /// Takes a lost connection out of the pool.
-inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& failure) noexcept {
+inline void end(tollgate::detail::reconnecting_pool<connection>::lease& lost, const run_failure& failure) noexcept {
     // If one connection hung, the others would delay a caller each for as long.
     if (failure.hung) lost.trip(failure.error.cause);
     else lost.drop(failure.error.cause);
@@ -30,7 +30,7 @@ inline void end(reconnecting_pool<connection>::lease& lost, const run_failure& f
 }  // namespace postgres::detail
 
 struct postgres_database::state {
-    using connections = reconnecting_pool<postgres::connection>;
+    using connections = tollgate::detail::reconnecting_pool<postgres::connection>;
 
     struct requirement {
         std::string component;
@@ -71,7 +71,7 @@ struct postgres_database::state {
 };
 
 struct postgres::transaction::leased {
-    reconnecting_pool<connection>::lease held;
+    tollgate::detail::reconnecting_pool<connection>::lease held;
 };
 
 inline result<postgres::connection> postgres_database::state::connect(std::atomic<unsigned>* counter) {

@@ -49,7 +49,7 @@ struct sqlite_database_settings {
 ///
 /// Thread rule: any thread. Calls block. Movable; no connection may be in use while the object moves or is destroyed.
 class sqlite_database {
-    using connections = reconnecting_pool<sqlite::database>;
+    using connections = detail::reconnecting_pool<sqlite::database>;
 
 public:
     /// The time for which `open`, and `migrate` by default, wait for other processes. It is longer than `busy_wait_max`, because several

@@ -25,7 +25,7 @@ struct sqlite_database::state {
         changes.set_file(file);
     }
 
-    static reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {
+    static detail::reconnecting_pool_settings pool_of(const std::string& path, std::size_t connections_max) {
         // A file that cannot be opened needs no protection from retries: every caller tries.
         return {.name = "SQLite: " + path, .connections_max = connections_max, .has_breaker = false};
     }

@@ -113,7 +113,7 @@ public:
         attempt.login = trim_login(attempt.login);
         // A text that cannot be a login or password does not justify a slow hash, and must not lock anyone out.
         if (attempt.login.size() > limits::login_bytes_max || attempt.password.size() > limits::password_bytes_max ||
-            (!attempt.login.empty() && !is_visible_line(attempt.login, limits::login_bytes_max)))
+            (!attempt.login.empty() && !detail::is_visible_line(attempt.login, limits::login_bytes_max)))
             return sign_in_response{};
         const sign_in_key key{attempt.login, attempt.client, browsers_.find(request, attempt.login)};
         if (const auto wait = throttle_.begin(key, now))
@@ -267,7 +267,7 @@ private:
     /// Returns the id of a session on pages: a hash of the digest by which the store finds the session, so that no page contains the
     /// digest.
     [[nodiscard]] static std::string listed_id_of(const digest& cookie) {
-        return hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
+        return detail::hex_encode(sha256(cookie.raw()).raw().substr(0, 12));
     }
 
     /// Returns the part of the User-Agent that is stored. All stores accept visible ASCII.

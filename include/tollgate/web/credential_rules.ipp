@@ -36,10 +36,10 @@ TOLLGATE_DECL std::string_view trim_login(std::string_view typed) noexcept {
 }
 
 TOLLGATE_DECL bool is_common_password(std::string_view password, std::string_view login) {
-    if (!login.empty() && ascii_iequals(password, login)) return true;
+    if (!login.empty() && detail::ascii_iequals(password, login)) return true;
     if (password.size() > detail::common_password_bytes_max) return false;
     std::string lower;
-    std::transform(password.begin(), password.end(), std::back_inserter(lower), ascii_lower);
+    std::transform(password.begin(), password.end(), std::back_inserter(lower), detail::ascii_lower);
     return std::binary_search(std::begin(detail::common_passwords), std::end(detail::common_passwords), std::string_view{lower});
 }
 

@@ -24,12 +24,12 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL std::string cookie_name_of(std::string_view auth_url, std::string_view chosen, std::string_view use) {
     const auto at = http::url::root(auth_url, "auth_url");
     constexpr std::size_t chosen_bytes_max = 64;
-    if (chosen.size() > chosen_bytes_max || !std::all_of(chosen.begin(), chosen.end(), is_token_char) || chosen.starts_with("__"))
+    if (chosen.size() > chosen_bytes_max || !std::all_of(chosen.begin(), chosen.end(), detail::is_token_char) || chosen.starts_with("__"))
         throw std::invalid_argument{"tollgate: cookie_name must be a token of at most 64 characters that does not begin with '__'"};
     std::string name{at.scheme == http::url_scheme::https ? "__Host-" : ""};
     if (chosen.empty()) {
         constexpr std::size_t hash_bytes = 4;
-        name.append("tollgate_").append(hex_encode(sha256(at.origin() + at.path).raw().substr(0, hash_bytes)));
+        name.append("tollgate_").append(detail::hex_encode(sha256(at.origin() + at.path).raw().substr(0, hash_bytes)));
     } else {
         name.append(chosen);
     }
@@ -76,11 +76,11 @@ TOLLGATE_DECL std::string session_cookie::sign_in_url(std::string_view return_to
     std::string url = root_;
     if (!language.empty()) url.append("/").append(language);
     url.append("/user/sign_in/");
-    return url.append("?").append(return_to_name).append("=").append(percent_encode(return_to));
+    return url.append("?").append(return_to_name).append("=").append(detail::percent_encode(return_to));
 }
 
 TOLLGATE_DECL std::string session_cookie::session_secret_of(std::string_view cookie) {
-    return hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
+    return detail::hex_encode(hmac_sha256({.key = cookie, .message = "session secret"}).raw());
 }
 
 namespace detail {
@@ -118,7 +118,7 @@ TOLLGATE_DECL browser_cookie::browser_cookie(const session_settings& settings)
 TOLLGATE_DECL digest browser_cookie::sign(std::string_view random, std::string_view login) const {
     std::string message{"known browser\0", 14};
     message.append(random);
-    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
+    std::transform(login.begin(), login.end(), std::back_inserter(message), detail::ascii_lower);
     return hmac_sha256({.key = key_, .message = message});
 }
 
@@ -127,8 +127,8 @@ TOLLGATE_DECL std::uint64_t browser_cookie::find(const http::request& request, s
     if (!found || found->size() > 128) return 0;
     const auto dot = found->find('.');
     if (dot == std::string_view::npos) return 0;
-    const auto random = base64url_decode(found->substr(0, dot));
-    const auto mac = base64url_decode(found->substr(dot + 1));
+    const auto random = detail::base64url_decode(found->substr(0, dot));
+    const auto mac = detail::base64url_decode(found->substr(dot + 1));
     const auto claimed = mac ? digest::from(*mac) : std::nullopt;
     if (!random || random->size() != 16 || !claimed || *claimed != sign(*random, login)) return 0;
     std::uint64_t number = 0;
@@ -139,7 +139,7 @@ TOLLGATE_DECL std::uint64_t browser_cookie::find(const http::request& request, s
 TOLLGATE_DECL void browser_cookie::set(std::span<const std::byte, 16> random, std::string_view login,
                                 http::response& response) const {
     const std::string_view bytes{reinterpret_cast<const char*>(random.data()), random.size()};
-    const auto value = base64url_encode(bytes) + "." + base64url_encode(sign(bytes, login).raw());
+    const auto value = detail::base64url_encode(bytes) + "." + detail::base64url_encode(sign(bytes, login).raw());
     (void)http::add_cookie(response, {.name = name_, .value = value, .max_age = lifetime_, .secure = secure_});
 }
 

@@ -130,7 +130,7 @@ public:
     TOLLGATE_DECL explicit sign_in_throttle(const sign_in_bounds& bounds = {}, const sign_in_capacity& capacity = {});
     /// Constructs a throttle with `seed`, which must be secret. Use a fixed seed only in tests.
     TOLLGATE_DECL sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
-                                   const siphash_key& seed);
+                                   const detail::siphash_key& seed);
 
     /// Begins an attempt. Returns an empty optional if the attempt is allowed; it is then counted. Otherwise returns the time to wait, at
     /// least one second, and counts nothing.
@@ -159,7 +159,7 @@ private:
     };
     [[nodiscard]] TOLLGATE_DECL counter_list counters_of(const sign_in_key& key) noexcept;
 
-    siphash_key seed_;
+    detail::siphash_key seed_;
     sign_in_bounds bounds_;
     std::mutex mutex_;
     detail::failure_table logins_at_addresses_;

@@ -15,10 +15,10 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity)
-    : sign_in_throttle{bounds, capacity, detail::random_key<siphash_key>()} {}
+    : sign_in_throttle{bounds, capacity, detail::random_key<detail::siphash_key>()} {}
 
 TOLLGATE_DECL sign_in_throttle::sign_in_throttle(const sign_in_bounds& bounds, const sign_in_capacity& capacity,
-                                                 const siphash_key& seed)
+                                                 const detail::siphash_key& seed)
     : seed_{seed},
       bounds_{bounds},
       logins_at_addresses_{capacity.logins_at_addresses},
@@ -64,9 +64,9 @@ TOLLGATE_DECL sign_in_throttle::counter_list sign_in_throttle::counters_of(const
         std::array<char, 1 + sizeof number + limits::login_bytes_max> hashed;
         hashed[0] = kind;
         std::memcpy(hashed.data() + 1, &number, sizeof number);
-        std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, ascii_lower);
+        std::transform(text.begin(), text.end(), hashed.begin() + 1 + sizeof number, detail::ascii_lower);
         const std::string_view all{hashed.data(), 1 + sizeof number + text.size()};
-        counters.all[counters.size++] = {&table, siphash(seed_, all), detail::bounded_quota{allowed}};
+        counters.all[counters.size++] = {&table, detail::siphash(seed_, all), detail::bounded_quota{allowed}};
     };
     if (key.browser != 0) {
         add(logins_at_addresses_, bounds_.login_on_browser, 'b', key.browser, login);

@@ -26,7 +26,7 @@ inline std::string_view only_line(const http::field_lines& fields, std::string_v
     std::string_view found;
     std::size_t line_count = 0;
     for (const http::field& line : fields)
-        if (ascii_iequals(line.name, name)) {
+        if (detail::ascii_iequals(line.name, name)) {
             found = line.value;
             ++line_count;
         }
@@ -37,7 +37,7 @@ inline std::string_view only_line(const http::field_lines& fields, std::string_v
 inline bool is_webhook_id(std::string_view text) noexcept {
     if (text.empty() || text.size() > limits::webhook_id_bytes_max) return false;
     for (const char c : text)
-        if (!is_visible_ascii(c) || c == '.') return false;
+        if (!detail::is_visible_ascii(c) || c == '.') return false;
     return true;
 }
 
@@ -45,7 +45,7 @@ inline bool is_webhook_id(std::string_view text) noexcept {
 inline std::optional<std::int64_t> webhook_timestamp(std::string_view text) noexcept {
     constexpr std::size_t digits_max = 12;  // until the year 33658: the sums below cannot overflow
     if (text.size() > digits_max || text.starts_with('0')) return std::nullopt;
-    const auto value = parse_decimal(text);
+    const auto value = detail::parse_decimal(text);
     return value ? std::optional{static_cast<std::int64_t>(*value)} : std::nullopt;
 }
 
@@ -61,9 +61,9 @@ inline std::optional<std::vector<std::string>> webhook_macs(std::string_view hea
         if (count == limits::webhook_signatures_max || one.size() > signature_bytes_max || comma == 0 ||
             comma == std::string_view::npos || comma + 1 == one.size())
             return std::nullopt;
-        if (!std::all_of(one.begin(), one.end(), is_visible_ascii)) return std::nullopt;
+        if (!std::all_of(one.begin(), one.end(), detail::is_visible_ascii)) return std::nullopt;
         if (one.substr(0, comma) == "v1") {
-            auto mac = base64_decode(one.substr(comma + 1));
+            auto mac = detail::base64_decode(one.substr(comma + 1));
             if (!mac || mac->size() != digest::size_bytes) return std::nullopt;
             macs.push_back(*std::move(mac));
         }

@@ -25,7 +25,7 @@ personal_token_request sample_request(std::string description = "for the backup 
 }
 
 std::optional<caller> authenticate(memory_store& store, std::string_view username, std::string_view secret) {
-    const auto credentials = base64_encode(std::string{username}.append(":").append(secret));
+    const auto credentials = tollgate::detail::base64_encode(std::string{username}.append(":").append(secret));
     return *basic_token{}.identify(credentials, store, noon);
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("an issued token is accepted, with its scopes, and is listed") {
     CHECK(known->user == user_id{7});
     CHECK(known->scopes.text() == "user:balance sitesmaker:read");
     CHECK(token->authorization() ==
-          "Basic " + base64_encode(std::string{token->username.view()}.append(":").append(token->secret.view())));
+          "Basic " + tollgate::detail::base64_encode(std::string{token->username.view()}.append(":").append(token->secret.view())));
 
     const auto listed = *store.personal_tokens_of(user_id{7});
     REQUIRE(listed.size() == 1);
@@ -70,11 +70,15 @@ TEST_CASE("without random bytes no token is created") {
 TEST_CASE("a token's description is one line") {
     memory_store store;
     CHECK(issue_personal_token(store, sample_request(std::string(255, 'd')), noon));
-    for (const std::string_view text : {"", "d", "K\xc3\xa4se \xf0\x9f\xa7\x80"}) CHECK(issue_personal_token(store, sample_request(std::string{text}), noon));
+    for (const std::string_view text : {"", "d", "K\xc3\xa4se \xf0\x9f\xa7\x80"})
+        CHECK(issue_personal_token(store, sample_request(std::string{text}), noon));
     const auto before = store.personal_tokens_of(user_id{7})->size();
     using namespace std::string_view_literals;
-    for (const std::string_view text : {"\0"sv, "a\0b"sv, "two\nlines"sv, "a\r"sv, "\x7f"sv, "caf\xe9"sv, "\xc3"sv, "\xed\xa0\x80"sv, "\xe2\x80\xae" "a"sv,
-                                        "  "sv}) {
+    for (const std::string_view text :
+         {"\0"sv, "a\0b"sv, "two\nlines"sv, "a\r"sv, "\x7f"sv, "caf\xe9"sv, "\xc3"sv, "\xed\xa0\x80"sv,
+          "\xe2\x80\xae"
+          "a"sv,
+          "  "sv}) {
         const auto token = issue_personal_token(store, sample_request(std::string{text}), noon);
         CAPTURE(text);
         REQUIRE_FALSE(token);

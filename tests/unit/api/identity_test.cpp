@@ -30,14 +30,18 @@ TEST_CASE("the scheme is case-insensitive, the token is not", "[api][identity]")
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     const auto access = shop.access_token(ann, "user:balance");
-    const auto basic = base64_encode(token.username + ":" + token.secret);
+    const auto basic = tollgate::detail::base64_encode(token.username + ":" + token.secret);
     for (const char* scheme : {"Basic", "basic", "BASIC", "bAsIc"})
-        CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.field("Authorization", std::string{scheme} + " " + basic)).status() == status::ok);
+        CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.field("Authorization",
+                                                                              std::string{scheme} + " " + basic))
+                  .status() == status::ok);
     for (const char* scheme : {"Bearer", "bearer", "BEARER"})
-        CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.field("Authorization", std::string{scheme} + "  " + access)).status() == status::ok);
+        CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.field("Authorization",
+                                                                              std::string{scheme} + "  " + access))
+                  .status() == status::ok);
 
     auto other_case = access;
-    for (char& c : other_case) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : ascii_lower(c);
+    for (char& c : other_case) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : tollgate::detail::ascii_lower(c);
     CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.bearer(other_case)).status() == status::unauthorized);
 }
 
@@ -45,7 +49,7 @@ TEST_CASE("invalid credentials of any form are a 401", "[api][identity]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
     const auto access = shop.access_token(ann, "user:balance");
-    const auto basic = base64_encode(token.username + ":" + token.secret);
+    const auto basic = tollgate::detail::base64_encode(token.username + ":" + token.secret);
     const std::vector<std::string> values{
         "Bearer",
         "Bearer ",
@@ -58,14 +62,14 @@ TEST_CASE("invalid credentials of any form are a 401", "[api][identity]") {
         "Basic !!!",
         "Basic " + basic + "=",
         "Basic " + basic.substr(0, basic.size() - 1),
-        "Basic " + base64_encode("no colon"),
-        "Basic " + base64_encode("\xff\xfe:\xff"),
-        "Basic " + base64_encode(token.username + ":" + token.secret + "x"),
-        "Basic " + base64_encode(token.username + "::" + token.secret),
-        "Basic " + base64_encode(":" + token.secret),
-        "Basic " + base64_encode(token.username + ":"),
-        "Basic " + base64_encode(token.username + ":" + access),
-        "Basic " + base64_encode("x" + token.username + ":" + token.secret),
+        "Basic " + tollgate::detail::base64_encode("no colon"),
+        "Basic " + tollgate::detail::base64_encode("\xff\xfe:\xff"),
+        "Basic " + tollgate::detail::base64_encode(token.username + ":" + token.secret + "x"),
+        "Basic " + tollgate::detail::base64_encode(token.username + "::" + token.secret),
+        "Basic " + tollgate::detail::base64_encode(":" + token.secret),
+        "Basic " + tollgate::detail::base64_encode(token.username + ":"),
+        "Basic " + tollgate::detail::base64_encode(token.username + ":" + access),
+        "Basic " + tollgate::detail::base64_encode("x" + token.username + ":" + token.secret),
         "Basic " + std::string(100'000, 'A'),
         "Digest username=\"x\"",
         "Token abc",
@@ -257,13 +261,14 @@ struct slow_key : api_key {
 TEST_CASE("an authenticator can read a field of its own", "[api][identity]") {
     auto shop = make_shop();
     const auto token = shop.personal_token(ann, "user:balance");
-    account_api api{shop_settings(), shop.users, shop.store, default_policies().with_authenticators(basic_token{}, api_key{}), account_routes()};
+    account_api api{shop_settings(), shop.users, shop.store,
+                    default_policies().with_authenticators(basic_token{}, api_key{}), account_routes()};
     const auto status_of = [&](const std::vector<std::pair<const char*, std::string>>& fields) {
         test_request request{method::get, "/v1/user/balance"};
         for (const auto& [name, value] : fields) request.field(name, value);
         return api.handle(request.view()).status();
     };
-    const auto basic = "Basic " + base64_encode(token.username + ":" + token.secret);
+    const auto basic = "Basic " + tollgate::detail::base64_encode(token.username + ":" + token.secret);
     CHECK(status_of({{"X-Api-Key", "key of ann"}}) == status::ok);
     CHECK(status_of({{"x-api-key", "key of ann"}}) == status::ok);
     CHECK(status_of({{"X-Api-Key", "key of bob"}}) == status::unauthorized);
@@ -277,7 +282,8 @@ TEST_CASE("an authenticator can read a field of its own", "[api][identity]") {
 
 TEST_CASE("browsers may send an authenticator's own field from other origins", "[api][identity][cors]") {
     auto shop = make_shop();
-    account_api with_key{shop_settings(), shop.users, shop.store, default_policies().with_authenticators(basic_token{}, api_key{}), account_routes()};
+    account_api with_key{shop_settings(), shop.users, shop.store,
+                         default_policies().with_authenticators(basic_token{}, api_key{}), account_routes()};
     const auto allowed_by = [](auto& api, const char* request_method) {
         test_request request{request_method == nullptr ? method::get : method::options, "/v1/user/balance"};
         request.field("Origin", "https://app.example");
@@ -296,7 +302,8 @@ TEST_CASE("browsers may send an authenticator's own field from other origins", "
 
 TEST_CASE("a blocking authenticator runs on a worker, whatever else blocks", "[api][identity]") {
     auto shop = make_shop();
-    account_api api{shop_settings(), shop.users, shop.store, default_policies().with_authenticators(basic_token{}, slow_key{}), account_routes()};
+    account_api api{shop_settings(), shop.users, shop.store,
+                    default_policies().with_authenticators(basic_token{}, slow_key{}), account_routes()};
     CHECK(api.may_block());
     CHECK_FALSE(shop.api.may_block());
     for (const auto* const field : {"X-Api-Key", "X-Another"}) {

@@ -124,7 +124,7 @@ std::set<std::string> scopes_of(const json& operation, const char* scheme) {
 }  // namespace
 
 TEST_CASE("the account API has a complete OpenAPI document") {
-    const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
+    const auto document = json::parse(tollgate::detail::make_openapi(shop_settings(), account_routes()));
     check_document(document);
     CHECK(document["info"]["version"] == "v1");
     CHECK(document["servers"][0]["url"] == "https://api.example.com/v1");
@@ -135,7 +135,7 @@ TEST_CASE("the account API has a complete OpenAPI document") {
 }
 
 TEST_CASE("OpenAPI describes requests and responses of the hook endpoints") {
-    const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
+    const auto document = json::parse(tollgate::detail::make_openapi(shop_settings(), account_routes()));
     const auto& item = document["paths"]["/{service}/{account}/hooks"];
     CHECK(item.size() == 2);
 
@@ -169,7 +169,7 @@ TEST_CASE("OpenAPI and the documentation have the bounds of an integer parameter
         [](api_call&, std::int64_t, hook_id, const std::optional<std::int64_t>&, const std::optional<std::int64_t>&,
            const std::optional<std::string>&) { return result<void>{}; },
         {.operation = "listBookings", .summary = "Lists bookings.", .success_body = {R"({"type":"object"})"}})};
-    const auto document = json::parse(make_openapi(shop_settings(), routes));
+    const auto document = json::parse(tollgate::detail::make_openapi(shop_settings(), routes));
     const auto& parameters = document["paths"]["/floors/{floor}/bookings/{hook}"]["get"]["parameters"];
     const auto schema = [&](std::size_t at) { return parameters[at]["schema"]; };
     CHECK(schema(0) == json{{"type", "integer"}, {"format", "int64"}, {"minimum", -2}, {"maximum", 30}});
@@ -180,7 +180,7 @@ TEST_CASE("OpenAPI and the documentation have the bounds of an integer parameter
 }
 
 TEST_CASE("OpenAPI lists the scopes of each operation") {
-    const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
+    const auto document = json::parse(tollgate::detail::make_openapi(shop_settings(), account_routes()));
     const auto& paths = document["paths"];
     for (const char* scheme : {"personalToken", "oauth"}) {
         CHECK(scopes_of(paths["/user/balance"]["get"], scheme) == std::set<std::string>{"user:balance"});
@@ -199,14 +199,14 @@ TEST_CASE("OpenAPI lists the scopes of each operation") {
 
 TEST_CASE("OpenAPI names only what is mounted") {
     auto settings = shop_settings();
-    const auto whole = json::parse(make_openapi(settings, account_routes()));
+    const auto whole = json::parse(tollgate::detail::make_openapi(settings, account_routes()));
     CHECK(whole["externalDocs"]["url"] == "https://example.com/docs/");
     CHECK(whole["info"]["license"]["name"] == "MIT License");
 
     settings.has_authorization_server = false;
     settings.documentation_url = "https://developers.example.com/accounts.html";
     settings.license = {.name = "Proprietary", .url = "https://example.com/terms"};
-    const auto text = make_openapi(settings, account_routes());
+    const auto text = tollgate::detail::make_openapi(settings, account_routes());
     const auto alone = json::parse(text);
     CHECK(alone["components"]["securitySchemes"].size() == 1);
     CHECK(alone["paths"]["/testservice/auth"]["get"]["security"] == json::parse(R"([{"personalToken":[]}])"));
@@ -217,11 +217,11 @@ TEST_CASE("OpenAPI names only what is mounted") {
     CHECK(alone["info"]["license"] == json::parse(R"({"name":"Proprietary","url":"https://example.com/terms"})"));
 
     settings.documentation_url = {};
-    CHECK_FALSE(json::parse(make_openapi(settings, account_routes())).contains("externalDocs"));
+    CHECK_FALSE(json::parse(tollgate::detail::make_openapi(settings, account_routes())).contains("externalDocs"));
 }
 
 TEST_CASE("each operation of the test service shows its own response") {
-    const auto document = json::parse(make_openapi(shop_settings(), account_routes()));
+    const auto document = json::parse(tollgate::detail::make_openapi(shop_settings(), account_routes()));
     const auto example = [&](const char* path, const char* method) {
         return document["paths"][path][method]["responses"]["200"]["content"]["application/json"]["example"].dump();
     };
@@ -235,7 +235,7 @@ TEST_CASE("own routes are described like built-in ones") {
                         route_table{on_put<"/{service}/{account}/labels/{label}">(
                             write_of_service, [](auto&, const service&, account_id, std::string_view) -> result<void> { return {}; },
                             {.operation = "putLabel", .summary = "Says \"so\".", .success_status = http::status::no_content})};
-    const auto document = json::parse(make_openapi(shop_settings(), routes));
+    const auto document = json::parse(tollgate::detail::make_openapi(shop_settings(), routes));
     check_document(document);
     const auto& put = document["paths"]["/{service}/{account}/labels/{label}"]["put"];
     CHECK(put["summary"] == "Says \"so\".");
@@ -247,7 +247,7 @@ TEST_CASE("an API without services has a document") {
     account_service_settings settings;
     settings.base_url = "http://127.0.0.1:8080/api/v2";
     settings.auth_url = "http://127.0.0.1:8080";
-    const auto document = json::parse(make_openapi(settings, account_routes()));
+    const auto document = json::parse(tollgate::detail::make_openapi(settings, account_routes()));
     check_document(document);
     CHECK(document["info"]["version"] == "v2");
     CHECK_FALSE(document["paths"]["/{service}/accounts"]["get"]["parameters"][0]["schema"].contains("enum"));
@@ -255,6 +255,6 @@ TEST_CASE("an API without services has a document") {
 
     for (const auto& [base_url, version] : {std::pair{"http://127.0.0.1:8080/api/v2/", "v2"}, std::pair{"https://api.example.com", "v1"}}) {
         settings.base_url = base_url;
-        CHECK(json::parse(make_openapi(settings, account_routes()))["info"]["version"] == version);
+        CHECK(json::parse(tollgate::detail::make_openapi(settings, account_routes()))["info"]["version"] == version);
     }
 }

@@ -8,9 +8,9 @@
 using namespace tollgate;
 
 TEST_CASE("numbers are read and written in the requested byte order, at any alignment") {
-    STATIC_REQUIRE(swap_bytes(0x01020304) == 0x04030201);
+    STATIC_REQUIRE(tollgate::detail::swap_bytes(0x01020304) == 0x04030201);
     const std::string bytes = "x\x01\x02\x03\x04y";
-    CHECK(load_little_endian_32(bytes.data() + 1) == 0x04030201);
-    const std::uint32_t ordered = in_big_endian_order(0x01020304);
+    CHECK(tollgate::detail::load_little_endian_32(bytes.data() + 1) == 0x04030201);
+    const std::uint32_t ordered = tollgate::detail::in_big_endian_order(0x01020304);
     CHECK(std::memcmp(&ordered, "\x01\x02\x03\x04", 4) == 0);
 }

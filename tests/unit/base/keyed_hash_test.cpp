@@ -10,7 +10,7 @@
 using namespace tollgate;
 
 TEST_CASE("equal keys have equal hashes, wherever their bytes are") {
-    const keyed_hash hash;
+    const tollgate::detail::keyed_hash hash;
     for (std::size_t size = 0; size < 70; ++size) {
         const std::string text(size, 'x');
         const std::string shifted = "yz" + text;
@@ -21,7 +21,7 @@ TEST_CASE("equal keys have equal hashes, wherever their bytes are") {
 }
 
 TEST_CASE("similar keys have hashes that differ in their upper and lower bits") {
-    const keyed_hash hash;
+    const tollgate::detail::keyed_hash hash;
     std::set<std::size_t> hashes, low, high;
     std::size_t count = 0;
     const auto add = [&](std::size_t value) {
@@ -52,7 +52,7 @@ TEST_CASE("similar keys have hashes that differ in their upper and lower bits") 
 }
 
 TEST_CASE("two tables hash differently, so collisions cannot be chosen") {
-    const keyed_hash one, other;
+    const tollgate::detail::keyed_hash one, other;
     CHECK(one("tgu_a") != other("tgu_a"));
     CHECK(one(user_id{1}) != other(user_id{1}));
 }

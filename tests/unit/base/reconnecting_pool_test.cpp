@@ -30,14 +30,14 @@ struct fake_connection {
     std::function<void()> on_next_check{}, on_close{};
 };
 
-using pool = reconnecting_pool<fake_connection>;
+using pool = tollgate::detail::reconnecting_pool<fake_connection>;
 using open_result = result<std::unique_ptr<fake_connection>>;
 
 std::chrono::steady_clock::time_point fake_now;
 
 std::vector<std::pair<bool, std::string>> states;
 
-reconnecting_pool_settings settings_of(std::size_t connections_max) {
+tollgate::detail::reconnecting_pool_settings settings_of(std::size_t connections_max) {
     fake_now = std::chrono::steady_clock::time_point{std::chrono::hours{1}};
     states.clear();
     return {.name = "Server",

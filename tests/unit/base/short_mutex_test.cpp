@@ -10,7 +10,7 @@
 using namespace tollgate;
 
 TEST_CASE("one thread at a time holds a short mutex") {
-    short_mutex mutex;
+    tollgate::detail::short_mutex mutex;
     long counted = 0;
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i)
@@ -25,7 +25,7 @@ TEST_CASE("one thread at a time holds a short mutex") {
 }
 
 TEST_CASE("all threads that wait for a short mutex get it") {
-    short_mutex mutex;
+    tollgate::detail::short_mutex mutex;
     std::atomic<int> started = 0;
     int entered = 0;
     mutex.lock();

@@ -16,7 +16,7 @@ TEST_CASE("UTF-8 is accepted, and refused if overlong, surrogate, out of range o
                              "\xef\xbb\xbf"
                              "byte order mark"}) {
         CAPTURE(text);
-        CHECK(is_utf8(text));
+        CHECK(tollgate::detail::is_utf8(text));
     }
     for (const char* text : {"\x80",
                              "\xbf",
@@ -43,9 +43,9 @@ TEST_CASE("UTF-8 is accepted, and refused if overlong, surrogate, out of range o
                              "12345678901234567890\xe2\x82",
                              "\xe9t\xe9"}) {
         CAPTURE(text);
-        CHECK_FALSE(is_utf8(text));
+        CHECK_FALSE(tollgate::detail::is_utf8(text));
     }
-    CHECK(is_utf8(std::string_view{"\0\0\0\0\0\0\0\0\0", 9}));
+    CHECK(tollgate::detail::is_utf8(std::string_view{"\0\0\0\0\0\0\0\0\0", 9}));
 }
 
 TEST_CASE("a truncated sequence is detected at any position") {
@@ -54,7 +54,7 @@ TEST_CASE("a truncated sequence is detected at any position") {
                                             12, 13, 14, 15, 18, 19, 20, 21, 22, 23, 27};
     for (std::size_t size = 0; size <= text.size(); ++size) {
         CAPTURE(size);
-        CHECK(is_utf8(text.substr(0, size)) == (std::find(whole.begin(), whole.end(), size) != whole.end()));
+        CHECK(tollgate::detail::is_utf8(text.substr(0, size)) == (std::find(whole.begin(), whole.end(), size) != whole.end()));
     }
 }
 

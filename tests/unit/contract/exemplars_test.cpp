@@ -495,7 +495,7 @@ static_assert(!http::handler<hello_that_may_throw>);
 using namespace tollgate;
 
 TEST_CASE("the exemplar night_limiter raises the quota at night") {
-    exemplars::night_limiter limiter{window_limiter{key_capacity{64, 64}, siphash_key{}}};
+    exemplars::night_limiter limiter{window_limiter{key_capacity{64, 64}, tollgate::detail::siphash_key{}}};
     const auto key = limit_key::of(user_id{1});
     const quota allowed{1, seconds{3600}};
     CHECK(limiter.take(key, allowed, from_unix_seconds(3 * 3600)).limit == 10);

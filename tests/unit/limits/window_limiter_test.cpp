@@ -15,7 +15,7 @@ using std::chrono::hours;
 
 namespace {
 
-constexpr siphash_key seed{0x0123456789abcdefU, 0xfedcba9876543210U};
+constexpr tollgate::detail::siphash_key seed{0x0123456789abcdefU, 0xfedcba9876543210U};
 constexpr quota sixty_an_hour{60, hours{1}};
 constexpr instant start = from_unix_seconds(1'700'000'000);
 

@@ -97,7 +97,7 @@ TEST_CASE("a user who is not signed in is redirected to sign-in and back", "[oau
     CHECK(response.status() == status::see_other);
     constexpr std::string_view sign_in_url = "/login?next=";
     REQUIRE(response.find("Location").starts_with(sign_in_url));
-    const auto back = percent_decode(response.find("Location").substr(sign_in_url.size()));
+    const auto back = tollgate::detail::percent_decode(response.find("Location").substr(sign_in_url.size()));
     REQUIRE(back);
     CHECK(back->starts_with("/en/user/oauth/?"));
     CHECK(shop.handle(test_request{method::get, *back}.field("Cookie", "site=ann")).status() == status::ok);
@@ -164,7 +164,8 @@ TEST_CASE("prompt=login asks a signed-in user to sign in again, once", "[oauth][
         CHECK(response.status() == status::see_other);
         const std::string location{response.find("Location")};
         CHECK(location.ends_with("&prompt=login&login_hint=ann%40shop.example"));
-        const auto back = *percent_decode(location.substr(0, location.find('&')).substr(std::string_view{"/login?next="}.size()));
+        const auto back = *tollgate::detail::percent_decode(
+            location.substr(0, location.find('&')).substr(std::string_view{"/login?next="}.size()));
         CHECK(back.find("prompt") == std::string::npos);
         CHECK(back.find("login_hint") == std::string::npos);
         check_code(shop.handle(test_request{method::get, back}.field("Cookie", "site=ann")));
@@ -173,7 +174,8 @@ TEST_CASE("prompt=login asks a signed-in user to sign in again, once", "[oauth][
     const auto both = shop.open(with(shop.parameters(), {{"prompt", "login consent"}}));
     const std::string location{both.find("Location")};
     CHECK(location.ends_with("&prompt=login"));
-    const auto back = *percent_decode(location.substr(0, location.find('&')).substr(std::string_view{"/login?next="}.size()));
+    const auto back = *tollgate::detail::percent_decode(
+        location.substr(0, location.find('&')).substr(std::string_view{"/login?next="}.size()));
     check_page(shop.handle(test_request{method::get, back}.field("Cookie", "site=ann")), status::ok);
 }
 
@@ -204,7 +206,9 @@ TEST_CASE("prompt=select_account shows who is signed in", "[oauth][page][prompt]
     CHECK(redirected.find("Location").ends_with("&prompt=select_account"));
     // Without sign-out on this page, the site's own sign-in page has to offer it.
     oauth_shop elsewhere;
-    CHECK(elsewhere.open(with(elsewhere.parameters(), {{"prompt", "select_account"}})).find("Location").ends_with("&prompt=select_account"));
+    CHECK(elsewhere.open(with(elsewhere.parameters(), {{"prompt", "select_account"}}))
+              .find("Location")
+              .ends_with("&prompt=select_account"));
 }
 
 TEST_CASE("prompt=none shows no page", "[oauth][page][prompt]") {
@@ -279,8 +283,9 @@ TEST_CASE("without a valid redirect URL an error page is shown", "[oauth][page]"
                    status::bad_request);
     }
     // Repeated, or not UTF-8: the values are ambiguous.
-    for (const std::string& more : {"&client_id=" + shop.app.client_id, std::string{"&redirect_uri=https%3A%2F%2Fapp.example%2Fcb&redirect_uri=x"},
-                                   std::string{"&state=%ff"}, std::string{"&state=%"}, std::string{"&%00=%zz"}}) {
+    for (const std::string& more : {"&client_id=" + shop.app.client_id,
+                                    std::string{"&redirect_uri=https%3A%2F%2Fapp.example%2Fcb&redirect_uri=x"},
+                                    std::string{"&state=%ff"}, std::string{"&state=%"}, std::string{"&%00=%zz"}}) {
         CAPTURE(more);
         check_page(shop.handle(test_request{method::get, "/en/user/oauth/?" + to_form(shop.parameters()) + more}.field("Cookie",
                                                                                                                        "site=ann")),
@@ -316,7 +321,9 @@ TEST_CASE("permitted redirect URLs are used", "[oauth][page]") {
         check_code(response, prefix);
         const auto exchange = shop.exchange_of(*returned(response, "code"));
         // The exchange must repeat the redirect URL of the request.
-        CHECK(shop.post("/user/oauth_token/", with(exchange, {{"redirect_uri", "https://app.example/else"}})).status() == status::bad_request);
+        CHECK(
+            shop.post("/user/oauth_token/", with(exchange, {{"redirect_uri", "https://app.example/else"}})).status() ==
+            status::bad_request);
         CHECK(shop.post("/user/oauth_token/", with(exchange, {{"redirect_uri", requested}})).status() == status::ok);
     }
 }
@@ -364,7 +371,9 @@ TEST_CASE("other errors are redirected to the application, with its state", "[oa
         check_error(shop.submit(with(with(hidden_fields(shop.open(shop.parameters())), changes), {{"decision", "allow"}})), error);
     }
     for (const char* twice : {"state=1", "scope=user%3Abalance", "response_type=code", "state=", "unknown=1&unknown=2"}) {
-        const auto response = shop.handle(test_request{method::get, "/en/user/oauth/?" + to_form(shop.parameters()) + "&" + twice}.field("Cookie", "site=ann"));
+        const auto response =
+            shop.handle(test_request{method::get, "/en/user/oauth/?" + to_form(shop.parameters()) + "&" + twice}.field(
+                "Cookie", "site=ann"));
         check_error(response, "invalid_request");
     }
     CHECK(shop.handle(test_request{method::get,
@@ -444,8 +453,9 @@ TEST_CASE("the error page for a missing redirect_uri names it", "[oauth][page]")
     CHECK(other.body().find("<h1>Redirect URL not registered</h1>") != std::string::npos);
     CHECK(other.body().find("<pre>\nhttps://evil.example/</pre>") != std::string::npos);
     CHECK(other.body().find("href=\"https://evil.example") == std::string::npos);
-    for (const auto& [sent, shown] : {std::pair{std::string{"javascript:'<b>\n\xe2\x80\xae"}, std::string{"javascript:&#39;&lt;b&gt;%0A%E2%80%AE"}},
-                                      {std::string(2049, 'x'), std::string(2048, 'x') + " ..."}}) {
+    for (const auto& [sent, shown] :
+         {std::pair{std::string{"javascript:'<b>\n\xe2\x80\xae"}, std::string{"javascript:&#39;&lt;b&gt;%0A%E2%80%AE"}},
+          {std::string(2049, 'x'), std::string(2048, 'x') + " ..."}}) {
         const auto refused = shop.open(with(shop.parameters(), {{"redirect_uri", sent}}));
         check_page(refused, status::bad_request);
         CHECK(refused.body().find("<pre>\n" + shown + "</pre>") != std::string::npos);
@@ -475,9 +485,11 @@ TEST_CASE("state is returned byte for byte", "[oauth][page]") {
     oauth_shop shop;
     std::string all;
     for (char c = 1; c < 127; ++c) all.push_back(c);
-    for (const std::string& state : {std::string{"a b+c&d=e%25/?#\"<>'\\"}, std::string{"\"><script>alert(1)</script>"}, std::string{"&amp;&#39;"},
-                                     std::string{"\xc3\xbc \xf0\x9f\x98\x80"}, std::string{"line\r\nSet-Cookie: a=b"}, std::string{"\n"}, std::string{"\r"},
-                                     std::string{"\t "}, std::string{"%0A"}, std::string{"\x7f"}, all, std::string(2000, 's')}) {
+    for (const std::string& state :
+         {std::string{"a b+c&d=e%25/?#\"<>'\\"}, std::string{"\"><script>alert(1)</script>"}, std::string{"&amp;&#39;"},
+          std::string{"\xc3\xbc \xf0\x9f\x98\x80"}, std::string{"line\r\nSet-Cookie: a=b"}, std::string{"\n"},
+          std::string{"\r"}, std::string{"\t "}, std::string{"%0A"}, std::string{"\x7f"}, all,
+          std::string(2000, 's')}) {
         CAPTURE(state.substr(0, 60));
         const auto page = shop.open(with(shop.parameters(), {{"state", state}}));
         check_page(page, status::ok);
@@ -492,7 +504,9 @@ TEST_CASE("state is returned byte for byte", "[oauth][page]") {
     CHECK_FALSE(returned(shop.submit(with(hidden_fields(shop.open(with(shop.parameters(), {{"state", ""}}))), {{"decision", "allow"}})),
                          "state"));
     // An empty one was not sent (RFC 6749 section 3.1).
-    const auto empty = shop.handle(test_request{method::get, "/en/user/oauth/?" + to_form(with(shop.parameters(), {{"state", ""}})) + "&state="}.field("Cookie", "site=ann"));
+    const auto empty = shop.handle(
+        test_request{method::get, "/en/user/oauth/?" + to_form(with(shop.parameters(), {{"state", ""}})) + "&state="}
+            .field("Cookie", "site=ann"));
     check_code(empty);
     CHECK_FALSE(returned(empty, "state"));
     check_error(shop.open(with(shop.parameters(), {{"state", std::string("a\0b", 3)}})), "invalid_request");
@@ -594,18 +608,18 @@ TEST_CASE("a form from another site or session is a 403", "[oauth][page][csrf]")
             if (name == "form_token") return value;
         return std::string{};
     };
-    for (const auto& changes :
-         std::vector<parameter_list>{{{"form_token", ""}},
-                                     {{"form_token", "x"}},
-                                     {{"form_token", token_of(good) + "A"}},
-                                     {{"form_token", token_of(good).substr(1)}},
-                                     {{"form_token", token_of(bobs)}},
-                                     {{"form_token", token_of(other_scope)}},
-                                     {{"scope", "sitesmaker"}},
-                                     {{"state", "other"}},
-                                     {{"state", ""}},
-                                     {{"redirect_uri", "https://app.example/cb"}},
-                                     {{"code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, {"code_challenge_method", "S256"}}}) {
+    for (const auto& changes : std::vector<parameter_list>{
+             {{"form_token", ""}},
+             {{"form_token", "x"}},
+             {{"form_token", token_of(good) + "A"}},
+             {{"form_token", token_of(good).substr(1)}},
+             {{"form_token", token_of(bobs)}},
+             {{"form_token", token_of(other_scope)}},
+             {{"scope", "sitesmaker"}},
+             {{"state", "other"}},
+             {{"state", ""}},
+             {{"redirect_uri", "https://app.example/cb"}},
+             {{"code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, {"code_challenge_method", "S256"}}}) {
         CAPTURE(to_form(changes));
         for (const char* decision : {"allow", "deny"})
             check_page(shop.submit(with(with(good, changes), {{"decision", decision}})), status::forbidden);
@@ -899,9 +913,11 @@ TEST_CASE("without texts in English, the published pages lead to the reader's la
 TEST_CASE("the consent page names the application, the scopes, the site and the user", "[oauth][page]") {
     oauth_shop shop;
     const auto page = shop.open(shop.parameters());
-    for (const auto* part : {"<p>App requests access to your account at shop.example.</p>", "<li>View your balance <code>user:balance</code></li>",
-                             "You are signed in as ann.", ">Authorize App</button>", ">Cancel</button>",
-                             "Either way, you will be returned to app.example.", "Website, according to the application: https://app.example/"}) {
+    for (const auto* part :
+         {"<p>App requests access to your account at shop.example.</p>",
+          "<li>View your balance <code>user:balance</code></li>", "You are signed in as ann.",
+          ">Authorize App</button>", ">Cancel</button>", "Either way, you will be returned to app.example.",
+          "Website, according to the application: https://app.example/"}) {
         CAPTURE(part);
         CHECK(page.body().find(part) != std::string::npos);
     }

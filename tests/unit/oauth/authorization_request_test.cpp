@@ -16,7 +16,8 @@ using oauth::parameters;
 namespace {
 
 application registered() {
-    return {application_id{1}, user_id{1}, *client_id_text::from("tgi_app"), {}, "App", "https://app.example", "", {"https://app.example/cb"}, {}};
+    return {application_id{1},     user_id{1}, *client_id_text::from("tgi_app"), {}, "App",
+            "https://app.example", "",         {"https://app.example/cb"},       {}};
 }
 
 service_catalog catalog() {
@@ -48,8 +49,10 @@ TEST_CASE("a request survives the round trip through a query", "[oauth][request]
 
 TEST_CASE("an encoded state that a form cannot send is ignored", "[oauth][request]") {
     const std::string base = "client_id=tgi_app&response_type=code&scope=user:balance";
-    CHECK(judge(base + "&encoded_state=" + base64url_encode("\n\xc3\xa4")).state == "\n\xc3\xa4");
-    for (const std::string& state : {base64url_encode("a\xad"), base64url_encode("\xc3"), std::string{"a"}, std::string{"a%3D%3D%3D"}}) {
+    CHECK(judge(base + "&encoded_state=" + tollgate::detail::base64url_encode("\n\xc3\xa4")).state == "\n\xc3\xa4");
+    for (const std::string& state :
+         {tollgate::detail::base64url_encode("a\xad"), tollgate::detail::base64url_encode("\xc3"), std::string{"a"},
+          std::string{"a%3D%3D%3D"}}) {
         CAPTURE(state);
         CHECK_FALSE(judge(base + "&encoded_state=" + state).state);
     }
@@ -64,14 +67,15 @@ TEST_CASE("a long state is encoded so that it is not much longer in the URL of a
     for (const row& each : {row{std::string(2000, '"'), true}, row{std::string(2000, '%'), true}, row{std::string(2000, 'a'), false},
                             row{"{\"page\": 1}", false}, row{"\n", true}, row{std::string(1990, 'a') + "{}{}{}{}", false}}) {
         CAPTURE(each.state);
-        const auto request = judge(base + "&state=" + percent_encode(each.state));
+        const auto request = judge(base + "&state=" + tollgate::detail::percent_encode(each.state));
         CHECK(request.state == each.state);
         const auto query = oauth::to_query(request);
         CHECK((query.find("encoded_state=") != std::string::npos) == each.is_encoded);
         CHECK(judge(query).state == each.state);
-        CHECK(percent_encode(query).size() < each.state.size() * 4 / 3 + 200);
+        CHECK(tollgate::detail::percent_encode(query).size() < each.state.size() * 4 / 3 + 200);
         // A request that is refused keeps it, too.
-        const auto sent = std::get<parameters>(parameters::from_form("response_type=token&state=" + percent_encode(each.state)));
+        const auto sent = std::get<parameters>(
+            parameters::from_form("response_type=token&state=" + tollgate::detail::percent_encode(each.state)));
         CHECK(oauth::to_query(sent) == "response_type=token&" + query.substr(query.find(each.is_encoded ? "encoded_state" : "state=")));
     }
     const auto sent = std::get<parameters>(parameters::from_form("a=%26&state=" + std::string(600, '+') + "&state=2&b="));

@@ -80,7 +80,8 @@ TEST_CASE("an application revokes its tokens", "[oauth][revocation]") {
         CHECK_FALSE(shop.accepts(member(second, "access_token")));
         CHECK(member(shop.post("/user/oauth_token/", shop.refresh_of(member(first, "refresh_token"))), "error") == "invalid_grant");
         // Repeated, and for a token that never existed.
-        for (const auto& token : {member(first, "refresh_token"), member(first, "access_token"), std::string{"tga_x"}, shop.app.client_secret, std::string(5000, 'x')})
+        for (const auto& token : {member(first, "refresh_token"), member(first, "access_token"), std::string{"tga_x"},
+                                  shop.app.client_secret, std::string(5000, 'x')})
             CHECK(shop.post(path, revocation(token)).status() == status::ok);
     }
     CHECK(shop.handle(test_request{method::post, revocation_path}.body(R"({"client_id":")" + shop.app.client_id + R"(","client_secret":")" +
@@ -93,7 +94,9 @@ TEST_CASE("an application cannot revoke another's token", "[oauth][revocation]")
     const auto tokens = shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));
     const auto other = shop.register_client("Other", std::nullopt);
     for (const char* name : {"access_token", "refresh_token"})
-        CHECK(shop.post(revocation_path, {{"client_id", other.client_id}, {"client_secret", other.client_secret}, {"token", member(tokens, name)}})
+        CHECK(shop.post(revocation_path, {{"client_id", other.client_id},
+                                          {"client_secret", other.client_secret},
+                                          {"token", member(tokens, name)}})
                   .status() == status::ok);
     CHECK(shop.accepts(member(tokens, "access_token")));
     CHECK(shop.post("/user/oauth_token/", shop.refresh_of(member(tokens, "refresh_token"))).status() == status::ok);
@@ -102,7 +105,9 @@ TEST_CASE("an application cannot revoke another's token", "[oauth][revocation]")
 TEST_CASE("revocation requires a token and the right secret", "[oauth][revocation]") {
     oauth_shop shop;
     const auto tokens = shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code()));
-    const parameter_list good{{"client_id", shop.app.client_id}, {"client_secret", shop.app.client_secret}, {"token", member(tokens, "access_token")}};
+    const parameter_list good{{"client_id", shop.app.client_id},
+                              {"client_secret", shop.app.client_secret},
+                              {"token", member(tokens, "access_token")}};
     const auto no_token = shop.post(revocation_path, with(good, {{"token", ""}}));
     CHECK(no_token.status() == status::bad_request);
     CHECK(member(no_token, "error") == "invalid_request");
@@ -185,22 +190,25 @@ TEST_CASE("a time outside its bounds throws, and one at a bound does not", "[oau
         seconds least;
         seconds most = std::chrono::days{36'500};
     };
-    for (const auto& [name, time, least, most] : {row{"code_lifetime", &oauth_settings::code_lifetime, seconds{1}, std::chrono::hours{24}},
-                                            {"access_token_lifetime", &oauth_settings::access_token_lifetime, seconds{1}},
-                                            {"refresh_token_lifetime", &oauth_settings::refresh_token_lifetime, seconds{1}},
-                                            {"refresh_token_end", &oauth_settings::refresh_token_end, seconds{1}},
-                                            {"rotation_grace", &oauth_settings::rotation_grace, seconds{0}},
-                                            {"device_code_lifetime", &oauth_settings::device_code_lifetime, seconds{1}, std::chrono::hours{24}},
-                                            {"device_poll_interval", &oauth_settings::device_poll_interval, seconds{0}}}) {
+    for (const auto& [name, time, least, most] :
+         {row{"code_lifetime", &oauth_settings::code_lifetime, seconds{1}, std::chrono::hours{24}},
+          {"access_token_lifetime", &oauth_settings::access_token_lifetime, seconds{1}},
+          {"refresh_token_lifetime", &oauth_settings::refresh_token_lifetime, seconds{1}},
+          {"refresh_token_end", &oauth_settings::refresh_token_end, seconds{1}},
+          {"rotation_grace", &oauth_settings::rotation_grace, seconds{0}},
+          {"device_code_lifetime", &oauth_settings::device_code_lifetime, seconds{1}, std::chrono::hours{24}},
+          {"device_poll_interval", &oauth_settings::device_poll_interval, seconds{0}}}) {
         auto settings = test_oauth_settings("https://shop.example");
         for (const seconds bad : {least - seconds{1}, most + seconds{1}, (seconds::max)()}) {
             settings.oauth.*time = bad;
             CHECK_THROWS_AS(oauth_shop{settings}, std::invalid_argument);
-            CHECK_THROWS_WITH(oauth_shop{settings}, Catch::StartsWith("tollgate: The OAuth setting " + std::string{name} + " must be from "));
+            CHECK_THROWS_WITH(oauth_shop{settings},
+                              Catch::StartsWith("tollgate: The OAuth setting " + std::string{name} + " must be from "));
         }
         if (least == seconds{1})
-            CHECK_THROWS_WITH(oauth_shop{settings},
-                              "tollgate: The OAuth setting " + std::string{name} + " must be from 1000 to " + std::to_string(milliseconds{most}.count()) + " ms.");
+            CHECK_THROWS_WITH(oauth_shop{settings}, "tollgate: The OAuth setting " + std::string{name} +
+                                                        " must be from 1000 to " +
+                                                        std::to_string(milliseconds{most}.count()) + " ms.");
         for (const seconds good : {least, most}) {
             settings.oauth.*time = good;
             CHECK_NOTHROW(oauth_shop{settings});
@@ -260,9 +268,10 @@ TEST_CASE("it provides its mounts for a site", "[oauth]") {
 
 TEST_CASE("an unknown path is a 404, as a page for browsers", "[oauth]") {
     oauth_shop shop;
-    for (const char* path : {"/", "/user/oauth_token/x", "/user/oauth_token//", "/user/Oauth_token/", "/user/%6fauth_token/", "/user//oauth_token/",
-                             "/user/x/../oauth_token/", "/.well-known/oauth-authorization-server/x", "/user/oauth_token%2F",
-                             "///.well-known/oauth-authorization-server", "//user/oauth_token/"}) {
+    for (const char* path :
+         {"/", "/user/oauth_token/x", "/user/oauth_token//", "/user/Oauth_token/", "/user/%6fauth_token/",
+          "/user//oauth_token/", "/user/x/../oauth_token/", "/.well-known/oauth-authorization-server/x",
+          "/user/oauth_token%2F", "///.well-known/oauth-authorization-server", "//user/oauth_token/"}) {
         CAPTURE(path);
         const auto response = shop.handle(test_request{method::get, path});
         CHECK(response.status() == status::not_found);
@@ -471,7 +480,8 @@ TEST_CASE("a sign-in form without a valid token is a 403", "[oauth][one_page][cs
     const auto page = shop.open(shop.parameters(), "", one_page);
     const auto good = sign_in_with(page, "open sesame");
     const auto token = std::find_if(good.begin(), good.end(), [](const auto& each) { return each.first == "form_token"; })->second;
-    const std::string other_mac = token.substr(0, token.find('.') + 1) + (token.ends_with('A') ? "B" : "A") + token.substr(token.find('.') + 2);
+    const std::string other_mac =
+        token.substr(0, token.find('.') + 1) + (token.ends_with('A') ? "B" : "A") + token.substr(token.find('.') + 2);
     for (const auto& made_up : {std::string{}, std::string{"x"}, token.substr(0, token.find('.')), std::string(22, 'A'),
                                 std::string(22, 'A') + token.substr(token.find('.')), other_mac}) {
         CAPTURE(made_up);
@@ -486,8 +496,9 @@ TEST_CASE("a sign-in form without a valid token is a 403", "[oauth][one_page][cs
     CHECK(shop.submit(good, cookie_of(shop.open(shop.parameters(), "", one_page)), one_page).status() == status::forbidden);
     CHECK(shop.submit(with(good, {{"state", "other"}}), cookie_of(page), one_page).status() == status::forbidden);
     // The form is shown again with the login, but without the password, and says whether the cookie was missing.
-    for (const auto& [cookie, reason] : {std::pair{std::string{}, "open it at https://shop.example"},
-                                         std::pair{cookie_of(shop.open(shop.parameters(), "", one_page)), "Check the form and submit it"}}) {
+    for (const auto& [cookie, reason] :
+         {std::pair{std::string{}, "open it at https://shop.example"},
+          std::pair{cookie_of(shop.open(shop.parameters(), "", one_page)), "Check the form and submit it"}}) {
         const auto again = shop.submit(good, cookie, one_page);
         CHECK(again.body().find(reason) != std::string::npos);
         CHECK(again.body().find("value=\"ann\"") != std::string::npos);
@@ -548,7 +559,8 @@ TEST_CASE("a sign-in form submitted twice issues one code", "[oauth][one_page]")
     CHECK(shop.post("/user/oauth_token/", shop.exchange_of(*returned(first, "code"))).status() == status::ok);
     CHECK(shop.submit(sign_in_with(page, "open sesame"), cookie_of(page), one_page).status() == status::conflict);
     const auto other_page = shop.open(shop.parameters(), "", one_page);
-    CHECK(returned(shop.submit(sign_in_with(other_page, "open sesame"), cookie_of(other_page), one_page), "code") != returned(first, "code"));
+    CHECK(returned(shop.submit(sign_in_with(other_page, "open sesame"), cookie_of(other_page), one_page), "code") !=
+          returned(first, "code"));
 }
 
 TEST_CASE("a form with a time in the future, or an old form, gets a new code each time", "[oauth][one_page]") {
@@ -631,7 +643,7 @@ TEST_CASE("a form for a page over the limit or of another type is refused before
 
 TEST_CASE("a client whose Authorization field is malformed is refused before its body arrives", "[oauth][token]") {
     entering_shop shop;
-    const auto basic = [](const std::string& text) { return "Basic " + base64_encode(text); };
+    const auto basic = [](const std::string& text) { return "Basic " + tollgate::detail::base64_encode(text); };
     const std::string id{shop.app.client_id}, secret{shop.app.client_secret};
     struct row {
         std::vector<std::string> lines;
@@ -695,8 +707,10 @@ TEST_CASE("another site cannot sign a user in", "[oauth][one_page]") {
     entering_shop shop;
     const auto fields = sign_in_with(shop.open(shop.parameters(), "", one_page), "open sesame");
     for (const auto& [name, value] : {std::pair{"Sec-Fetch-Site", "cross-site"}, std::pair{"Origin", "https://evil.example"}})
-        CHECK(shop.handle(test_request{method::post, one_page}.field(name, value).body(to_form(fields), "application/x-www-form-urlencoded")).status() ==
-              status::forbidden);
+        CHECK(shop.handle(test_request{method::post, one_page}
+                              .field(name, value)
+                              .body(to_form(fields), "application/x-www-form-urlencoded"))
+                  .status() == status::forbidden);
     CHECK(shop.sessions.entered == 0);
 }
 

@@ -28,7 +28,9 @@ struct public_shop : oauth_shop<> {
     }
 
     parameter_list parameters_with_challenge() const {
-        return with(parameters(), {{"redirect_uri", "http://127.0.0.1:49152/cb"}, {"code_challenge", challenge}, {"code_challenge_method", "S256"}});
+        return with(parameters(), {{"redirect_uri", "http://127.0.0.1:49152/cb"},
+                                   {"code_challenge", challenge},
+                                   {"code_challenge_method", "S256"}});
     }
     http::response exchange() {
         return post(token, with(exchange_of(make_code(challenge)), {{"code_verifier", verifier}}));
@@ -85,7 +87,7 @@ TEST_CASE("a public client sends its client_id and no secret", "[oauth][public]"
     const auto fields = [&] { return with(shop.exchange_of(shop.make_code(challenge)), {{"code_verifier", verifier}}); };
     CHECK(shop.post(token, fields()).status() == status::ok);
     CHECK(shop.handle(test_request{method::post, token}
-                          .field("Authorization", "Basic " + base64_encode(shop.app.client_id + ":"))
+                          .field("Authorization", "Basic " + tollgate::detail::base64_encode(shop.app.client_id + ":"))
                           .body(to_form(with(fields(), {{"client_id", ""}})), "application/x-www-form-urlencoded"))
               .status() == status::ok);
     const oauth_shop<> other;
@@ -219,7 +221,7 @@ TEST_CASE("missing and misplaced credentials are named and not counted", "[oauth
     const auto code = shop.exchange_of(shop.make_code());
     const std::string form_type = "application/x-www-form-urlencoded", form = to_form(code);
     const std::string json = R"({"grant_type":"refresh_token","client_id":")" + shop.app.client_id + R"(","refresh_token":"x"})";
-    const auto basic = [](const std::string& text) { return "Basic " + base64_encode(text); };
+    const auto basic = [](const std::string& text) { return "Basic " + tollgate::detail::base64_encode(text); };
     struct row {
         const char* query;
         const char* authorization;

@@ -62,7 +62,7 @@ TEST_CASE("a code is exchanged for an access and a refresh token", "[oauth][toke
 TEST_CASE("parameters are a form or JSON, credentials in the body or Basic", "[oauth][token]") {
     oauth_shop shop;
     const auto basic = [&](test_request& request, const std::string& id, const std::string& secret) -> test_request& {
-        return request.field("Authorization", "bAsIc " + base64_encode(id + ":" + secret));
+        return request.field("Authorization", "bAsIc " + tollgate::detail::base64_encode(id + ":" + secret));
     };
     const auto in_json = [&](const std::string& code) {
         return R"({"client_id":")" + shop.app.client_id + R"(","client_secret":")" + shop.app.client_secret +
@@ -79,7 +79,7 @@ TEST_CASE("parameters are a form or JSON, credentials in the body or Basic", "[o
     // Percent-encoded before they are joined, as in RFC 6749 section 2.3.1; here every byte.
     test_request encoded{method::post, token};
     std::string all_encoded;
-    for (char c : shop.app.client_secret) all_encoded.append("%").append(hex_encode({&c, 1}));
+    for (char c : shop.app.client_secret) all_encoded.append("%").append(tollgate::detail::hex_encode({&c, 1}));
     CHECK(shop.handle(basic(encoded, shop.app.client_id, all_encoded).body(code_body(), form_type)).status() == status::ok);
     test_request both{method::post, token};
     CHECK(shop.handle(basic(both, shop.app.client_id, shop.app.client_secret).body(to_form(shop.exchange_of(shop.make_code())), form_type))
@@ -112,23 +112,24 @@ TEST_CASE("malformed requests are refused", "[oauth][token]") {
         std::string body;
         std::string content_type;
     };
-    for (const auto& [body, content_type] : std::vector<row>{{form, "text/plain"},
-                                                             {form, "application/json"},
-                                                             {form, ""},
-                                                             {form, "multipart/form-data; boundary=x"},
-                                                             {"{\"a\":1,\"a\":2}", "application/json"},
-                                                             {"[]", "application/json"},
-                                                             {"{}x", "application/json"},
-                                                             {"", "application/json"},
-                                                             {"{\"grant_type\":[\"authorization_code\"]}", "application/json"},
-                                                             {"{\"grant_type\":true}", "application/json"},
-                                                             {"{\"code\":1.5}", "application/json"},
-                                                             {"grant_type=%", "application/x-www-form-urlencoded"},
-                                                             {"grant_type=%ff", "application/x-www-form-urlencoded"},
-                                                             {form + "&grant_type=authorization_code", "application/x-www-form-urlencoded"},
-                                                             {form + "&code=", "application/x-www-form-urlencoded"},
-                                                             {form + "&client_id=" + shop.app.client_id, "application/x-www-form-urlencoded"},
-                                                             {form + "&a%22b=1&a%22b=2", "application/x-www-form-urlencoded"}}) {
+    for (const auto& [body, content_type] :
+         std::vector<row>{{form, "text/plain"},
+                          {form, "application/json"},
+                          {form, ""},
+                          {form, "multipart/form-data; boundary=x"},
+                          {"{\"a\":1,\"a\":2}", "application/json"},
+                          {"[]", "application/json"},
+                          {"{}x", "application/json"},
+                          {"", "application/json"},
+                          {"{\"grant_type\":[\"authorization_code\"]}", "application/json"},
+                          {"{\"grant_type\":true}", "application/json"},
+                          {"{\"code\":1.5}", "application/json"},
+                          {"grant_type=%", "application/x-www-form-urlencoded"},
+                          {"grant_type=%ff", "application/x-www-form-urlencoded"},
+                          {form + "&grant_type=authorization_code", "application/x-www-form-urlencoded"},
+                          {form + "&code=", "application/x-www-form-urlencoded"},
+                          {form + "&client_id=" + shop.app.client_id, "application/x-www-form-urlencoded"},
+                          {form + "&a%22b=1&a%22b=2", "application/x-www-form-urlencoded"}}) {
         CAPTURE(body, content_type);
         const auto response = shop.handle(test_request{method::post, token}.body(body, content_type));
         check_failure(response, status::bad_request, "invalid_request");
@@ -136,7 +137,8 @@ TEST_CASE("malformed requests are refused", "[oauth][token]") {
         CHECK(member(response, "error_description").find_first_of("\"\\") == std::string::npos);
     }
     test_request large{method::post, token};
-    check_failure(shop.handle(large.too_large().body("", "application/x-www-form-urlencoded")), status::content_too_large, "invalid_request");
+    check_failure(shop.handle(large.too_large().body("", "application/x-www-form-urlencoded")),
+                  status::content_too_large, "invalid_request");
     // RFC 8707 allows a repeated `resource`; the query is ignored.
     CHECK(shop.handle(test_request{method::post, "/user/oauth_token/?grant_type=refresh_token"}.body(
                                          form + "&resource=a&resource=b", "application/x-www-form-urlencoded"))
@@ -190,9 +192,10 @@ TEST_CASE("a wrong secret is a 401 and leaves the code unchanged", "[oauth][toke
         // Only a client that used the Authorization field gets a challenge.
         CHECK(response.find("WWW-Authenticate").empty());
     }
-    for (const std::string& credentials : {"Basic " + base64_encode(shop.app.client_id + ":" + other.client_secret),
-                                          "Basic " + base64_encode(shop.app.client_id), std::string{"Basic !"}, std::string{"Basic"},
-                                          "Basic " + base64_encode(shop.app.client_id + ":%zz")}) {
+    for (const std::string& credentials :
+         {"Basic " + tollgate::detail::base64_encode(shop.app.client_id + ":" + other.client_secret),
+          "Basic " + tollgate::detail::base64_encode(shop.app.client_id), std::string{"Basic !"}, std::string{"Basic"},
+          "Basic " + tollgate::detail::base64_encode(shop.app.client_id + ":%zz")}) {
         CAPTURE(credentials);
         const auto response = shop.handle(test_request{method::post, token}
                                             .field("Authorization", credentials)
@@ -376,7 +379,8 @@ TEST_CASE("an application without a registered redirect URL must repeat redirect
 TEST_CASE("values that no store could hold are refused without a store call", "[oauth][token]") {
     oauth_shop shop;
     const auto exchange = shop.exchange_of(shop.make_code());
-    for (const std::string& odd : {std::string{"https://app.example/cb\0", 23}, std::string{"https://app.example/\xc3\xbc"}, std::string{"a b"}}) {
+    for (const std::string& odd : {std::string{"https://app.example/cb\0", 23},
+                                   std::string{"https://app.example/\xc3\xbc"}, std::string{"a b"}}) {
         shop.store.faults.start(2);  // the application is looked up, the code is not
         check_failure(shop.post(token, with(exchange, {{"redirect_uri", odd}})), status::bad_request, "invalid_grant");
         CHECK(shop.store.faults.calls == 1);

@@ -41,7 +41,7 @@ struct sessions_elsewhere {
         return std::optional{session{ann, "ann", "secret"}};
     }
     std::string sign_in_url(std::string_view return_to) const {
-        return "https://login.example/?next=" + percent_encode(return_to);
+        return "https://login.example/?next=" + tollgate::detail::percent_encode(return_to);
     }
 };
 static_assert(!sign_in_source<sessions_elsewhere>);
@@ -85,11 +85,11 @@ TEST_CASE("a user without a session is redirected to sign-in and back") {
     for (const auto& path : page_paths) {
         const auto page = shop.get(path + "?a=b", "");
         CHECK(to_number(page.status()) == 303);
-        CHECK(page.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path + "?a=b"));
+        CHECK(page.find("Location") == "/en/user/sign_in/?return_to=" + tollgate::detail::percent_encode(path + "?a=b"));
         // The submitted data is dropped, and the page that is requested again says so.
         const auto posted = shop.post_unchanged(path + "?a=b", "description=x", "");
         CHECK(to_number(posted.status()) == 303);
-        CHECK(posted.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path + "?done=signed_out"));
+        CHECK(posted.find("Location") == "/en/user/sign_in/?return_to=" + tollgate::detail::percent_encode(path + "?done=signed_out"));
         CHECK_FALSE(has(shop.get(path), "role=\"status\""));
         CHECK(has(shop.get(path + "?done=signed_out"), "<p class=\"caution\" role=\"status\">You were not signed in when"));
     }
@@ -472,7 +472,7 @@ TEST_CASE("a quota of the pages without a window throws, and one without request
 
 TEST_CASE("with external sign-in there is no sign-in page") {
     basic_page_shop<sessions_elsewhere> shop;
-    CHECK(shop.get(page_paths[0], "").find("Location") == "https://login.example/?next=" + percent_encode(page_paths[0]));
+    CHECK(shop.get(page_paths[0], "").find("Location") == "https://login.example/?next=" + tollgate::detail::percent_encode(page_paths[0]));
     const auto page = shop.get(page_paths[0]);
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "Signed in as ann"));

@@ -28,7 +28,7 @@ TEST_CASE("an application is registered, and its secret shown once") {
     CHECK(has(shop.get(path), "You have not registered any applications yet."));
     const auto page =
         shop.post(path, "name=Shop+%26+more&website=https://statistics.example&description=Numbers&redirect_url=" +
-                            percent_encode("https://statistics.example/callback?a=b"));
+                            tollgate::detail::percent_encode("https://statistics.example/callback?a=b"));
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "<h1>Shop &amp; more was registered</h1>"));
     const auto client_id = value_of(page, "client-id");
@@ -66,8 +66,8 @@ TEST_CASE("invalid input is reported at its field and preserved") {
         std::string_view field;
         std::string_view message;
     };
-    const auto website = [](const std::string& url) { return "name=a&website=" + percent_encode(url); };
-    const auto redirect = [](const std::string& url) { return good + "&redirect_url=" + percent_encode(url); };
+    const auto website = [](const std::string& url) { return "name=a&website=" + tollgate::detail::percent_encode(url); };
+    const auto redirect = [](const std::string& url) { return good + "&redirect_url=" + tollgate::detail::percent_encode(url); };
     for (const row& each : {
              row{"name=&website=https://a.example", "name", "Enter a name."},
              row{"name=" + std::string(101, 'a') + "&website=https://a.example", "name", "at most 100 bytes are allowed"},
@@ -113,21 +113,25 @@ TEST_CASE("invalid input is reported at its field and preserved") {
 
 TEST_CASE("an application has several redirect URLs, one a line") {
     page_shop shop;
-    const auto body = good + "&redirect_url=" + percent_encode(" https://a.example/1 \r\n\r\nhttps://a.example/2\nhttps://a.example");
+    const auto body =
+        good + "&redirect_url=" +
+        tollgate::detail::percent_encode(" https://a.example/1 \r\n\r\nhttps://a.example/2\nhttps://a.example");
     CHECK(to_number(shop.post(path, body).status()) == 200);
     CHECK(applications_of(shop, ann).front().redirect_urls ==
           std::vector<std::string>{"https://a.example/1", "https://a.example/2", "https://a.example"});
     const auto list = shop.get(path);
     CHECK(has(list, "<li><code>https://a.example/1</code></li><li><code>https://a.example/2</code></li>"));
 
-    const auto refused = shop.post(path, good + "&redirect_url=" + percent_encode("https://a.example/1\nhttps://a.example/?code=x"));
+    const auto refused = shop.post(
+        path,
+        good + "&redirect_url=" + tollgate::detail::percent_encode("https://a.example/1\nhttps://a.example/?code=x"));
     CHECK(to_number(refused.status()) == 422);
     CHECK(has(refused, "https://a.example/?code=x: The query must not have parameters named code"));
 }
 
 TEST_CASE("a public client has no secret to show or to renew") {
     page_shop shop;
-    const auto page = shop.post(path, good + "&type=public&redirect_url=" + percent_encode("com.example.app:/back"));
+    const auto page = shop.post(path, good + "&type=public&redirect_url=" + tollgate::detail::percent_encode("com.example.app:/back"));
     CHECK(page.find("Location") == path + "?done=registered");
     const auto application = applications_of(shop, ann).front();
     CHECK(application.type == client_type::public_client);
@@ -214,7 +218,8 @@ TEST_CASE("a new secret is valid beside the old one until the owner removes it")
 
 TEST_CASE("the owner can edit everything of an application but its client_id") {
     page_shop shop;
-    static_cast<void>(shop.post(path, good + "&redirect_url=" + percent_encode("https://a.example/1\nhttps://a.example/2")));
+    static_cast<void>(shop.post(
+        path, good + "&redirect_url=" + tollgate::detail::percent_encode("https://a.example/1\nhttps://a.example/2")));
     const auto application = applications_of(shop, ann).front();
     const auto id = std::to_string(application.id.value());
     CHECK(has(shop.get(path), "?edit=" + id + "\">Edit"));
@@ -227,7 +232,7 @@ TEST_CASE("the owner can edit everything of an application but its client_id") {
     CHECK(to_number(shop.get(path + "?edit=x").status()) == 404);
 
     const auto change = "action=edit&application=" + id + "&name=Numbers&website=https://Numbers.example&description=d&redirect_url=" +
-                        percent_encode("https://b.example") + "&acts_for_owner=yes&type=public";
+                        tollgate::detail::percent_encode("https://b.example") + "&acts_for_owner=yes&type=public";
     CHECK(to_number(shop.post(path, change, "bob").status()) == 404);
     CHECK(applications_of(shop, ann).front().name == "Statistics");
     CHECK(shop.post(path, change).find("Location") == path + "?done=edited");
@@ -255,7 +260,7 @@ TEST_CASE("a public client keeps its scheme and never acts for its owner") {
     const auto id = std::to_string(applications_of(shop, ann).front().id.value());
     CHECK_FALSE(has(shop.get(path + "?edit=" + id), "acts_for_owner"));
     CHECK(shop.post(path, "action=edit&application=" + id + "&name=N&website=https://a.example&acts_for_owner=yes&redirect_url=" +
-                              percent_encode("com.example.app:/back"))
+                              tollgate::detail::percent_encode("com.example.app:/back"))
               .find("Location") == path + "?done=edited");
     CHECK(applications_of(shop, ann).front().redirect_urls == std::vector<std::string>{"com.example.app:/back"});
     CHECK_FALSE(applications_of(shop, ann).front().acts_for_owner);

@@ -445,7 +445,8 @@ TEST_CASE("the page of deliveries makes three store calls at the most") {
     worker.send(answered(500), delivery_outcome::retry);  // the webhook is failing
     const auto place = path + "?" + pages::query_of({anns_site, hook});
     const auto last = store.deliveries_of(anns_site, hook, 1)->front().id.value();
-    for (const auto& target : {place, place + "&state=failed", place + "&before=" + std::to_string(last), place + "&delivery=" + std::to_string(last)}) {
+    for (const auto& target : {place, place + "&state=failed", place + "&before=" + std::to_string(last),
+                               place + "&delivery=" + std::to_string(last)}) {
         CAPTURE(target);
         store.calls = 0;
         test_request request{http::method::get, target};
@@ -580,7 +581,7 @@ TEST_CASE("webhooks of other users are a 404") {
     }
     CHECK(to_number(shop.get(shop.place(), "bob").status()) == 404);
     const auto away = shop.get(shop.place(), "");
-    CHECK(away.find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(shop.place()));
+    CHECK(away.find("Location") == "/en/user/sign_in/?return_to=" + tollgate::detail::percent_encode(shop.place()));
 }
 
 TEST_CASE("a store without an outbox still has a webhooks page") {

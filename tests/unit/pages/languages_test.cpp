@@ -58,7 +58,8 @@ TEST_CASE("redirects keep the language") {
     CHECK(fetch(shop, "/de/", "en").find("Location") == "/de/user/");
     CHECK(fetch(shop, "/de", "en").find("Location") == "/de/user/");
     CHECK(fetch(shop, "/de/user/settings/tokens?a=b", "en").find("Location") == german_tokens + "?a=b");
-    CHECK(fetch(shop, german_tokens, "en", "").find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(german_tokens));
+    CHECK(fetch(shop, german_tokens, "en", "").find("Location") ==
+          "/en/user/sign_in/?return_to=" + tollgate::detail::percent_encode(german_tokens));
     CHECK(shop.post("/de/user/sign_out/", "").find("Location") == "/de/user/sign_in/?signed_out=1");
     static_cast<void>(shop.post(german_tokens, "description=a&scopes=sitesmaker"));
     const auto id = page_shop::between(shop.get(german_tokens).body(), "name=\"token\" value=\"", "\"");
@@ -103,13 +104,14 @@ TEST_CASE("errors and faults are in the language of the path, or the browser's")
 
 TEST_CASE("a user who signs in in another language returns to a page in that language") {
     page_shop shop;
-    const auto page = fetch(shop, "/en/user/sign_in/?return_to=" + percent_encode(tokens + "?a=b"), "", "");
-    const auto other = "/de/user/sign_in/?return_to=" + percent_encode(tokens + "?a=b");
+    const auto page = fetch(shop, "/en/user/sign_in/?return_to=" + tollgate::detail::percent_encode(tokens + "?a=b"), "", "");
+    const auto other = "/de/user/sign_in/?return_to=" + tollgate::detail::percent_encode(tokens + "?a=b");
     CHECK(has(page, "href=\"" + other + "\""));
     const auto german = fetch(shop, other, "", "");
     CHECK(has(german, "action=\"/de/user/sign_in/\""));
     const auto place_after = [&](const std::string& return_to) {
-        const auto done = shop.post_unchanged("/de/user/sign_in/", "login=ann&password=nna&return_to=" + percent_encode(return_to), "");
+        const auto done = shop.post_unchanged(
+            "/de/user/sign_in/", "login=ann&password=nna&return_to=" + tollgate::detail::percent_encode(return_to), "");
         return std::string{shop.get(std::string{done.find("Location")}).find("Location")};
     };
     CHECK(place_after(tokens + "?a=b") == german_tokens + "?a=b");

@@ -40,7 +40,7 @@ TEST_CASE("the overview shows the balance and the accounts") {
     CHECK(content.find("Bob") == std::string::npos);
     CHECK(content.find("Recent activity") == std::string::npos);  // this directory has none
     CHECK(has(shop.get(path, "bob"), "0.10 USD"));
-    CHECK(shop.get(path, "").find("Location") == "/en/user/sign_in/?return_to=" + percent_encode(path));
+    CHECK(shop.get(path, "").find("Location") == "/en/user/sign_in/?return_to=" + tollgate::detail::percent_encode(path));
 }
 
 TEST_CASE("the overview lists tokens and applications with access, the last used first") {

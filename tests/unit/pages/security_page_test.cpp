@@ -76,8 +76,9 @@ struct secure_shop : page_shop {
 const std::string firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Gecko/20100101 Firefox/128.0";
 
 std::string change(std::string_view current, std::string_view new_password, std::string_view repeated) {
-    return "action=change_password&current_password=" + percent_encode(current) + "&new_password=" + percent_encode(new_password) +
-           "&repeated_password=" + percent_encode(repeated);
+    return "action=change_password&current_password=" + tollgate::detail::percent_encode(current) +
+           "&new_password=" + tollgate::detail::percent_encode(new_password) +
+           "&repeated_password=" + tollgate::detail::percent_encode(repeated);
 }
 
 }  // namespace
@@ -88,15 +89,22 @@ TEST_CASE("a User-Agent is shown as a browser and a system") {
     };
     for (const row& each :
          {row{firefox, "Firefox on Windows"},
-          row{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Safari/605.1.15",
+          row{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 "
+              "Safari/605.1.15",
               "Safari on macOS"},
-          row{"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36", "Chrome on Linux"},
-          row{"Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36 Edg/126.0", "Edge on Windows"},
-          row{"Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1 (KHTML, like Gecko) Version/17.5 Mobile Safari/604.1",
+          row{"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36",
+              "Chrome on Linux"},
+          row{"Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36 "
+              "Edg/126.0",
+              "Edge on Windows"},
+          row{"Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1 (KHTML, like Gecko) "
+              "Version/17.5 Mobile Safari/604.1",
               "Safari on iPhone"},
-          row{"Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537.36", "Chrome on Android"},
-          row{"curl/8.5.0", "curl"}, row{"something (Linux)", "Unknown browser on Linux"}, row{"<b>", "Unknown browser"},
-          row{"", "Unknown browser"}}) {
+          row{"Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile "
+              "Safari/537.36",
+              "Chrome on Android"},
+          row{"curl/8.5.0", "curl"}, row{"something (Linux)", "Unknown browser on Linux"},
+          row{"<b>", "Unknown browser"}, row{"", "Unknown browser"}}) {
         CAPTURE(each.agent);
         CHECK(pages::browser_text(each.agent, {}) == each.text);
     }

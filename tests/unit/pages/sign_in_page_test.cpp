@@ -35,10 +35,12 @@ TEST_CASE("sign-in") {
 
 TEST_CASE("the sign-in page says that the session cookie did not come back, and does not redirect again") {
     page_shop shop;
-    const auto done = sign_in(shop, "login=ann&password=nna&return_to=" + percent_encode("/en/user/oauth/?client_id=a"));
+    const auto done = sign_in(shop, "login=ann&password=nna&return_to=" + tollgate::detail::percent_encode("/en/user/oauth/?client_id=a"));
     const auto page = shop.get(std::string{done.find("Location")}, "");
     CHECK(to_number(page.status()) == 200);
-    CHECK(has(page, "your browser did not send the session cookie back. Allow cookies for this site, and open it at https://shop.example."));
+    CHECK(has(page,
+              "your browser did not send the session cookie back. Allow cookies for this site, and open it at "
+              "https://shop.example."));
     CHECK(has(page, "name=\"return_to\" value=\"/en/user/oauth/?client_id=a\""));
     CHECK_FALSE(has(shop.get(path, ""), "session cookie"));
     // It depends on nothing but the request: it reveals nothing about logins.
@@ -60,7 +62,7 @@ TEST_CASE("a sign-in form that the browser sends from another address is refused
 TEST_CASE("sign-in returns to the requested page, on this site only") {
     page_shop shop;
     const auto place_after = [&](std::string_view return_to) {
-        const auto done = sign_in(shop, "login=ann&password=nna&return_to=" + percent_encode(return_to));
+        const auto done = sign_in(shop, "login=ann&password=nna&return_to=" + tollgate::detail::percent_encode(return_to));
         return std::string{shop.get(std::string{done.find("Location")}).find("Location")};
     };
     CHECK(place_after("/en/user/oauth/?client_id=a&state=%26") == "/en/user/oauth/?client_id=a&state=%26");

@@ -19,8 +19,8 @@ const account_ref anns_site{*service_name::from("sitesmaker"), account_id{1}};
 const account_ref bobs_site{*service_name::from("sitesmaker"), account_id{3}};
 
 std::string hook_form(std::string_view account, std::string_view event, std::string_view target_url) {
-    return "account=" + percent_encode(account) + "&event=" + percent_encode(event) +
-           "&target_url=" + percent_encode(target_url);
+    return "account=" + tollgate::detail::percent_encode(account) + "&event=" + tollgate::detail::percent_encode(event) +
+           "&target_url=" + tollgate::detail::percent_encode(target_url);
 }
 
 std::vector<hook> hooks_of(page_shop& shop, const account_ref& account) { return *shop.store.hooks_of(account); }
@@ -135,22 +135,27 @@ TEST_CASE("invalid webhook input is reported at its field and preserved") {
              row{hook_form("sitesmaker/1", "site.exploded", url), "event", "Choose one of the listed options."},
              row{hook_form("sitesmaker/1", "item.created", url), "event",
                  "The service sitesmaker does not have this event."},
-             row{hook_form("sitesmaker/1", "site.created", ""), "target_url",
-                 "Enter the URL to send events to."},
-             row{hook_form("sitesmaker/1", "site.created", "hooks.ann.example"), "target_url", "Enter an http or https URL"},
+             row{hook_form("sitesmaker/1", "site.created", ""), "target_url", "Enter the URL to send events to."},
+             row{hook_form("sitesmaker/1", "site.created", "hooks.ann.example"), "target_url",
+                 "Enter an http or https URL"},
              row{hook_form("sitesmaker/1", "site.created", "ftp://hooks.ann.example"), "target_url",
                  "Enter an http or https URL"},
-             row{hook_form("sitesmaker/1", "site.created", url + "\n"), "target_url", "The URL has a space, a control character"},
-             row{hook_form("sitesmaker/1", "site.created", "http://m\xc3\xbcnchen.example/"), "target_url", "Use its xn-- form"},
-             row{hook_form("sitesmaker/1", "site.created", url + "100%"), "target_url", "Write %25 for a percent sign."},
-             row{hook_form("sitesmaker/1", "site.created", url + "{id}"), "target_url", "replace a placeholder such as {id} with its value."},
+             row{hook_form("sitesmaker/1", "site.created", url + "\n"), "target_url",
+                 "The URL has a space, a control character"},
+             row{hook_form("sitesmaker/1", "site.created", "http://m\xc3\xbcnchen.example/"), "target_url",
+                 "Use its xn-- form"},
+             row{hook_form("sitesmaker/1", "site.created", url + "100%"), "target_url",
+                 "Write %25 for a percent sign."},
+             row{hook_form("sitesmaker/1", "site.created", url + "{id}"), "target_url",
+                 "replace a placeholder such as {id} with its value."},
              row{hook_form("sitesmaker/1", "site.created", url + std::string(2048, 'a')), "target_url",
                  "at most 2048 bytes are allowed"},
              row{hook_form("sitesmaker/1", "site.created", "http://169.254.169.254/"), "target_url",
                  "The URL must point to a public address."},
              row{hook_form("sitesmaker/1", "site.created", "http://127.1/"), "target_url",
                  "The URL must point to a public address."},
-             row{hook_form("sitesmaker/1", "site.created", url + "#x"), "target_url", "The URL must not have a fragment."},
+             row{hook_form("sitesmaker/1", "site.created", url + "#x"), "target_url",
+                 "The URL must not have a fragment."},
              row{hook_form("sitesmaker/1", "site.created", "https://ann@hooks.ann.example/"), "target_url",
                  "The URL must not have a username or password."},
          }) {
@@ -249,7 +254,7 @@ TEST_CASE("many accounts are shown one per page") {
     CHECK_FALSE(has(page, "https://last.example/"));
     CHECK_FALSE(has(page, "You have no webhooks yet."));
     CHECK(has(shop.get(path, "bob"), "You have no webhooks yet."));
-    const auto one = shop.get(path + "?account=" + percent_encode(pages::account_text(last)));
+    const auto one = shop.get(path + "?account=" + tollgate::detail::percent_encode(pages::account_text(last)));
     CHECK(has(one, "https://last.example/"));
     CHECK(has(one, "<option value=\"" + pages::account_text(last) + "\" selected>"));
     CHECK(has(shop.get(path + "?account=sitesmaker/2"), "This account has no webhooks."));

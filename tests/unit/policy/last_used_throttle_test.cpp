@@ -73,8 +73,10 @@ struct personal {
 personal issue(memory_store& store) {
     const auto token = *issue_personal_token(store, {user_id{7}, "for tests", {}}, noon);
     const std::string name{token.username.view()};
-    return {base64_encode(name + ":" + std::string{token.secret.view()}),
-            base64_encode(name + ":" + std::string{make_secret(secret_kind::personal_token, std::array<std::byte, 32>{}).view()})};
+    return {
+        tollgate::detail::base64_encode(name + ":" + std::string{token.secret.view()}),
+        tollgate::detail::base64_encode(
+            name + ":" + std::string{make_secret(secret_kind::personal_token, std::array<std::byte, 32>{}).view()})};
 }
 
 std::string issue_access(memory_store& store) {
@@ -94,20 +96,20 @@ TEST_CASE("a use is due one hour after the last one") {
     };
     const auto each = GENERATE(row{std::nullopt, true}, row{noon - hour, true}, row{noon - hour + moment, false},
                                row{noon, false}, row{noon + hour - moment, false}, row{noon + hour, true});
-    last_used_throttle pace;
+    tollgate::detail::last_used_throttle pace;
     CHECK(pace.is_due(each.last, noon) == each.due);
 }
 
 TEST_CASE("at most one use per second is due in total, whatever the clock does") {
-    last_used_throttle pace;
+    tollgate::detail::last_used_throttle pace;
     CHECK(pace.is_due({}, noon));
     CHECK_FALSE(pace.is_due({}, noon));
     CHECK_FALSE(pace.is_due({}, noon + seconds{1} - moment));
     CHECK_FALSE(pace.is_due({}, noon - seconds{1} + moment));
     CHECK(pace.is_due({}, noon + seconds{1}));
     CHECK(pace.is_due({}, noon - seconds{100}));  // reset
-    const last_used_throttle copy = pace;
-    last_used_throttle assigned;
+    const tollgate::detail::last_used_throttle copy = pace;
+    tollgate::detail::last_used_throttle assigned;
     assigned = copy;
     CHECK_FALSE(assigned.is_due({}, noon - seconds{100}));
     CHECK(assigned.is_due({}, noon));
@@ -116,7 +118,7 @@ TEST_CASE("at most one use per second is due in total, whatever the clock does")
 
 TEST_CASE("of parallel uses one is due") {
     for (int round = 0; round < 20; ++round) {
-        last_used_throttle pace;
+        tollgate::detail::last_used_throttle pace;
         std::atomic<int> ready{0}, due{0};
         std::vector<std::thread> threads;
         for (int i = 0; i < 4; ++i)

@@ -19,7 +19,7 @@ using namespace tollgate;
 
 namespace {
 
-constexpr keyed_hash fixed_hash{{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb}};
+constexpr tollgate::detail::keyed_hash fixed_hash{{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb}};
 
 /// Parses every text that does not begin with `!` as a token whose digest is the text's digest, and counts its calls.
 struct counting_reader {
@@ -33,7 +33,7 @@ struct counting_reader {
     }
 };
 
-bool read(token_memo& memo, std::string_view credentials, counting_reader& reader) {
+bool read(tollgate::detail::token_memo& memo, std::string_view credentials, counting_reader& reader) {
     presented_token into;
     if (!memo.read(credential_kind::personal_token, credentials, into, reader)) return false;
     CHECK(into.secret_digest == sha256(credentials));
@@ -49,13 +49,13 @@ issued make_token(std::string_view username, std::byte fill, secret_kind kind = 
     std::array<std::byte, 32> random;
     random.fill(fill);
     std::string secret{make_secret(kind, random).view()};
-    return {secret, base64_encode(std::string{username} + ":" + secret)};
+    return {secret, tollgate::detail::base64_encode(std::string{username} + ":" + secret)};
 }
 
 }  // namespace
 
 TEST_CASE("a memo returns the right token for every text, in any order") {
-    token_memo memo{fixed_hash};
+    tollgate::detail::token_memo memo{fixed_hash};
     counting_reader reader;
     // Far more texts than entries, so that they replace each other; their lengths are around those of machine words and of the bound.
     for (int round = 0; round < 3; ++round)
@@ -79,7 +79,7 @@ TEST_CASE("credentials are parsed once, and each text separately") {
     }
     for (const auto& each : variants) {
         CAPTURE(each.difference, each.text);
-        token_memo memo{fixed_hash};
+        tollgate::detail::token_memo memo{fixed_hash};
         counting_reader reader;
         CHECK((read(memo, original, reader) && read(memo, original, reader) && reader.calls == 1));
         CHECK((read(memo, each.text, reader) && reader.calls == 2));
@@ -87,9 +87,9 @@ TEST_CASE("credentials are parsed once, and each text separately") {
 }
 
 TEST_CASE("a text that is not a token, is too long or is of another kind is parsed each time") {
-    token_memo memo{fixed_hash};
+    tollgate::detail::token_memo memo{fixed_hash};
     counting_reader reader;
-    const std::string longest(token_memo::credentials_bytes_max, 'x');
+    const std::string longest(tollgate::detail::token_memo::credentials_bytes_max, 'x');
     for (int i = 1; i <= 3; ++i) {
         CHECK_FALSE(read(memo, "!malformed", reader));
         CHECK(read(memo, longest + "x", reader));
@@ -105,7 +105,7 @@ TEST_CASE("a text that is not a token, is too long or is of another kind is pars
 TEST_CASE("a text is wiped when another one replaces it, and at the end") {
     counting_reader reader;
     {
-        token_memo memo{fixed_hash};
+        tollgate::detail::token_memo memo{fixed_hash};
         const std::string secret = "a secret of forty bytes, and a long one.";
         CHECK(read(memo, secret, reader));
         CHECK(memo.contains(secret.substr(8)));
@@ -113,8 +113,8 @@ TEST_CASE("a text is wiped when another one replaces it, and at the end") {
         for (int i = 0; i < 10'000; ++i) CHECK(read(memo, std::to_string(i), reader));
         CHECK_FALSE(memo.contains(secret.substr(8)));
     }
-    alignas(token_memo) static std::array<std::byte, sizeof(token_memo)> memory;
-    auto* const memo = new (memory.data()) token_memo{fixed_hash};
+    alignas(tollgate::detail::token_memo) static std::array<std::byte, sizeof(tollgate::detail::token_memo)> memory;
+    auto* const memo = new (memory.data()) tollgate::detail::token_memo{fixed_hash};
     CHECK(read(*memo, "the last secret", reader));
     const std::string_view bytes{reinterpret_cast<const char*>(memory.data()), memory.size()};
     CHECK(bytes.find("the last secret") != std::string_view::npos);
@@ -137,8 +137,9 @@ TEST_CASE("a Basic token is parsed from its credentials with the same result eac
 
         presented_token none;
         for (const std::string& malformed :
-             {std::string{}, " " + token.basic, token.basic + " ", token.basic.substr(1), token.basic.substr(0, 80), token.basic + "=",
-              base64_encode("tgu_one" + token.secret), base64_encode("tgu_one:" + token.secret.substr(1))}) {
+             {std::string{}, " " + token.basic, token.basic + " ", token.basic.substr(1), token.basic.substr(0, 80),
+              token.basic + "=", tollgate::detail::base64_encode("tgu_one" + token.secret),
+              tollgate::detail::base64_encode("tgu_one:" + token.secret.substr(1))}) {
             CAPTURE(malformed);
             CHECK_FALSE(authenticator.read(malformed, none));
             none = {};

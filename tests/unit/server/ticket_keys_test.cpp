@@ -25,7 +25,7 @@ struct counting_random {
 
 constexpr ticket_keys::time_point start{hours{1000}};
 
-std::string line(char each) { return base64_encode(std::string(32, each)); }
+std::string line(char each) { return tollgate::detail::base64_encode(std::string(32, each)); }
 
 }  // namespace
 
@@ -102,10 +102,17 @@ TEST_CASE("a file whose lines are not 32 bytes in base64 is refused, and the err
     std::string many;
     for (char each = 'a'; each < 'a' + 16; ++each) many += line(each) + "\n";
     CHECK(ticket_keys::parse(many));
-    for (const auto& [text, expected] : std::vector<row>{
-             {"", "no key"}, {"\n\n", "no key"}, {"# " + line('a'), "no key"}, {"abc", "line 1"}, {line('a') + " # comment", "line 1"},
-             {line('a') + "\r\r\n", "line 1"}, {"# comment\n\nabc", "line 3"}, {line('a') + "\n" + base64_encode(std::string(31, 'a')), "line 2"},
-             {base64_encode(std::string(48, 'a')), "line 1"}, {many + line('z'), "more than 16"}}) {
+    for (const auto& [text, expected] :
+         std::vector<row>{{"", "no key"},
+                          {"\n\n", "no key"},
+                          {"# " + line('a'), "no key"},
+                          {"abc", "line 1"},
+                          {line('a') + " # comment", "line 1"},
+                          {line('a') + "\r\r\n", "line 1"},
+                          {"# comment\n\nabc", "line 3"},
+                          {line('a') + "\n" + tollgate::detail::base64_encode(std::string(31, 'a')), "line 2"},
+                          {tollgate::detail::base64_encode(std::string(48, 'a')), "line 1"},
+                          {many + line('z'), "more than 16"}}) {
         CAPTURE(text);
         const auto parsed = ticket_keys::parse(text);
         REQUIRE_FALSE(parsed);

@@ -302,7 +302,7 @@ TEST_CASE("the ciphers of TLS 1.2 can be set", "[server][tls]") {
 
 namespace {
 
-std::string ticket_secret(char each) { return tollgate::base64_encode(std::string(32, each)) + "\n"; }
+std::string ticket_secret(char each) { return tollgate::detail::base64_encode(std::string(32, each)) + "\n"; }
 
 /// A session that can be resumed: its ticket arrives with the first response.
 tollgate_test::tls_session session_at(const server& running, int version) {
@@ -763,5 +763,9 @@ TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]"
     const std::string fifo = directory.file("fifo");
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
     refuses({{}, fifo, one.certificate_pem, {}}, "it is empty");
-    refuses({{}, {}, one.certificate_pem + "-----BEGIN CERTIFICATE-----\ngarbage\n-----END CERTIFICATE-----\n", one.key_pem}, "certificate");
+    refuses({{},
+             {},
+             one.certificate_pem + "-----BEGIN CERTIFICATE-----\ngarbage\n-----END CERTIFICATE-----\n",
+             one.key_pem},
+            "certificate");
 }

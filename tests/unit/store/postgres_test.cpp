@@ -479,7 +479,7 @@ TEST_CASE("a database of version 4 is migrated, and its applications and refresh
     postgres_server::run(schema, "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) VALUES (7, 1, 'a', 1)");
     postgres_server::run(schema, "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
                                 "VALUES (decode('" +
-                                    hex_encode(sample_refresh_digest(1).raw()) +
+                                    tollgate::detail::hex_encode(sample_refresh_digest(1).raw()) +
                                     "', 'hex'), 1, 'a', 99999999999999, 99999999999999)");
     postgres_store store{schema};
     const auto listed = value_of(store.applications_of(user_id{3}));

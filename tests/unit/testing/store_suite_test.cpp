@@ -98,7 +98,7 @@ public:
         if (is(defect::throws)) throw std::runtime_error{"connection lost"};
         std::string name{username};
         if (is(defect::ignores_case))
-            for (char& each : name) each = ascii_lower(each);
+            for (char& each : name) each = tollgate::detail::ascii_lower(each);
         if (is(defect::caches_unknown_tokens)) {
             const std::scoped_lock lock{mutex_};
             if (unknown_.count(name) != 0) return std::optional<token_credential>{};
@@ -114,7 +114,7 @@ public:
     result<token_id> create_personal_token(new_personal_token token, std::size_t tokens_per_user_max) {
         if (is(defect::ignores_case)) {
             std::string name{token.username.view()};
-            for (char& each : name) each = ascii_lower(each);
+            for (char& each : name) each = tollgate::detail::ascii_lower(each);
             token.username = token_username::from(name).value();
         }
         if (is(defect::truncates_descriptions)) token.description = token.description.substr(0, 50);

@@ -233,8 +233,9 @@ TEST_CASE("no other cookie is accepted", "[cookie_sessions]") {
     const std::string unknown{make_secret(secret_kind::session, bytes).view()};
     const std::string token{make_secret(secret_kind::personal_token, bytes).view()};
     for (const std::string& cookie :
-         {std::string{}, session_name + "=", mistyped, session_name.substr(7) + "=" + value, "__host" + session_name.substr(6) + "=" + value,
-          session_name + "=" + unknown, session_name + "=" + token, good + "; " + session_name + "=" + unknown, good + "x"}) {
+         {std::string{}, session_name + "=", mistyped, session_name.substr(7) + "=" + value,
+          "__host" + session_name.substr(6) + "=" + value, session_name + "=" + unknown, session_name + "=" + token,
+          good + "; " + session_name + "=" + unknown, good + "x"}) {
         CAPTURE(cookie);
         CHECK_FALSE(shop.find_session(cookie));
     }
@@ -242,8 +243,12 @@ TEST_CASE("no other cookie is accepted", "[cookie_sessions]") {
 
 TEST_CASE("a wrong password sets no cookie", "[cookie_sessions]") {
     site shop;
-    for (const auto& [login, password] : std::vector<std::pair<std::string, std::string>>{
-             {"ann", "wrong"}, {"nobody", "right"}, {"", ""}, {"ann", "right" + std::string(2000, ' ')}, {std::string(300, 'a'), "right"}}) {
+    for (const auto& [login, password] :
+         std::vector<std::pair<std::string, std::string>>{{"ann", "wrong"},
+                                                          {"nobody", "right"},
+                                                          {"", ""},
+                                                          {"ann", "right" + std::string(2000, ' ')},
+                                                          {std::string(300, 'a'), "right"}}) {
         const auto response = shop.sign_in(password, {}, login);
         REQUIRE(response);
         CHECK(response->result == sign_in_result::refused);
@@ -448,8 +453,8 @@ TEST_CASE("an invalid auth_url or cookie name throws", "[cookie_sessions]") {
         CAPTURE(url);
         CHECK_THROWS_AS(session_cookie{session_settings{.auth_url = url}}, std::invalid_argument);
     }
-    for (const std::string& name : {std::string{"a b"}, std::string{"a=b"}, std::string{"a;b"}, std::string{"__Host-a"}, std::string{"__Secure-a"},
-                                    std::string{"__host-a"}, std::string(65, 'a')}) {
+    for (const std::string& name : {std::string{"a b"}, std::string{"a=b"}, std::string{"a;b"}, std::string{"__Host-a"},
+                                    std::string{"__Secure-a"}, std::string{"__host-a"}, std::string(65, 'a')}) {
         CAPTURE(name);
         CHECK_THROWS_AS((session_cookie{session_settings{.auth_url = "https://shop.example", .cookie_name = name}}), std::invalid_argument);
     }
@@ -487,7 +492,9 @@ TEST_CASE("blanks around a login are not part of it", "[cookie_sessions]") {
     CHECK(shop.find_session(shop.cookie())->login == "ann");
     CHECK(shop.sign_in("right ")->result == sign_in_result::refused);  // those of a password are
     // All spellings count as one login.
-    for (int i = 0; i < 9; ++i) CHECK(shop.sign_in("wrong", {}, std::string(static_cast<std::size_t>(i), ' ') + "ann")->result == sign_in_result::refused);
+    for (int i = 0; i < 9; ++i)
+        CHECK(shop.sign_in("wrong", {}, std::string(static_cast<std::size_t>(i), ' ') + "ann")->result ==
+              sign_in_result::refused);
     CHECK(shop.sign_in("right")->result == sign_in_result::throttled);
 }
 
@@ -600,7 +607,10 @@ struct browsers {
     std::uint64_t entropy = 0;
     bool random_works = true;
     instant now = noon;
-    changing_sessions sessions{{.auth_url = "https://shop.example"}, store, passwords, tollgate_test::counting_random{&entropy, &random_works}};
+    changing_sessions sessions{{.auth_url = "https://shop.example"},
+                               store,
+                               passwords,
+                               tollgate_test::counting_random{&entropy, &random_works}};
     const session user_session{ann, "ann", "secret"};
 
     /// Returns the cookie.
@@ -646,7 +656,7 @@ TEST_CASE("a user's sessions are listed with where they began") {
         CHECK(each.signed_in_from == (is_first ? "203.0.113.0/24" : "2001:db8:1::/48"));
         CHECK(each.is_current == !is_first);
         CHECK(each.id.size() == 24);
-        for (const auto& [key, row] : ann_with.store.rows) CHECK(hex_encode(key).find(each.id) == std::string::npos);
+        for (const auto& [key, row] : ann_with.store.rows) CHECK(tollgate::detail::hex_encode(key).find(each.id) == std::string::npos);
     }
     CHECK(listed[0].id != listed[1].id);
 
@@ -852,8 +862,9 @@ struct submitted_change {
     }
     result<password_change_response> send() {
         out = {};
-        return site.sessions.change_password(request, {ann, "ann", "secret"}, {"the current one", new_password, ip_address::v4(192, 0, 2, 1)},
-                                             noon, out);
+        return site.sessions.change_password(request, {ann, "ann", "secret"},
+                                             {"the current one", new_password, ip_address::v4(192, 0, 2, 1)}, noon,
+                                             out);
     }
     std::string cookie_sent() const {
         const auto line = out.find("Set-Cookie");
@@ -941,7 +952,10 @@ TEST_CASE("a second password change ends the session of the first", "[cookie_ses
     session_map store;
     std::uint64_t entropy = 0;
     bool random_works = true;
-    cookie_sessions sessions{{.auth_url = "https://shop.example"}, store, passwords, tollgate_test::counting_random{&entropy, &random_works}};
+    cookie_sessions sessions{{.auth_url = "https://shop.example"},
+                             store,
+                             passwords,
+                             tollgate_test::counting_random{&entropy, &random_works}};
     passwords.afterwards = [&] { REQUIRE(store.end_sessions_of(ann, std::nullopt)); };
     http::response out;
     const password_change change{"the current one", "the new one", ip_address::v4(192, 0, 2, 1)};

@@ -17,7 +17,7 @@ const ip_address home = ip_address::v4(192, 0, 2, 1);
 const ip_address other_address = ip_address::v4(198, 51, 100, 7);
 
 sign_in_throttle make(const sign_in_bounds& bounds = {}, const sign_in_capacity& capacity = {}) {
-    return sign_in_throttle{bounds, capacity, siphash_key{1, 2}};
+    return sign_in_throttle{bounds, capacity, tollgate::detail::siphash_key{1, 2}};
 }
 
 /// How many of `count` attempts with one login at one address are admitted.

@@ -71,7 +71,7 @@ TEST_CASE("a timestamp may differ by five minutes in both directions, and no mor
 
 TEST_CASE("one valid signature of several is enough") {
     const std::string good{vector_headers.signature};
-    const std::string other = "v1," + base64_encode(std::string(32, 'x'));
+    const std::string other = "v1," + tollgate::detail::base64_encode(std::string(32, 'x'));
     for (const std::string& list : {good + " " + other, other + " " + good, other + " " + other + " " + good,
                                     "v2,unknown " + good, good + " v1a,aGVsbG8=", "hmac-sha512,x " + good}) {
         CAPTURE(list);
@@ -89,12 +89,31 @@ TEST_CASE("one valid signature of several is enough") {
 
 TEST_CASE("malformed header fields are refused by name") {
     const std::string good{vector_headers.signature};
-    const std::vector<std::string> signatures = {
-        "", " ", ",", "v1", "v1,", ",g0hM", good + " ", " " + good, good + "  " + good, good + "," + good,
-        good.substr(3), "v1," + good, "v1 " + good.substr(3), "v1,%%%", good.substr(0, good.size() - 1),
-        good + "=", "v1,g0hM9SsE-OTPJTGt_tmIKtSyZlE3uFJELVlNIOLJ1OE=", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OF=",
-        "v1," + base64_encode(std::string(31, 'x')), "v1," + base64_encode(std::string(33, 'x')), good + "\t" + good,
-        good + "\n", good + "\0"s, good + " v2,\xc3\xa9", good + " v2," + std::string(600, 'a')};
+    const std::vector<std::string> signatures = {"",
+                                                 " ",
+                                                 ",",
+                                                 "v1",
+                                                 "v1,",
+                                                 ",g0hM",
+                                                 good + " ",
+                                                 " " + good,
+                                                 good + "  " + good,
+                                                 good + "," + good,
+                                                 good.substr(3),
+                                                 "v1," + good,
+                                                 "v1 " + good.substr(3),
+                                                 "v1,%%%",
+                                                 good.substr(0, good.size() - 1),
+                                                 good + "=",
+                                                 "v1,g0hM9SsE-OTPJTGt_tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+                                                 "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OF=",
+                                                 "v1," + tollgate::detail::base64_encode(std::string(31, 'x')),
+                                                 "v1," + tollgate::detail::base64_encode(std::string(33, 'x')),
+                                                 good + "\t" + good,
+                                                 good + "\n",
+                                                 good + "\0"s,
+                                                 good + " v2,\xc3\xa9",
+                                                 good + " v2," + std::string(600, 'a')};
     for (const std::string& each : signatures) {
         CAPTURE(each);
         const auto result = verify(with_signature(each));
@@ -133,8 +152,8 @@ TEST_CASE("bytes cannot move from one signed part to another") {
 TEST_CASE("an invalid secret is an internal error and is not quoted") {
     const std::vector<std::string> secrets = {
         "", "whsec_", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS", "whsec_ " + std::string{secret},
-        "WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_" + base64_encode(std::string(23, 'k')),
-        "whsec_" + base64_encode(std::string(65, 'k')), std::string{secret} + "\n"};
+        "WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_" + tollgate::detail::base64_encode(std::string(23, 'k')),
+        "whsec_" + tollgate::detail::base64_encode(std::string(65, 'k')), std::string{secret} + "\n"};
     for (const std::string& each : secrets) {
         CAPTURE(each);
         const auto result = verify_webhook(each, vector_headers, body, vector_time);
@@ -144,7 +163,7 @@ TEST_CASE("an invalid secret is an internal error and is not quoted") {
         CHECK_FALSE(sign_webhook(each, {vector_headers.id, 1614265330, body}));
     }
     for (const std::size_t bytes : {24U, 32U, 64U}) {
-        const auto fitting = "whsec_" + base64_encode(std::string(bytes, 'k'));
+        const auto fitting = "whsec_" + tollgate::detail::base64_encode(std::string(bytes, 'k'));
         const auto signature = sign_webhook(fitting, {"msg_a", 1614265330, body});
         REQUIRE(signature);
         CHECK(verify_webhook(fitting, {"msg_a", "1614265330", *signature}, body, vector_time));

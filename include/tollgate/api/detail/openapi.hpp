@@ -8,13 +8,13 @@
 
 #include <string>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// The API's description in OpenAPI 3.1, as JSON: every route with its parameters, bodies, required scopes, rate limit
 /// fields and refusals. Generated from the table, so that it always matches what is served.
 [[nodiscard]] TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings, const route_table& routes);
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/api/detail/openapi.ipp>

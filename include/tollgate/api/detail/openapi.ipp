@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 namespace openapi {
 
 inline constexpr std::string_view version = "3.1.0";
@@ -372,6 +372,6 @@ TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings,
     return text;
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_API_DETAIL_OPENAPI_IPP

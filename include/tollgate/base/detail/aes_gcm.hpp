@@ -12,7 +12,7 @@
 #include <string_view>
 
 /// AES-256-GCM (NIST SP 800-38D): encrypts text and detects any change to it.
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// 96 bits. Never use the same nonce twice with one key.
 using aes_gcm_nonce = std::array<std::byte, 12>;
@@ -27,7 +27,7 @@ using aes_gcm_nonce = std::array<std::byte, 12>;
 [[nodiscard]] TOLLGATE_DECL std::optional<std::string> aes_gcm_decrypt(const digest& key, std::string_view encrypted,
                                                                        std::string_view context = {});
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/base/detail/aes_gcm.ipp>

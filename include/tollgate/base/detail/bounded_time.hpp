@@ -39,7 +39,7 @@ struct bounded_time {
 
 /// Error (invalid) for a setting outside its bounds, which are text: "The {whose} setting {name} must be from 1 to 10."
 [[nodiscard]] inline error setting_error(const char* whose, const char* name, const std::string& least, const std::string& most) {
-    return invalid(concat({"The ", whose, " setting ", name, " must be from ", least, " to ", most, "."}));
+    return invalid(detail::concat({"The ", whose, " setting ", name, " must be from ", least, " to ", most, "."}));
 }
 
 /// Returns an error (invalid) for the first setting outside its bounds: "The {whose} setting {name} must be from ...".

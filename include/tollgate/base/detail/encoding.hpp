@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 // Decoders are strict: each sequence of bytes has exactly one accepted encoding. Those that write to the caller's
 // buffer return the number of bytes written; after a refusal the buffer's contents are unspecified.
@@ -54,7 +54,7 @@ enum class plus_sign : std::uint8_t { literal, space };
 [[nodiscard]] TOLLGATE_DECL std::optional<std::size_t> percent_decode_into(
     std::string_view text, std::span<char> out, plus_sign plus = plus_sign::literal) noexcept;
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/base/detail/encoding.ipp>

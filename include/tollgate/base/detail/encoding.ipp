@@ -10,9 +10,7 @@
 #include <array>
 #include <cstring>
 
-namespace tollgate::inline v0 {
-namespace detail {
-
+namespace tollgate::inline v0::detail {
 struct base64_alphabet {
     static constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 };
@@ -107,10 +105,8 @@ inline std::optional<std::string> decode_to_string(std::size_t bytes_max, Decode
     return decoded;
 }
 
-}  // namespace detail
-
 TOLLGATE_DECL std::string base64_encode(std::string_view bytes) {
-    std::string text = detail::base64_encode_unpadded<detail::base64_alphabet>(bytes);
+    std::string text = base64_encode_unpadded<base64_alphabet>(bytes);
     text.append((4 - text.size() % 4) % 4, '=');
     return text;
 }
@@ -118,21 +114,21 @@ TOLLGATE_DECL std::string base64_encode(std::string_view bytes) {
 TOLLGATE_DECL std::optional<std::size_t> base64_decode_into(std::string_view text, std::span<char> out) noexcept {
     if (text.size() % 4 != 0) return std::nullopt;
     if (!text.empty() && text.back() == '=') text.remove_suffix(text[text.size() - 2] == '=' ? 2 : 1);
-    return detail::base64_decode_unpadded<detail::base64_alphabet>(text, out);
+    return base64_decode_unpadded<base64_alphabet>(text, out);
 }
 
 TOLLGATE_DECL std::optional<std::string> base64_decode(std::string_view text) {
-    return detail::decode_to_string(base64_decoded_bytes_max(text.size()),
+    return decode_to_string(base64_decoded_bytes_max(text.size()),
                                     [text](std::span<char> out) { return base64_decode_into(text, out); });
 }
 
 TOLLGATE_DECL std::string base64url_encode(std::string_view bytes) {
-    return detail::base64_encode_unpadded<detail::base64url_alphabet>(bytes);
+    return base64_encode_unpadded<base64url_alphabet>(bytes);
 }
 
 TOLLGATE_DECL std::optional<std::string> base64url_decode(std::string_view text) {
-    return detail::decode_to_string(base64_decoded_bytes_max(text.size()), [text](std::span<char> out) {
-        return detail::base64_decode_unpadded<detail::base64url_alphabet>(text, out);
+    return decode_to_string(base64_decoded_bytes_max(text.size()), [text](std::span<char> out) {
+        return base64_decode_unpadded<base64url_alphabet>(text, out);
     });
 }
 
@@ -196,10 +192,10 @@ TOLLGATE_DECL std::optional<std::size_t> percent_decode_into(std::string_view te
 }
 
 TOLLGATE_DECL std::optional<std::string> percent_decode(std::string_view text, plus_sign plus) {
-    return detail::decode_to_string(text.size(),
+    return decode_to_string(text.size(),
                                     [text, plus](std::span<char> out) { return percent_decode_into(text, out, plus); });
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_ENCODING_IPP

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// Written in the form that compilers recognize and turn into one instruction.
 [[nodiscard]] constexpr std::uint32_t swap_bytes(std::uint32_t value) noexcept {
@@ -27,8 +27,6 @@ namespace tollgate::inline v0 {
 [[nodiscard]] constexpr std::uint32_t in_big_endian_order(std::uint32_t value) noexcept {
     return std::endian::native == std::endian::big ? value : swap_bytes(value);
 }
-
-namespace detail {
 
 using crc32_table = std::array<std::uint32_t, 256>;
 
@@ -51,11 +49,9 @@ constexpr std::array<crc32_table, 4> make_crc32_tables() noexcept {
 
 inline constexpr auto crc32_tables = make_crc32_tables();
 
-}  // namespace detail
-
 /// The CRC-32 of zlib, PNG and Ethernet (reflected polynomial 0xedb88320). Detects typing errors, not forgery.
 [[nodiscard]] inline std::uint32_t crc32(std::string_view text) noexcept {
-    const auto& tables = detail::crc32_tables;
+    const auto& tables = crc32_tables;
     const char* next = text.data();
     const char* const end = next + text.size();
 
@@ -74,8 +70,6 @@ struct siphash_key {
     std::uint64_t first = 0;
     std::uint64_t second = 0;
 };
-
-namespace detail {
 
 struct siphash_state {
     std::uint64_t v0, v1, v2, v3;
@@ -107,14 +101,12 @@ struct siphash_state {
     [[nodiscard]] constexpr std::uint64_t folded() const noexcept { return v0 ^ v1 ^ v2 ^ v3; }
 };
 
-}  // namespace detail
-
 /// SipHash (Aumasson and Bernstein, 2012) of eight bytes, least significant first: for hash tables with keys chosen by
 /// clients, who cannot produce collisions without `secret`. 1-3 rounds, as in Rust's and Python's tables; 2-4 is the
 /// variant of the published test vectors.
 template <int compression_rounds = 1, int finalization_rounds = 3>
 [[nodiscard]] constexpr std::uint64_t siphash(const siphash_key& secret, std::uint64_t eight_bytes) noexcept {
-    detail::siphash_state state{secret};
+    siphash_state state{secret};
     state.compress(eight_bytes, compression_rounds);
     state.compress(std::uint64_t{8} << 56, compression_rounds);  // the last word contains the length
     state.v2 ^= 0xff;
@@ -124,7 +116,7 @@ template <int compression_rounds = 1, int finalization_rounds = 3>
 
 /// SipHash-2-4 of a text.
 [[nodiscard]] inline std::uint64_t siphash(const siphash_key& secret, std::string_view text) noexcept {
-    detail::siphash_state state{secret};
+    siphash_state state{secret};
     std::uint64_t last = std::uint64_t{text.size()} << 56;
     for (; text.size() >= 8; text.remove_prefix(8))
         state.compress(load_little_endian_32(text.data()) |
@@ -138,6 +130,6 @@ template <int compression_rounds = 1, int finalization_rounds = 3>
     return state.folded();
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_HASH_HPP

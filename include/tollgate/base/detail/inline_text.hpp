@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// Text of at most `Capacity` bytes, stored inside the object. Copying never allocates, so a credential travels from a
 /// store to an endpoint without heap memory.
@@ -93,6 +93,6 @@ private:
     std::array<char, Capacity> bytes_;  // large arrays are deliberately uninitialized: only the first size_ bytes are read
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_INLINE_TEXT_HPP

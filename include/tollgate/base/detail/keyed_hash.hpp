@@ -14,14 +14,14 @@
 #include <span>
 #include <string_view>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// A hash with a random key per table, so that clients cannot choose names that share a bucket. The construction is
 /// that of wyhash: multiply 64 by 64 bits and fold the halves.
 class keyed_hash {
 public:
     /// Constructs a hash with a new key. Throws as `random_key` does.
-    keyed_hash() : keyed_hash{detail::random_key<std::array<std::uint64_t, 3>>()} {}
+    keyed_hash() : keyed_hash{random_key<std::array<std::uint64_t, 3>>()} {}
     /// Constructs a hash with a key that is random, or fixed in tests.
     explicit constexpr keyed_hash(const std::array<std::uint64_t, 3>& key) noexcept : keys_{key} {}
 
@@ -90,6 +90,6 @@ private:
     return shared;
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_KEYED_HASH_HPP

@@ -47,7 +47,8 @@ public:
 private:
     const std::size_t names_max_;
     std::list<std::string> names_;  // most recent first
-    std::unordered_map<std::string_view, std::list<std::string>::iterator, keyed_hash> places_;  // keyed, because users choose the names
+    std::unordered_map<std::string_view, std::list<std::string>::iterator, detail::keyed_hash>
+        places_;  // keyed, because users choose the names
 };
 
 /// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
@@ -287,7 +288,7 @@ private:
     const std::size_t threads_max_;
     const lookup_names names_;
     std::mutex mutex_;
-    std::unordered_map<std::string, place, keyed_hash> by_host_;  // keyed, because users choose the hosts
+    std::unordered_map<std::string, place, detail::keyed_hash> by_host_;  // keyed, because users choose the hosts
     queries waiting_, running_;
     recent_names quick_names_{names_max}, slow_domains_{names_max};
     std::uint64_t last_number_ = 0;

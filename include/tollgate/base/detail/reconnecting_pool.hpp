@@ -34,7 +34,7 @@
 //            -> closed: the probe returned its connection
 //            -> open: it could not open one, or it closed it as broken (`lease::drop`, `lease::trip`)
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 struct reconnecting_pool_settings {
     using steady = std::chrono::steady_clock;
@@ -209,7 +209,7 @@ private:
     std::atomic<steady::rep> waited_{0};
 
     std::mutex mutex_;
-    detail::condition_of_process slot_free_;
+    condition_of_process slot_free_;
     std::vector<idle_connection> idle_;
     std::size_t unreserved_in_use_ = 0;  // connections in use by callers of `take`, including those that are being opened
     std::size_t opened_ = 0;  // including those being opened and those in use
@@ -222,7 +222,7 @@ private:
 
 template <class Connection>
 auto reconnecting_pool<Connection>::take_uncounted(milliseconds wait_max, bool is_reserved) -> result<lease> {
-    const auto end = settings_.now() + detail::bounded_wait(wait_max);
+    const auto end = settings_.now() + bounded_wait(wait_max);
     std::unique_lock lock{mutex_};
     for (;;) {
         const bool has_share = is_reserved || unreserved_in_use_ < settings_.connections_max - settings_.connections_reserved;
@@ -361,6 +361,6 @@ void reconnecting_pool<Connection>::report(bool up, std::string_view reason) noe
     }
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// A mutex that is held for a few dozen instructions: to lock and unlock std::mutex costs 60 more. One that
 /// finds it locked sleeps until it is unlocked ("mutex 2" of Ulrich Drepper, Futexes Are Tricky, 2011). For `std::scoped_lock`.
@@ -31,6 +31,6 @@ private:
     std::atomic<std::uint32_t> state_ = is_free;
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_SHORT_MUTEX_HPP

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// ASCII only, independent of the locale: protocol text is not natural language.
 [[nodiscard]] constexpr char ascii_lower(char c) noexcept {
@@ -125,13 +125,11 @@ inline char* put_decimal(char* to, std::uint32_t number) noexcept {
     return to + 8 - zeros;
 }
 
-namespace detail {
 inline constexpr byte_set token_chars =
     make_byte_set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-}
 
 /// tchar of RFC 9110 section 5.6.2.
-[[nodiscard]] constexpr bool is_token_char(char c) noexcept { return holds(detail::token_chars, c); }
+[[nodiscard]] constexpr bool is_token_char(char c) noexcept { return holds(token_chars, c); }
 
 /// The length in bytes of the well-formed UTF-8 sequence at the start of `text` (Unicode 15 table 3-7): 1 to 4, or 0
 /// for an overlong form, a surrogate, a code point above U+10FFFF or anything else. Precondition: `text` is not empty.
@@ -154,8 +152,6 @@ inline constexpr byte_set token_chars =
     return 0;
 }
 
-namespace detail {
-
 /// Most text is ASCII: checks eight characters in one step.
 constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     if (text.size() < 8) return false;
@@ -164,11 +160,9 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
     return bits < 0x80;
 }
 
-}  // namespace detail
-
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
     while (!text.empty()) {
-        if (detail::begins_with_eight_ascii(text)) {
+        if (begins_with_eight_ascii(text)) {
             text.remove_prefix(8);
             continue;
         }
@@ -192,8 +186,6 @@ constexpr bool begins_with_eight_ascii(std::string_view text) noexcept {
 /// characters that `is_visible_line` refuses are escaped, as `\x1b` or `\u202e`. Line ends become `\n`. The input may
 /// be truncated: an incomplete sequence at its end is dropped.
 [[nodiscard]] TOLLGATE_DECL std::string make_readable(std::string_view bytes);
-
-namespace detail {
 
 /// Reads a file with one key per line. Skips blank lines and comments, which start with `#`.
 class key_file_lines {
@@ -222,9 +214,7 @@ private:
     std::size_t number_ = 0;
 };
 
-}  // namespace detail
-
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/base/detail/text.ipp>

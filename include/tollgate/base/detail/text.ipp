@@ -8,9 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tollgate::inline v0 {
-namespace detail {
-
+namespace tollgate::inline v0::detail {
 /// Precondition: one well-formed sequence.
 constexpr std::uint32_t code_point_of(std::string_view sequence) noexcept {
     constexpr unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -55,17 +53,15 @@ constexpr bool is_punctuation(std::uint32_t code) noexcept {
            within(0xff5b, 0xff65);
 }
 
-}  // namespace detail
-
 TOLLGATE_DECL bool is_visible_line(std::string_view text, std::size_t bytes_max) noexcept {
     if (text.size() > bytes_max) return false;
     bool has_visible = false;
     while (!text.empty()) {
         const std::size_t bytes = utf8_sequence_bytes(text);
         if (bytes == 0) return false;
-        const auto code = detail::code_point_of(text.substr(0, bytes));
-        if (detail::is_hidden(code)) return false;
-        has_visible = has_visible || !(detail::is_joiner(code) || detail::is_blank(code));
+        const auto code = code_point_of(text.substr(0, bytes));
+        if (is_hidden(code)) return false;
+        has_visible = has_visible || !(is_joiner(code) || is_blank(code));
         text.remove_prefix(bytes);
     }
     return has_visible;
@@ -76,16 +72,14 @@ TOLLGATE_DECL std::string without_punctuation(std::string_view text) {
     while (!text.empty()) {
         const std::size_t sequence = utf8_sequence_bytes(text);
         const std::size_t bytes = (std::max)(sequence, std::size_t{1});
-        const auto code = sequence == 0 ? 0U : detail::code_point_of(text.substr(0, bytes));
-        const bool goes = sequence != 0 && (detail::is_blank(code) || detail::is_hidden(code) || detail::is_joiner(code) ||
-                                            detail::is_punctuation(code));
+        const auto code = sequence == 0 ? 0U : code_point_of(text.substr(0, bytes));
+        const bool goes = sequence != 0 && (is_blank(code) || is_hidden(code) || is_joiner(code) ||
+                                            is_punctuation(code));
         if (!goes) kept.append(text.substr(0, bytes));
         text.remove_prefix(bytes);
     }
     return kept;
 }
-
-namespace detail {
 
 /// The number of bytes of an incomplete sequence at the end; 0 if there is none.
 constexpr std::size_t cut_bytes(std::string_view text) noexcept {
@@ -103,27 +97,25 @@ inline void append_code(std::string& to, const char* prefix, std::uint32_t code,
     for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) to.push_back("0123456789abcdef"[code >> shift & 0xf]);
 }
 
-}  // namespace detail
-
 TOLLGATE_DECL std::string make_readable(std::string_view bytes) {
-    bytes.remove_suffix(detail::cut_bytes(bytes));
+    bytes.remove_suffix(cut_bytes(bytes));
     std::string text;
     text.reserve(bytes.size());
     while (!bytes.empty()) {
         const std::size_t ends_line = bytes.starts_with("\r\n") ? 2 : bytes.front() == '\n' ? 1 : 0;
         const std::size_t sequence = utf8_sequence_bytes(bytes);
         const auto code = sequence == 0 ? static_cast<unsigned char>(bytes.front())
-                                        : detail::code_point_of(bytes.substr(0, sequence));
+                                        : code_point_of(bytes.substr(0, sequence));
         if (ends_line != 0) text.push_back('\n');
-        else if (sequence == 0 || (sequence == 1 && code != '\t' && detail::is_hidden(code)))
-            detail::append_code(text, "\\x", code, 2);
-        else if (code != '\t' && detail::is_hidden(code)) detail::append_code(text, "\\u", code, code > 0xffff ? 5 : 4);
+        else if (sequence == 0 || (sequence == 1 && code != '\t' && is_hidden(code)))
+            append_code(text, "\\x", code, 2);
+        else if (code != '\t' && is_hidden(code)) append_code(text, "\\u", code, code > 0xffff ? 5 : 4);
         else text.append(bytes.substr(0, sequence));
         bytes.remove_prefix((std::max)({ends_line, sequence, std::size_t{1}}));
     }
     return text;
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_TEXT_IPP

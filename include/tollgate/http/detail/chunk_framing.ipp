@@ -48,7 +48,7 @@ TOLLGATE_DECL bool chunk_framing::read_line_byte(char c) noexcept {
     switch (state_) {
         case state::size_first:
         case state::size_more:
-            if (const int digit = hex_value(c); digit >= 0) {
+            if (const int digit = tollgate::detail::hex_value(c); digit >= 0) {
                 if (++size_digits_ > size_digits_max) return false;
                 chunk_bytes_ = chunk_bytes_ << 4 | static_cast<unsigned>(digit);
                 return go(state::size_more);
@@ -58,9 +58,9 @@ TOLLGATE_DECL bool chunk_framing::read_line_byte(char c) noexcept {
                    : c == ';' ? go(state::extension_begin)
                               : blank && go(state::before_semicolon);
         case state::before_semicolon: return c == ';' ? go(state::extension_begin) : blank;
-        case state::extension_begin: return blank || (is_token_char(c) && go(state::extension_name));
+        case state::extension_begin: return blank || (tollgate::detail::is_token_char(c) && go(state::extension_name));
         case state::extension_name:
-            if (is_token_char(c)) return true;
+            if (tollgate::detail::is_token_char(c)) return true;
             if (blank) return go(state::before_equals);
             return c == '='   ? go(state::value_begin)
                    : c == ';' ? go(state::extension_begin)
@@ -68,17 +68,17 @@ TOLLGATE_DECL bool chunk_framing::read_line_byte(char c) noexcept {
         case state::before_equals:
             return blank || (c == '=' ? go(state::value_begin) : c == ';' && go(state::extension_begin));
         case state::value_begin:
-            return blank || (c == '"' ? go(state::value_quoted) : is_token_char(c) && go(state::value_token));
+            return blank || (c == '"' ? go(state::value_quoted) : tollgate::detail::is_token_char(c) && go(state::value_token));
         case state::value_token:
-            if (is_token_char(c)) return true;
+            if (tollgate::detail::is_token_char(c)) return true;
             [[fallthrough]];
         case state::value_end:
             return c == '\r'  ? go(state::line_lf)
                    : c == ';' ? go(state::extension_begin)
                               : blank && go(state::before_semicolon);
         case state::value_quoted:
-            return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !holds(value_ends, c);
-        case state::value_escaped: return !holds(value_ends, c) && go(state::value_quoted);
+            return c == '"' ? go(state::value_end) : c == '\\' ? go(state::value_escaped) : !tollgate::detail::holds(value_ends, c);
+        case state::value_escaped: return !tollgate::detail::holds(value_ends, c) && go(state::value_quoted);
         default: return false;
     }
 }

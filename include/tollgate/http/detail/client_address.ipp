@@ -34,7 +34,7 @@ inline std::optional<ip_address> parse_node(std::string_view node) noexcept {
     const auto is_port = [](std::string_view text) {
         constexpr std::size_t digits_max = 5;
         for (char c : text)
-            if (!is_digit(c)) return false;
+            if (!tollgate::detail::is_digit(c)) return false;
         return !text.empty() && text.size() <= digits_max;
     };
     if (node.starts_with('[')) {
@@ -70,15 +70,15 @@ inline bool read_forwarded_element(std::string_view line, std::size_t& at, std::
     for (;; ++at) {
         skip(is_blank);
         const auto name_begin = at;
-        skip(is_token_char);
-        const bool is_node = ascii_iequals(line.substr(name_begin, at - name_begin), "for");
+        skip(tollgate::detail::is_token_char);
+        const bool is_node = tollgate::detail::ascii_iequals(line.substr(name_begin, at - name_begin), "for");
         std::string_view value;
         if (at < line.size() && line[at] == '=') {
             const auto value_begin = ++at;
             at = skip_quoted(line, at);
             if (at == std::string_view::npos) return false;
             if (at == value_begin) {
-                skip(is_token_char);
+                skip(tollgate::detail::is_token_char);
                 value = line.substr(value_begin, at - value_begin);
             } else {
                 value = line.substr(value_begin + 1, at - value_begin - 2);
@@ -101,7 +101,7 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
             // Up to the next comma, even one in quotes: a client may have sent this, and must not hide what the proxy has appended.
             hops.add({});
             end = (std::min)(line.find(',', begin), line.size());
-        } else if (!trim_ows(line.substr(begin, end - begin)).empty()) {
+        } else if (!tollgate::detail::trim_ows(line.substr(begin, end - begin)).empty()) {
             hops.add(node);
         }
         begin = end + 1;
@@ -111,7 +111,7 @@ inline void add_forwarded_line(std::string_view line, forwarded_hops& hops) noex
 inline void add_x_forwarded_for_line(std::string_view line, forwarded_hops& hops) noexcept {
     for (;;) {
         const auto comma = line.find(',');
-        const auto node = trim_ows(line.substr(0, comma));
+        const auto node = tollgate::detail::trim_ows(line.substr(0, comma));
         if (!node.empty()) hops.add(node);  // empty list elements are ignored (RFC 9110 section 5.6.1)
         if (comma == std::string_view::npos) return;
         line.remove_prefix(comma + 1);

@@ -12,8 +12,10 @@ namespace tollgate::inline v0::http {
 
 TOLLGATE_DECL bool add_cookie(response& out, const new_cookie& cookie) {
     // RFC 6265 section 4.1.1
-    const auto is_cookie_octet = [](char c) { return is_visible_ascii(c) && c != '"' && c != ',' && c != ';' && c != '\\'; };
-    if (cookie.name.empty() || !std::all_of(cookie.name.begin(), cookie.name.end(), is_token_char) ||
+    const auto is_cookie_octet = [](char c) {
+        return tollgate::detail::is_visible_ascii(c) && c != '"' && c != ',' && c != ';' && c != '\\';
+    };
+    if (cookie.name.empty() || !std::all_of(cookie.name.begin(), cookie.name.end(), tollgate::detail::is_token_char) ||
         !std::all_of(cookie.value.begin(), cookie.value.end(), is_cookie_octet))
         return false;
 

@@ -129,14 +129,14 @@ known_name(const char (&)[Bytes]) -> known_name<Bytes - 1>;
 template <known_name Known>
 [[nodiscard]] constexpr bool is(std::string_view name) noexcept {
     constexpr std::size_t size = Known.text.size();
-    if (std::is_constant_evaluated()) return ascii_iequals(name, {Known.text.data(), size});
+    if (std::is_constant_evaluated()) return tollgate::detail::ascii_iequals(name, {Known.text.data(), size});
     using word = typename decltype(Known)::word;
     const auto differing = [](const char* at, const auto& known, const auto& fold) {
         word sent;
         std::memcpy(&sent, at, sizeof sent);
         return (sent | std::bit_cast<word>(fold)) ^ std::bit_cast<word>(known);
     };
-    const bool middle = size <= 16 || ascii_lower(name[size / 2]) == Known.text[size / 2];
+    const bool middle = size <= 16 || tollgate::detail::ascii_lower(name[size / 2]) == Known.text[size / 2];
     return (differing(name.data(), Known.head, Known.head_fold) |
             differing(name.data() + size - sizeof(word), Known.tail, Known.tail_fold)) == 0 && middle;
 }
@@ -186,7 +186,7 @@ inline void field_lines::relocate(std::uintptr_t from, const char* to) noexcept 
 
 inline std::string_view field_lines::find(std::string_view name) const noexcept {
     for (const field& line : *this)
-        if (ascii_iequals(line.name, name)) return line.value;
+        if (tollgate::detail::ascii_iequals(line.name, name)) return line.value;
     return {};
 }
 
@@ -279,7 +279,7 @@ private:
                                     : line_result::bad_value;
     }
     line.name = {begin, static_cast<std::size_t>(colon - begin)};
-    line.value = trim_ows({colon + 1, static_cast<std::size_t>(value_end - (colon + 1))});
+    line.value = tollgate::detail::trim_ows({colon + 1, static_cast<std::size_t>(value_end - (colon + 1))});
     id = to_field_id(line.name);
     start(static_cast<std::size_t>(value_end + 2 - bytes));
     return line_result::field;
@@ -302,7 +302,7 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
 [[nodiscard]] constexpr bool list_holds(std::string_view list, std::string_view member) noexcept {
     for (;;) {
         const auto comma = list.find(',');
-        if (ascii_iequals(trim_ows(list.substr(0, comma)), member)) return true;
+        if (tollgate::detail::ascii_iequals(tollgate::detail::trim_ows(list.substr(0, comma)), member)) return true;
         if (comma == std::string_view::npos) return false;
         list.remove_prefix(comma + 1);
     }
@@ -311,7 +311,8 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
 /// Returns true if a body is encoded (RFC 9110 section 8.4), gzip for instance. `identity` is not a coding.
 [[nodiscard]] inline bool has_content_coding(const field_lines& fields) noexcept {
     for (const field& line : fields)
-        if (ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() && !ascii_iequals(line.value, "identity"))
+        if (tollgate::detail::ascii_iequals(line.name, "Content-Encoding") && !line.value.empty() &&
+            !tollgate::detail::ascii_iequals(line.value, "identity"))
             return true;
     return false;
 }
@@ -320,13 +321,13 @@ inline line_result field_line_reader::read_other(const char* begin, const char* 
 [[nodiscard]] inline std::string_view media_type_of(const field_lines& fields) noexcept {
     if (fields.count(field_id::content_type) != 1) return {};
     const auto value = fields.find(field_id::content_type);
-    return trim_ows(value.substr(0, value.find(';')));
+    return tollgate::detail::trim_ows(value.substr(0, value.find(';')));
 }
 
 /// The credentials of an Authorization field of this scheme: `auth-scheme 1*SP credentials` (RFC 9110 section 11.4). Empty for a
 /// scheme without credentials, none for another scheme.
 [[nodiscard]] constexpr std::optional<std::string_view> credentials_of(std::string_view value, std::string_view scheme) noexcept {
-    if (value.size() < scheme.size() || !ascii_iequals({value.data(), scheme.size()}, scheme)) return std::nullopt;
+    if (value.size() < scheme.size() || !tollgate::detail::ascii_iequals({value.data(), scheme.size()}, scheme)) return std::nullopt;
     value.remove_prefix(scheme.size());
     if (!value.empty() && value.front() != ' ') return std::nullopt;
     while (!value.empty() && value.front() == ' ') value.remove_prefix(1);

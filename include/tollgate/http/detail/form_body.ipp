@@ -18,8 +18,8 @@ namespace detail {
 [[nodiscard]] inline std::optional<std::string> decode_form_text(std::string_view text) {
     const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
     if (std::any_of(text.begin(), text.end(), is_control)) return std::nullopt;
-    auto decoded = percent_decode(text, plus_sign::space);
-    if (decoded && !is_utf8(*decoded)) return std::nullopt;
+    auto decoded = tollgate::detail::percent_decode(text, tollgate::detail::plus_sign::space);
+    if (decoded && !tollgate::detail::is_utf8(*decoded)) return std::nullopt;
     return decoded;
 }
 

@@ -13,14 +13,15 @@
 namespace tollgate::inline v0::http {
 
 TOLLGATE_DECL bool is_request_id(std::string_view text) noexcept {
-    return !text.empty() && text.size() <= request_id_bytes_max &&
-           std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+    return !text.empty() && text.size() <= request_id_bytes_max && std::all_of(text.begin(), text.end(), [](char c) {
+        return tollgate::detail::is_alphanumeric(c) || c == '.' || c == '_' || c == '-';
+    });
 }
 
 namespace detail {
 
 [[nodiscard]] inline bool is_hex(std::string_view text) noexcept {
-    return std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
+    return std::all_of(text.begin(), text.end(), [](char c) { return tollgate::detail::is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
 [[nodiscard]] inline bool is_trace_part(std::string_view text) noexcept {
@@ -51,7 +52,7 @@ TOLLGATE_DECL std::optional<traceparent> traceparent::parse(std::string_view tex
     const auto flags = text.substr(53, 2);
     if (!detail::is_trace_part(parent.trace_id) || !detail::is_trace_part(parent.parent_id) || !detail::is_hex(flags))
         return std::nullopt;
-    parent.sampled = (hex_value(flags[1]) & 1) != 0;
+    parent.sampled = (tollgate::detail::hex_value(flags[1]) & 1) != 0;
     return parent;
 }
 

@@ -147,7 +147,7 @@ private:
     std::size_t body_bytes_max_ = 0;  // bound of this message's body
     detail::field_line_reader lines_;
     detail::chunked_body chunks_;
-    inline_text<64> good_host_;      // the last valid one, if it fits; empty at first
+    tollgate::detail::inline_text<64> good_host_;      // the last valid one, if it fits; empty at first
     std::string_view refused_reason_;
     status refused_status_ = status::bad_request;
     stage stage_ = stage::nothing;

@@ -20,7 +20,7 @@ inline constexpr std::size_t method_bytes_max = 32;
 
 /// Browsers send these in a query as they are (WHATWG URL Standard, "query percent-encode set"), although RFC 3986 section 3.4 does not
 /// allow them. In a path, programs may read them as something else: browsers read `\` as `/`.
-inline constexpr byte_set unencoded_in_query = make_byte_set("[]{}|\\^`");
+inline constexpr tollgate::detail::byte_set unencoded_in_query = tollgate::detail::make_byte_set("[]{}|\\^`");
 
 inline constexpr std::string_view unencoded_byte = "The request target contains a byte that must be percent-encoded.";
 
@@ -143,7 +143,7 @@ TOLLGATE_DECL parse_step request_parser::read_target(std::string_view bytes, req
     const char* const stop = bytes.data() + (std::min)(bytes.size(), bound);
     const char* end = detail::find_target_end(bytes.data() + examined_, stop);
     bool in_query = false;  // true if there is a `?` before `end`
-    for (const char* from = bytes.data() + at_; end != stop && holds(detail::unencoded_in_query, *end);) [[unlikely]] {
+    for (const char* from = bytes.data() + at_; end != stop && tollgate::detail::holds(detail::unencoded_in_query, *end);) [[unlikely]] {
         in_query = in_query || std::string_view{from, static_cast<std::size_t>(end - from)}.find('?') != std::string_view::npos;
         // Brackets also enclose an IPv6 address in the host of an absolute target.
         if (!in_query && ((*end != '[' && *end != ']') || bytes[at_] == '/')) break;
@@ -191,7 +191,7 @@ TOLLGATE_DECL parse_step request_parser::judge_absolute_target(std::string_view 
     const auto colon = text.find(':');
     if (colon == std::string_view::npos || text.substr(colon, 3) != "://") return refuse(reason);
     const std::string_view scheme = text.substr(0, colon);
-    if (!ascii_iequals(scheme, "http") && !ascii_iequals(scheme, "https")) return refuse(reason);
+    if (!tollgate::detail::ascii_iequals(scheme, "http") && !tollgate::detail::ascii_iequals(scheme, "https")) return refuse(reason);
 
     into.target = target::from(text);
     const std::string_view authority = into.target.authority;
@@ -209,7 +209,7 @@ TOLLGATE_DECL parse_step request_parser::read_version(std::string_view bytes, re
     } else {
         const std::string_view rest = bytes.substr(at_, expected_bytes);
         for (std::size_t i = 0; i < rest.size(); ++i)
-            if (i == minor_at ? !is_digit(rest[i]) : rest[i] != expected[i])
+            if (i == minor_at ? !tollgate::detail::is_digit(rest[i]) : rest[i] != expected[i])
                 return refuse("The request line does not end in HTTP/1.1 or HTTP/1.0 and CRLF.");
         if (rest.size() < expected_bytes) return parse_step::needs_more;
         // A higher minor version is processed as the highest one that is known (RFC 9110 section 2.5).
@@ -315,7 +315,7 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
     if (into.fields.count(field_id::content_length) != 0)
         return refuse("There are both Transfer-Encoding and Content-Length.");
     if (into.fields.count(field_id::transfer_encoding) != 1 ||
-        !ascii_iequals(into.fields.find(field_id::transfer_encoding), "chunked") ||
+        !tollgate::detail::ascii_iequals(into.fields.find(field_id::transfer_encoding), "chunked") ||
         detail::has_tab_around(into.fields.find(field_id::transfer_encoding)))
         return refuse("The Transfer-Encoding must be exactly 'chunked'.");
     chunks_.start(at_);
@@ -328,7 +328,7 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
 /// implementations, so they are refused (RFC 9112 section 6.3).
 [[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_content_length(const request& into) noexcept {
     if (into.fields.count(field_id::content_length) != 1) return refuse("There is more than one Content-Length field.");
-    const auto length = parse_decimal(into.fields.find(field_id::content_length));
+    const auto length = tollgate::detail::parse_decimal(into.fields.find(field_id::content_length));
     if (!length) return refuse("The Content-Length is not a plain decimal number.");
     if (*length == 0) return parse_step::complete;
     // Avoids overflow: every length above the bound has the same effect.
@@ -338,7 +338,7 @@ TOLLGATE_DECL bool request_parser::names_good_host(const request& into) noexcept
 }
 
 [[gnu::noinline]] TOLLGATE_DECL parse_step request_parser::judge_expectation(const request& into) noexcept {
-    if (into.fields.count(field_id::expect) == 1 && ascii_iequals(into.fields.find(field_id::expect), "100-continue"))
+    if (into.fields.count(field_id::expect) == 1 && tollgate::detail::ascii_iequals(into.fields.find(field_id::expect), "100-continue"))
         return parse_step::complete;
     return refuse("The only supported expectation is 100-continue.", status::expectation_failed);
 }

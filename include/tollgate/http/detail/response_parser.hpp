@@ -130,7 +130,7 @@ private:
     detail::chunk_framing chunks_;
     std::string line_;  // the start of an incomplete line
     std::string body_;
-    inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
+    tollgate::detail::inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
     std::string_view refused_reason_;
 };
 

@@ -122,8 +122,9 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
     if (!older_ && !line.starts_with("HTTP/1.1 ")) return refuse("The response does not begin with HTTP/1.1 or HTTP/1.0.");
     const std::string_view digits = line.substr(version_bytes, status_bytes);
     const std::string_view reason = line.substr(version_bytes + digits.size());
-    if (digits.size() != status_bytes || !is_digit(digits[0]) || digits[0] == '0' || !is_digit(digits[1]) ||
-        !is_digit(digits[2]) || (!reason.empty() && reason.front() != ' '))
+    if (digits.size() != status_bytes || !tollgate::detail::is_digit(digits[0]) || digits[0] == '0' ||
+        !tollgate::detail::is_digit(digits[1]) || !tollgate::detail::is_digit(digits[2]) ||
+        (!reason.empty() && reason.front() != ' '))
         return refuse("The status is not three digits.");
     if (!detail::is_field_text(reason)) return refuse("The status line contains a control character.");
     status_ = static_cast<unsigned>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0'));
@@ -146,16 +147,16 @@ TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
 }
 
 TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::string_view value) {
-    const std::string_view text = trim_ows(value);
+    const std::string_view text = tollgate::detail::trim_ows(value);
     switch (to_field_id(name)) {
         case field_id::content_length:
             if (++framing_.content_lengths > 1) framing_.fault = "There is more than one Content-Length field.";
-            else if (const auto length = parse_decimal(text)) framing_.content_length = *length;
+            else if (const auto length = tollgate::detail::parse_decimal(text)) framing_.content_length = *length;
             else framing_.fault = "The Content-Length is not a plain decimal number.";
             return;
         case field_id::transfer_encoding:
             // No tabs around it: some implementations read them as part of the name.
-            if (++framing_.transfer_encodings > 1 || !ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
+            if (++framing_.transfer_encodings > 1 || !tollgate::detail::ascii_iequals(text, "chunked") || value.find('\t') != value.npos)
                 framing_.fault = "The Transfer-Encoding must be exactly 'chunked'.";
             return;
         case field_id::connection:
@@ -164,7 +165,7 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
             return;
         default: break;
     }
-    if (!ascii_iequals(name, "retry-after")) return;
+    if (!tollgate::detail::ascii_iequals(name, "retry-after")) return;
     retry_after_.clear();
     if (++framing_.retry_afters == 1) retry_after_.append(text);
 }

@@ -26,7 +26,7 @@ public:
         int value = 0;
         for (std::size_t i = 0; i < digits; ++i) {
             if (i >= text_.size()) good_ = false;
-            else if (is_digit(text_[i])) value = value * 10 + (text_[i] - '0');
+            else if (tollgate::detail::is_digit(text_[i])) value = value * 10 + (text_[i] - '0');
             else if (!padded || i != 0 || text_[i] != ' ') good_ = false;
         }
         text_.remove_prefix((std::min)(digits, text_.size()));
@@ -124,7 +124,7 @@ TOLLGATE_DECL std::optional<instant> parse_http_date(std::string_view text, inst
 
 TOLLGATE_DECL std::optional<milliseconds> parse_retry_after(std::string_view text, instant now) noexcept {
     constexpr milliseconds most = std::chrono::hours{24 * 366};
-    if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit)) {
+    if (!text.empty() && std::all_of(text.begin(), text.end(), tollgate::detail::is_digit)) {
         milliseconds wait{0};
         for (const char c : text) wait = (std::min)(wait * 10 + seconds{c - '0'}, most);
         return wait;

@@ -28,21 +28,21 @@ namespace tollgate::inline v0::http::detail {
 
 /// The first byte that is not a tchar (RFC 9110 section 5.6.2).
 [[nodiscard]] inline const char* find_token_end(const char* at, const char* end) noexcept {
-    while (at != end && is_token_char(*at)) ++at;
+    while (at != end && tollgate::detail::is_token_char(*at)) ++at;
     return at;
 }
 
 /// The first colon if it is in the next block; otherwise null, which does not mean that there is none.
 [[nodiscard]] inline const char* find_near_colon(const char* at, const char* end) noexcept;
 
-inline constexpr byte_set value_ends = [] {
-    byte_set set{};
+inline constexpr tollgate::detail::byte_set value_ends = [] {
+    tollgate::detail::byte_set set{};
     for (std::size_t byte = 0; byte < set.size(); ++byte) set[byte] = (byte < 0x20 && byte != '\t') || byte == 0x7f;
     return set;
 }();
 
-inline constexpr byte_set target_ends = [] {
-    byte_set set{};
+inline constexpr tollgate::detail::byte_set target_ends = [] {
+    tollgate::detail::byte_set set{};
     for (std::size_t byte = 0; byte < set.size(); ++byte) set[byte] = byte <= 0x20 || byte >= 0x7f;
     for (const char each : std::string_view{"\"#<>[\\]^`{|}"}) set[static_cast<unsigned char>(each)] = true;
     return set;
@@ -100,10 +100,10 @@ inline const char* find_near_colon(const char* at, const char* end) noexcept {
 }
 
 /// The first marked byte that is in `Ends`; null if none.
-template <const byte_set& Ends>
+template <const tollgate::detail::byte_set& Ends>
 [[nodiscard]] inline const char* first_marked(const char* at, block_marks marks) noexcept {
     for (; marks != 0; marks &= marks - 1)
-        if (const char* found = at + std::countr_zero(marks); holds(Ends, *found)) [[likely]] return found;
+        if (const char* found = at + std::countr_zero(marks); tollgate::detail::holds(Ends, *found)) [[likely]] return found;
     return nullptr;
 }
 
@@ -150,20 +150,20 @@ inline const char* find_unusual_in_value(const char* at, const char* end) noexce
 }
 
 /// The first byte that is in `Ends`, on either endianness; null if none.
-template <const byte_set& Ends>
+template <const tollgate::detail::byte_set& Ends>
 [[nodiscard]] inline const char* first_marked(const char* at, block_marks) noexcept {
     for (std::ptrdiff_t i = 0; i < block_bytes; ++i)
-        if (holds(Ends, at[i])) return at + i;
+        if (tollgate::detail::holds(Ends, at[i])) return at + i;
     return nullptr;
 }
 
 #endif
 
 /// Whole blocks, the last of which ends at `end` and so may overlap the one before; single bytes of less than a block.
-template <block_marks (*Marks)(const char*) noexcept, const byte_set& Ends>
+template <block_marks (*Marks)(const char*) noexcept, const tollgate::detail::byte_set& Ends>
 [[nodiscard]] inline const char* find_end(const char* at, const char* end) noexcept {
     if (end - at < block_bytes) {
-        while (at != end && !holds(Ends, *at)) ++at;
+        while (at != end && !tollgate::detail::holds(Ends, *at)) ++at;
         return at;
     }
     const char* const last_block = end - block_bytes;

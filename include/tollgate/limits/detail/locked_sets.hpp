@@ -35,12 +35,12 @@ public:
     [[nodiscard]] std::size_t index_of(std::uint64_t hash) const noexcept { return hash & (size_ - 1); }
     [[nodiscard]] Set& operator[](std::size_t index) const noexcept { return sets_[index]; }
     /// Hold it while using the set.
-    [[nodiscard]] short_mutex& lock_of(std::size_t index) const noexcept { return locks_[index % locks_.size()].mutex; }
+    [[nodiscard]] detail::short_mutex& lock_of(std::size_t index) const noexcept { return locks_[index % locks_.size()].mutex; }
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return (size_ + 1) * sizeof(Set); }
 
 private:
     struct alignas(64) padded_lock {  // one cache line each, to avoid false sharing
-        short_mutex mutex;
+        detail::short_mutex mutex;
     };
     struct free_memory {
         void operator()(void* memory) const noexcept { std::free(memory); }

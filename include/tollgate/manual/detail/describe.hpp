@@ -68,7 +68,7 @@ namespace tollgate::inline v0::manual {
 
 [[nodiscard]] inline std::string lower_case(std::string_view text) {
     std::string lower{text};
-    for (char& c : lower) c = ascii_lower(c);
+    for (char& c : lower) c = tollgate::detail::ascii_lower(c);
     return lower;
 }
 

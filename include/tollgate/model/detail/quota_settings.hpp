@@ -22,7 +22,7 @@ inline void require_windows(const char* whose, std::initializer_list<quota_setti
     for (const auto& [name, value] : settings)
         if (value.requests != 0 && value.window <= seconds{0})
             throw std::invalid_argument{
-                concat({"tollgate: The ", whose, " setting ", name, " has no window: it must be 1 second or more."})};
+                detail::concat({"tollgate: The ", whose, " setting ", name, " has no window: it must be 1 second or more."})};
 }
 
 }  // namespace tollgate::detail

@@ -122,7 +122,10 @@ private:
     [[nodiscard]] std::string first_sign_in_url(const authorization_call& call) const {
         auto url = sessions.sign_in_url(return_to(call));
         const auto add = [&](std::string_view name, std::string_view value) {
-            url.append(url.find('?') == std::string::npos ? "?" : "&").append(name).append("=").append(percent_encode(value));
+            url.append(url.find('?') == std::string::npos ? "?" : "&")
+                .append(name)
+                .append("=")
+                .append(tollgate::detail::percent_encode(value));
         };
         const prompt_set& prompt = call.authorization.prompt;
         const auto& login_hint = call.authorization.login_hint;
@@ -143,7 +146,7 @@ private:
     /// answered.
     [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
         if (auto known = form_secret_of(call.request); !known.empty()) return known;
-        const auto secret = new_secret(secret_kind::session, policies.random());
+        const auto secret = tollgate::new_secret(secret_kind::session, policies.random());
         if (secret && http::add_cookie(call.response, {.name = form_cookie, .value = *secret, .secure = pages.site().secure}))
             return std::string{std::string_view{*secret}};
         respond_error_page(random_source_error(), call.response);

@@ -25,8 +25,8 @@ inline constexpr std::string_view encoded_state_name = "encoded_state";
 
 inline http::form_member to_member(const std::string& state) {
     constexpr std::size_t bytes_max = 512;  // ordinary states stay readable
-    auto encoded = base64url_encode(state);
-    const auto nested_bytes = percent_encode(percent_encode(state)).size();
+    auto encoded = tollgate::detail::base64url_encode(state);
+    const auto nested_bytes = tollgate::detail::percent_encode(tollgate::detail::percent_encode(state)).size();
     if (has_control(state) || (nested_bytes > bytes_max && nested_bytes > encoded.size()))
         return {std::string{encoded_state_name}, std::move(encoded)};
     return {"state", state};
@@ -34,16 +34,16 @@ inline http::form_member to_member(const std::string& state) {
 
 inline void add_to_query(std::string& query, std::string_view name, std::string_view value) {
     if (!query.empty()) query.push_back('&');
-    query.append(percent_encode(name)).append("=").append(percent_encode(value));
+    query.append(tollgate::detail::percent_encode(name)).append("=").append(tollgate::detail::percent_encode(value));
 }
 
 /// Returns the state as sent, or decoded if our form has encoded it.
 inline std::optional<std::string> state_of(const parameters& sent) {
     if (auto state = sent.find("state")) return state;
     const auto encoded = sent.find(encoded_state_name);
-    auto decoded = encoded ? base64url_decode(*encoded) : std::nullopt;
+    auto decoded = encoded ? tollgate::detail::base64url_decode(*encoded) : std::nullopt;
     // Our form encodes what a form has brought: UTF-8. Other bytes would not come back from the next form.
-    return decoded && is_utf8(*decoded) ? decoded : std::nullopt;
+    return decoded && tollgate::detail::is_utf8(*decoded) ? decoded : std::nullopt;
 }
 
 inline std::optional<failure> find_fault(const application& client, const parameters& sent,
@@ -105,7 +105,7 @@ TOLLGATE_DECL std::string to_text(const prompt_set& prompts) {
 
 TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept {
     return !text.empty() && text.size() <= limits::client_id_bytes_max &&
-           std::all_of(text.begin(), text.end(), is_visible_ascii);
+           std::all_of(text.begin(), text.end(), tollgate::detail::is_visible_ascii);
 }
 
 TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
@@ -131,7 +131,7 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
     const auto scopes = parse_known_scopes(*sent.find("scope"), services);
     if (!scopes) return redirect_failure{std::move(*redirect), unknown_scope(), std::move(state)};
     auto hint = sent.find("login_hint");
-    if (hint && !is_visible_line(*hint, limits::login_bytes_max)) hint.reset();  // no login that could exist
+    if (hint && !tollgate::detail::is_visible_line(*hint, limits::login_bytes_max)) hint.reset();  // no login that could exist
     return authorization_request{.client = std::move(client),
                                  .redirect = std::move(*redirect),
                                  .redirect_uri = std::move(redirect_uri),

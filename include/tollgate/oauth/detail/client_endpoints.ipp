@@ -30,12 +30,12 @@ inline refused_request missing_client_id(const http::request& request) {
 /// `Basic` with both parts form-encoded before they are joined (RFC 6749 section 2.3.1).
 inline std::optional<client_credentials> read_basic(std::string_view authorization) {
     const auto credentials = http::detail::credentials_of(authorization, "Basic");
-    const auto decoded = credentials ? base64_decode(*credentials) : std::nullopt;
+    const auto decoded = credentials ? tollgate::detail::base64_decode(*credentials) : std::nullopt;
     if (!decoded) return std::nullopt;
     const auto colon = decoded->find(':');
     if (colon == std::string::npos) return std::nullopt;
-    auto client_id = percent_decode(std::string_view{*decoded}.substr(0, colon), plus_sign::space);
-    auto client_secret = percent_decode(std::string_view{*decoded}.substr(colon + 1), plus_sign::space);
+    auto client_id = tollgate::detail::percent_decode(std::string_view{*decoded}.substr(0, colon), tollgate::detail::plus_sign::space);
+    auto client_secret = tollgate::detail::percent_decode(std::string_view{*decoded}.substr(colon + 1), tollgate::detail::plus_sign::space);
     if (!client_id || !client_secret) return std::nullopt;
     return client_credentials{std::move(*client_id), std::move(*client_secret)};
 }

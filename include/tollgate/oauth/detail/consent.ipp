@@ -110,7 +110,7 @@ TOLLGATE_DECL void write_received_redirect(html_writer& html, const consent_text
     // Percent-encoded, other bytes change neither the order of the text nor what it looks like.
     std::string visible;
     for (const char c : redirect_uri.substr(0, limits::target_url_bytes_max))
-        visible.append(is_visible_ascii(c) ? std::string(1, c) : percent_encode({&c, 1}));
+        visible.append(tollgate::detail::is_visible_ascii(c) ? std::string(1, c) : tollgate::detail::percent_encode({&c, 1}));
     if (redirect_uri.size() > limits::target_url_bytes_max) visible.append(" ...");
     html.add("<p>{}</p>\n<pre>\n{}</pre>\n<p class=\"hint\">{}</p>\n", texts.received_redirect, visible, texts.compare_redirect);
 }

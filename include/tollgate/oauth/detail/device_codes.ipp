@@ -27,7 +27,7 @@ TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed)
     if (typed.size() > user_code_typed_bytes_max) return std::nullopt;
     std::string code;
     std::size_t letters = 0;
-    for (const char c : without_punctuation(typed)) {
+    for (const char c : tollgate::detail::without_punctuation(typed)) {
         const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
         if (user_code_letters.find(upper) == std::string_view::npos || letters == user_code_size) return std::nullopt;
         if (letters++ == user_code_size / 2) code.push_back('-');

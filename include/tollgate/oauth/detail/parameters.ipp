@@ -51,16 +51,18 @@ TOLLGATE_DECL std::optional<failure> parameters::check_head(const http::request&
     if (request.has_body() && http::detail::has_content_coding(request.fields))
         return failure{error_code::invalid_request, std::string{http::detail::content_coding_reason}};
     const auto type = http::detail::media_type_of(request.fields);
-    if (ascii_iequals(type, detail::form_type) || ascii_iequals(type, detail::json_type)) return std::nullopt;
+    if (tollgate::detail::ascii_iequals(type, detail::form_type) ||
+        tollgate::detail::ascii_iequals(type, detail::json_type))
+        return std::nullopt;
     return failure{error_code::invalid_request,
                    "Send the parameters as application/x-www-form-urlencoded or as application/json."};
 }
 
 TOLLGATE_DECL std::variant<parameters, failure> parameters::from_body(const http::request& request) {
     if (auto refused = check_head(request)) return std::move(*refused);
-    if (ascii_iequals(http::detail::media_type_of(request.fields), detail::json_type)) return from_json(request.body);
+    if (tollgate::detail::ascii_iequals(http::detail::media_type_of(request.fields), detail::json_type)) return from_json(request.body);
     // The name of no parameter begins with a brace.
-    if (trim_ows(request.body).starts_with('{'))
+    if (tollgate::detail::trim_ows(request.body).starts_with('{'))
         return failure{error_code::invalid_request, "The body is JSON, but its Content-Type is application/x-www-form-urlencoded."};
     return from_form(request.body);
 }

@@ -16,7 +16,7 @@ inline constexpr std::string_view challenge_method = "S256";
 
 /// A code_challenge of S256 is the base64url of 32 bytes: 43 characters (section 4.2).
 [[nodiscard]] inline bool is_code_challenge(std::string_view text) {
-    const auto decoded = base64url_decode(text);
+    const auto decoded = tollgate::detail::base64url_decode(text);
     return decoded && decoded->size() == digest::size_bytes;
 }
 
@@ -24,12 +24,12 @@ inline constexpr std::string_view challenge_method = "S256";
 [[nodiscard]] constexpr bool is_code_verifier(std::string_view text) noexcept {
     if (text.size() < 43 || text.size() > 128) return false;
     for (char c : text)
-        if (!is_alphanumeric(c) && c != '-' && c != '.' && c != '_' && c != '~') return false;
+        if (!tollgate::detail::is_alphanumeric(c) && c != '-' && c != '.' && c != '_' && c != '~') return false;
     return true;
 }
 
 [[nodiscard]] inline std::string challenge_of(std::string_view verifier) {
-    return base64url_encode(sha256(verifier).raw());
+    return tollgate::detail::base64url_encode(sha256(verifier).raw());
 }
 
 }  // namespace tollgate::oauth

@@ -32,7 +32,7 @@ inline std::optional<std::string> without_loopback_port(std::string_view text) {
 }  // namespace detail
 
 TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return is_visible_ascii(c) && c != '#'; });
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return tollgate::detail::is_visible_ascii(c) && c != '#'; });
 }
 
 TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri) {
@@ -71,7 +71,7 @@ TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const 
     for (const auto& [name, value] : parameters) {
         if (!separated) result.push_back(result.find('?') == std::string::npos ? '?' : '&');
         separated = false;
-        result.append(percent_encode(name)).append("=").append(percent_encode(value));
+        result.append(tollgate::detail::percent_encode(name)).append("=").append(tollgate::detail::percent_encode(value));
     }
     return result;
 }

@@ -129,8 +129,8 @@ struct exchange_context {
 [[nodiscard]] inline result<std::variant<token_response, redeemed_code>> redeem(const code_exchange& exchange,
                                                                                 const exchange_context& context,
                                                                          const oauth_store_ref& grants, const random_source_ref& random) {
-    const auto access = new_secret(secret_kind::access_token, random);
-    const auto refresh = new_secret(secret_kind::refresh_token, random);
+    const auto access = tollgate::new_secret(secret_kind::access_token, random);
+    const auto refresh = tollgate::new_secret(secret_kind::refresh_token, random);
     if (!access || !refresh) return random_source_error();
     const auto& lifetimes = context.settings;
     const auto redeemed = grants.redeem_code({
@@ -187,7 +187,7 @@ struct exchange_context {
                                                         const oauth_store_ref& grants, const random_source_ref& random) {
     if (!exchange.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
         return unknown_scope();
-    const auto access = new_secret(secret_kind::access_token, random);
+    const auto access = tollgate::new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto lifetime = context.settings.oauth.access_token_lifetime;
     const auto created = grants.create_owner_token({.user = context.client.owner,
@@ -220,7 +220,7 @@ struct exchange_context {
 [[nodiscard]] inline result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
                                                      const oauth_store_ref& grants, const random_source_ref& random,
                                                      const scope_checker_ref& checker) {
-    const auto access = new_secret(secret_kind::access_token, random);
+    const auto access = tollgate::new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
     std::optional<token_rotation> rotation;

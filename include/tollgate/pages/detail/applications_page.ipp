@@ -29,7 +29,7 @@ TOLLGATE_DECL application_request application_form::wanted_by(user_id owner) con
     application_request request{.owner = owner, .name = name, .website = website, .description = description};
     for (std::string_view left = redirect_urls; !left.empty();) {
         const auto end = (std::min)(left.find('\n'), left.size());
-        const auto line = trim_ows(left.substr(0, left.substr(0, end).ends_with('\r') ? end - 1 : end));
+        const auto line = tollgate::detail::trim_ows(left.substr(0, left.substr(0, end).ends_with('\r') ? end - 1 : end));
         if (!line.empty()) request.redirect_urls.emplace_back(line);
         left.remove_prefix((std::min)(end + 1, left.size()));
     }

@@ -29,7 +29,7 @@ TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text) {
 
 TOLLGATE_DECL std::string query_of(const named_hook& hook) {
     std::string query{account_name};
-    query.append("=").append(percent_encode(account_text(hook.account))).append("&");
+    query.append("=").append(tollgate::detail::percent_encode(account_text(hook.account))).append("&");
     return query.append(hook_name).append("=").append(std::to_string(hook.hook.value()));
 }
 
@@ -155,7 +155,9 @@ inline void write_attempt(html_writer& html, const page_view& view, const attemp
     html.add("</summary>\n<div class=\"exchange\">\n");
     // HTML ignores the first newline in <pre>, so one is added before the text.
     const auto write_part = [&](std::string_view heading, std::string_view text) {
-        if (!text.empty()) html.add("<div><p class=\"hint\">{}</p>\n<pre>\n{}</pre></div>\n", heading, make_readable(text));
+        if (!text.empty())
+            html.add("<div><p class=\"hint\">{}</p>\n<pre>\n{}</pre></div>\n", heading,
+                     tollgate::detail::make_readable(text));
     };
     write_part(attempt.request.size() >= limits::attempt_request_bytes_max ? texts.request_cut : texts.request, attempt.request);
     write_part(attempt.response.size() >= limits::attempt_response_bytes_max ? texts.response_cut : texts.response, attempt.response);

@@ -16,7 +16,7 @@ TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, 
         if (!typed.missing.empty()) found.add(typed.name, typed.missing);
     } else if (typed.text.size() > typed.bytes_max) {
         found.add(typed.name, fill_in(texts.too_long, std::to_string(typed.bytes_max)), typed.label);
-    } else if (!is_visible_line(typed.text, typed.bytes_max)) {
+    } else if (!tollgate::detail::is_visible_line(typed.text, typed.bytes_max)) {
         const bool blank = typed.text.find_first_not_of(' ') == std::string_view::npos;
         if (blank && !typed.missing.empty()) found.add(typed.name, typed.missing);
         else found.add(typed.name, texts.not_plain, typed.label);
@@ -63,7 +63,7 @@ TOLLGATE_DECL std::string shorten(std::string_view text, std::size_t characters_
     for (std::size_t at = 0; at < text.size();) {
         if (++characters == characters_max) end = at;
         if (characters > characters_max) return std::string{text.substr(0, end)}.append("\xe2\x80\xa6");
-        at += (std::max)(utf8_sequence_bytes(text.substr(at)), std::size_t{1});
+        at += (std::max)(tollgate::detail::utf8_sequence_bytes(text.substr(at)), std::size_t{1});
     }
     return std::string{text};
 }

@@ -24,7 +24,7 @@ inline void write_owned_accounts(html_writer& html, const page_view& view, const
         write_cell(html, texts.role, each.admin ? texts.administrator : texts.member);
         write_cell(html, {}, [&, name = shorten(each.name)] {
             html.add("<a href=\"{}?{}={}\">{}<span class=\"unseen\"> {}</span></a>", view.url_of(page::webhooks), account_name,
-                     percent_encode(account), texts.webhooks, name);
+                     tollgate::detail::percent_encode(account), texts.webhooks, name);
         });
         end_row(html);
     }

@@ -135,7 +135,7 @@ template <class ValueOf>
     for (const std::string_view each : {"token", "application", "session", "account", "hook", "delivery"})
         message.append(value_of(each)).append(1, '\0');
     constexpr std::size_t mark_bytes = 12;
-    return base64url_encode(hmac_sha256({.key = session.secret, .message = message}).raw().substr(0, mark_bytes));
+    return tollgate::detail::base64url_encode(hmac_sha256({.key = session.secret, .message = message}).raw().substr(0, mark_bytes));
 }
 
 /// The reason for displaying a form again that came with the token of another session. Views: valid during the call.
@@ -281,7 +281,7 @@ public:
     /// The page of a list that the form or the query names; 1 if neither does.
     [[nodiscard]] std::size_t page_number() const noexcept {
         const auto in_form = form.value_of(page_number_name);
-        const auto number = parse_decimal(in_form.empty() ? query.value_of(page_number_name) : in_form);
+        const auto number = tollgate::detail::parse_decimal(in_form.empty() ? query.value_of(page_number_name) : in_form);
         constexpr std::uint64_t number_max = 1'000'000;  // longer than any list
         return number ? static_cast<std::size_t>(std::clamp<std::uint64_t>(*number, 1, number_max)) : 1;
     }
@@ -441,7 +441,7 @@ inline bool is_local_target(std::string_view text) noexcept {
     // Browsers read `//host` and `/\host` as another host, and drop some characters that are not visible ASCII.
     if (text.size() > limits::target_bytes_max || !text.starts_with('/') || text.starts_with("//")) return false;
     return text.substr(0, text.find('?')).find('\\') == std::string_view::npos &&
-           std::all_of(text.begin(), text.end(), is_visible_ascii);
+           std::all_of(text.begin(), text.end(), tollgate::detail::is_visible_ascii);
 }
 
 }  // namespace tollgate::pages

@@ -87,7 +87,7 @@ struct sign_in_context {
 [[nodiscard]] inline result<void> redirect_to_cookie_check(const page_environment& pages, const web::page_language& language,
                                                     const sign_in_form& typed, http::response& response) {
     auto url = pages.url_of(page::sign_in, language).append("?").append(signed_in_name).append("=1");
-    if (!typed.return_to.empty()) url.append("&return_to=").append(percent_encode(typed.return_to));
+    if (!typed.return_to.empty()) url.append("&return_to=").append(tollgate::detail::percent_encode(typed.return_to));
     if (url.size() > limits::target_bytes_max) return redirect_after_sign_in(pages, language, typed, response);
     return web::respond_see_other(response, pages.renderer.site(), url);
 }
@@ -108,7 +108,11 @@ inline void show_sign_in_form(const page_environment& pages, const web::page_lan
     const auto url = localized.url(own_path);
     auto path = own_path;
     const auto add = [&](std::string_view name, std::string_view value) {
-        if (!value.empty()) path.append(path == own_path ? "?" : "&").append(name).append("=").append(percent_encode(value));
+        if (!value.empty())
+            path.append(path == own_path ? "?" : "&")
+                .append(name)
+                .append("=")
+                .append(tollgate::detail::percent_encode(value));
     };
     add(return_to_name, typed.return_to);
     add(prompt_name, typed.prompt);

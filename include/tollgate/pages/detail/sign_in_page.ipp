@@ -10,7 +10,9 @@ TOLLGATE_DECL sign_in_form sign_in_form::read(const http::form_fields& fields) {
     sign_in_form form{.login = std::string{trim_login(fields.value_of(web::login_name))}};
     if (const auto target = fields.value_of(return_to_name); is_local_target(target)) form.return_to = target;
     const auto read_line = [&](std::string_view name, std::string& into) {
-        if (const auto line = trim_login(fields.value_of(name)); is_visible_line(line, limits::login_bytes_max)) into = line;
+        if (const auto line = trim_login(fields.value_of(name));
+            tollgate::detail::is_visible_line(line, limits::login_bytes_max))
+            into = line;
     };
     read_line(prompt_name, form.prompt);
     read_line(login_hint_name, form.login_hint);

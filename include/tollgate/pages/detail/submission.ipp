@@ -37,7 +37,9 @@ TOLLGATE_DECL form_submission::secret_bytes form_submission::bytes_of(std::int64
     return bytes;
 }
 
-TOLLGATE_DECL std::string version_of(const digest& secret_digest) { return hex_encode(sha256(secret_digest.raw()).raw().substr(0, 12)); }
+TOLLGATE_DECL std::string version_of(const digest& secret_digest) {
+    return tollgate::detail::hex_encode(sha256(secret_digest.raw()).raw().substr(0, 12));
+}
 
 }  // namespace tollgate::pages
 

@@ -239,7 +239,7 @@ TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const h
         if (!each.hooks.empty() || each.account == list.chosen)
             detail::write_account_hooks(html, view, each, list.has_deliveries);
     std::string chosen;
-    if (list.chosen) chosen.append(account_name).append("=").append(percent_encode(account_text(*list.chosen)));
+    if (list.chosen) chosen.append(account_name).append("=").append(tollgate::detail::percent_encode(account_text(*list.chosen)));
     write_page_links(html, view, list.page, chosen);
     detail::write_hook_form(html, view, list, services, typed, faults);
 }

@@ -18,12 +18,12 @@ namespace tollgate::inline v0::pipeline {
     std::vector<route_pattern> patterns;
     for (const route& each : table) {
         const auto refuse = [&each](std::string_view before, std::string_view behind) {
-            throw std::invalid_argument{concat({"tollgate: ", before, http::to_text(each.method), " ", each.path, behind})};
+            throw std::invalid_argument{detail::concat({"tollgate: ", before, http::to_text(each.method), " ", each.path, behind})};
         };
         for (const auto& other : patterns)
             if (route_key(other.method, other.path) == route_key(each.method, each.path)) refuse("two routes for ", {});
         if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
-            refuse({}, concat({" needs the scope '", each.access.scope, "', which no service of the settings declares"}));
+            refuse({}, detail::concat({" needs the scope '", each.access.scope, "', which no service of the settings declares"}));
         if (each.needs_hooks && !has_hooks) refuse({}, " needs a hook_store; read tollgate/contract/hook_store.hpp");
         patterns.push_back({each.method, each.path});
     }
@@ -34,7 +34,7 @@ TOLLGATE_COLD api_definition::api_definition(account_service_settings&& configur
     : settings{with_auth_url(std::move(configured))}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services,
                              has_hook_store)} {
     // Paths are appended to them.
-    remove_final_slashes(settings.base_url);
+    detail::remove_final_slashes(settings.base_url);
     root = http::url::root(settings.base_url, "base_url").path;
     static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
     detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});

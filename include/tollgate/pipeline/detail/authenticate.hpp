@@ -56,7 +56,7 @@ struct authentication {
 [[nodiscard]] inline std::size_t own_lines(const authenticator_ref& authenticator, const http::request& request) noexcept {
     std::size_t line_count = 0;
     if (authenticator.field().empty()) [[likely]] return line_count;
-    for (const http::field& line : request.fields) line_count += ascii_iequals(line.name, authenticator.field()) ? 1U : 0U;
+    for (const http::field& line : request.fields) line_count += detail::ascii_iequals(line.name, authenticator.field()) ? 1U : 0U;
     return line_count;
 }
 

@@ -96,7 +96,7 @@ TOLLGATE_COLD void add_allow(http::response& response, method_set allowed);
 /// `Strict-Transport-Security` (RFC 6797) where clients use TLS at this public URL, perhaps at a proxy.
 inline void add_transport_security(http::response& response, std::string_view public_url) {
     constexpr std::string_view secure = "https://";
-    if (ascii_iequals(public_url.substr(0, secure.size()), secure))
+    if (detail::ascii_iequals(public_url.substr(0, secure.size()), secure))
         response.add_prepared_lines("Strict-Transport-Security: max-age=31536000\r\n");
 }
 

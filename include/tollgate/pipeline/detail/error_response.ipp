@@ -27,7 +27,7 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_d
     std::array<char, 112 + http::request_id_bytes_max> prepared;
     char* end = prepared.data();
     const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
-    const auto put_number = [&](std::uint32_t number) { end = put_decimal(end, number); };
+    const auto put_number = [&](std::uint32_t number) { end = detail::put_decimal(end, number); };
     put("X-RateLimit-Limit: ");
     put_number(limit.limit);
     put("\r\nX-RateLimit-Remaining: ");

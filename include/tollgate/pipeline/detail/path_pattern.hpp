@@ -78,7 +78,7 @@ struct pattern_query {
     for (char before = '?'; at < pattern.size(); before = '&') {
         if (pattern.size() - at < 2 || pattern[at] != before || pattern[at + 1] != '{') return std::nullopt;
         const std::size_t begin = at += 2;
-        const auto is_name = [](char c) { return is_alphanumeric(c) || c == '_' || c == '-'; };
+        const auto is_name = [](char c) { return detail::is_alphanumeric(c) || c == '_' || c == '-'; };
         while (at < pattern.size() && is_name(pattern[at])) ++at;
         const auto name = pattern.substr(begin, at - begin);
         if (name.empty() || at == pattern.size() || pattern[at] != '}' || found.count == found.names.size()) return std::nullopt;

@@ -11,14 +11,15 @@ namespace tollgate::inline v0::pipeline {
 
 TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept {
     const auto end = content_type.find(';');
-    if (!ascii_iequals(trim_ows(content_type.substr(0, end)), "application/json")) return false;
+    if (!detail::ascii_iequals(detail::trim_ows(content_type.substr(0, end)), "application/json")) return false;
     std::string_view parameters = end == std::string_view::npos ? "" : content_type.substr(end);
     while (!parameters.empty()) {
         parameters.remove_prefix(1);  // the semicolon
         const auto next = (std::min)(parameters.find(';'), parameters.size());
-        const auto parameter = trim_ows(parameters.substr(0, next));
+        const auto parameter = detail::trim_ows(parameters.substr(0, next));
         // Parameters may be empty (RFC 9110 section 5.6.6).
-        if (!parameter.empty() && !ascii_iequals(parameter, "charset=utf-8") && !ascii_iequals(parameter, "charset=\"utf-8\""))
+        if (!parameter.empty() && !detail::ascii_iequals(parameter, "charset=utf-8") &&
+            !detail::ascii_iequals(parameter, "charset=\"utf-8\""))
             return false;
         parameters.remove_prefix(next);
     }
@@ -27,7 +28,7 @@ TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept {
 
 TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept {
     if (request.body_state != http::body_state::pending) return request.body.size();
-    return parse_decimal(request.fields.find(http::field_id::content_length)).value_or(0);
+    return detail::parse_decimal(request.fields.find(http::field_id::content_length)).value_or(0);
 }
 
 TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body,

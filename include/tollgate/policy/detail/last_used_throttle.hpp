@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// Decides whether to record that a credential was used: at most once an hour per credential, which is exact enough for
 /// its owner, and once a second in all, because each record may be a write that other requests wait for. A use that is
@@ -42,6 +42,6 @@ private:
     std::atomic<std::int64_t> last_ = 0;  // milliseconds since 1970
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_POLICY_DETAIL_LAST_USED_THROTTLE_HPP

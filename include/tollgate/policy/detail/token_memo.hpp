@@ -14,7 +14,7 @@
 #include <span>
 #include <string_view>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// A cache from the text of credentials to the token that was read from it. Most requests repeat earlier credentials, and decoding
 /// them, checking them and computing the digest of the secret costs more than the rest of a request. The cache decides nothing: the
@@ -105,6 +105,6 @@ private:
     std::array<entry, entries_max> entries_{};
 };
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_POLICY_DETAIL_TOKEN_MEMO_HPP

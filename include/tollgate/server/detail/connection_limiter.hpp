@@ -72,7 +72,7 @@ private:
         [[nodiscard]] std::size_t operator()(const key& one) const noexcept {
             return hash({reinterpret_cast<const char*>(one.data()), one.size()});
         }
-        keyed_hash hash;
+        tollgate::detail::keyed_hash hash;
     };
     struct counts {
         std::size_t connections = 0;
@@ -95,7 +95,7 @@ private:
     std::size_t refusals_ = 0;
     std::size_t address_refusals_ = 0;  // refusals of addresses over their own bound
     std::unordered_map<key, counts, key_hash> by_address_;  // at most one entry per connection
-    std::unordered_map<user_id, std::size_t, keyed_hash> unsent_by_user_;  // never zero
+    std::unordered_map<user_id, std::size_t, tollgate::detail::keyed_hash> unsent_by_user_;  // never zero
 };
 
 }  // namespace tollgate::server_detail

@@ -63,7 +63,7 @@ public:
         auto keys = std::make_shared<ticket_keys>();
         tollgate::detail::key_file_lines key_lines{text};
         while (const auto line = key_lines.next()) {
-            const auto secret = base64_decode(*line);
+            const auto secret = tollgate::detail::base64_decode(*line);
             if (!secret || secret->size() != secret_bytes)
                 return invalid("line " + std::to_string(key_lines.number()) + " is not the base64 text of 32 bytes");
             if (keys->count_ == keys_max) return invalid("it has more than " + std::to_string(keys_max) + " keys");

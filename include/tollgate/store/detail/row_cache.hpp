@@ -152,7 +152,7 @@ private:
     [[nodiscard]] slot& slot_for(std::size_t hash, const mark& now, const Key& key, bool is_row) noexcept;
 
     const Changes* changes_;
-    keyed_hash hash_;
+    detail::keyed_hash hash_;
     std::vector<set> sets_;  // a power of two, or empty
     mutable std::array<guard, guard_count> guards_;
 };

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// Reverts a step at the end of the scope unless `keep` was called: when a verb runs out of memory, its earlier steps
 /// must not remain visible.
@@ -31,6 +31,6 @@ void keep_all(undo_unless_kept<Undo>&... steps) noexcept {
     (steps.keep(), ...);
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_STORE_DETAIL_UNDO_HPP

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::detail {
 
 /// The scopes of a grant with this code, for `create_code` of all stores; `granted` are those before, empty if there is no grant. Those
 /// stay in front, in their order. Without a value, no code is created: a scope would have to be added despite `only_if_granted`.
@@ -22,6 +22,6 @@ namespace tollgate::inline v0 {
     return scopes;
 }
 
-}  // namespace tollgate
+}  // namespace tollgate::detail
 
 #endif  // TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP

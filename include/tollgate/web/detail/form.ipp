@@ -46,8 +46,8 @@ inline constexpr std::size_t user_hash_characters = 12;  // 72 bits
 [[nodiscard]] inline std::string user_hash_of(const form_nonce& nonce, std::string_view login) {
     std::string message{"form user\0", 10};
     message.append(text_of(nonce));
-    std::transform(login.begin(), login.end(), std::back_inserter(message), ascii_lower);
-    return base64url_encode(sha256(message).raw().substr(0, user_hash_characters / 4 * 3));
+    std::transform(login.begin(), login.end(), std::back_inserter(message), tollgate::detail::ascii_lower);
+    return tollgate::detail::base64url_encode(sha256(message).raw().substr(0, user_hash_characters / 4 * 3));
 }
 
 /// The parts of a token: `nonce.mac` or `nonce.mac.user_hash`.
@@ -64,7 +64,7 @@ struct form_token_parts {
     const auto user_hash = text.substr((std::min)(second + 1, text.size()));
     if (second != text.size() && user_hash.empty()) return std::nullopt;
     const auto nonce = parse_form_nonce(text.substr(0, first));
-    const auto mac = base64url_decode(text.substr(first + 1, second - first - 1));
+    const auto mac = tollgate::detail::base64url_decode(text.substr(first + 1, second - first - 1));
     const auto claimed = mac ? digest::from(*mac) : std::nullopt;
     if (!nonce || !claimed) return std::nullopt;
     return form_token_parts{*nonce, *claimed, user_hash};
@@ -80,11 +80,11 @@ TOLLGATE_DECL instant made_at(const form_nonce& nonce) noexcept {
 }
 
 TOLLGATE_DECL std::string form_nonce_text(const form_nonce& nonce) {
-    return base64url_encode(detail::text_of(nonce));
+    return tollgate::detail::base64url_encode(detail::text_of(nonce));
 }
 
 TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) {
-    const auto bytes = base64url_decode(text);
+    const auto bytes = tollgate::detail::base64url_decode(text);
     form_nonce read;
     if (!bytes || bytes->size() != read.size()) return std::nullopt;
     std::memcpy(read.data(), bytes->data(), read.size());
@@ -93,7 +93,7 @@ TOLLGATE_DECL std::optional<form_nonce> parse_form_nonce(std::string_view text) 
 
 TOLLGATE_DECL std::string make_form_token(const form_binding& binding, const form_nonce& nonce) {
     const auto user_hash = binding.login.empty() ? std::string{} : detail::user_hash_of(nonce, binding.login);
-    auto token = form_nonce_text(nonce) + "." + base64url_encode(detail::mac_of(binding, nonce, user_hash).raw());
+    auto token = form_nonce_text(nonce) + "." + tollgate::detail::base64url_encode(detail::mac_of(binding, nonce, user_hash).raw());
     return user_hash.empty() ? token : token.append(".").append(user_hash);
 }
 
@@ -286,7 +286,7 @@ TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& r
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
     const bool has_body = request.has_body();
     if ((has_body || request.fields.count(http::field_id::content_type) != 0) &&
-        !ascii_iequals(http::detail::media_type_of(request.fields), "application/x-www-form-urlencoded"))
+        !tollgate::detail::ascii_iequals(http::detail::media_type_of(request.fields), "application/x-www-form-urlencoded"))
         return http::status::unsupported_media_type;
     if (has_body && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
     return std::nullopt;

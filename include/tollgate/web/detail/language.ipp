@@ -15,7 +15,7 @@ namespace detail {
 inline std::string_view next_part(std::string_view& left, char separator) noexcept {
     const auto part = left.substr(0, left.find(separator));
     left.remove_prefix((std::min)(part.size() + 1, left.size()));
-    return trim_ows(part);
+    return tollgate::detail::trim_ows(part);
 }
 
 /// `;q=0.8` in thousandths; 1000 without one, 0 for a malformed one.
@@ -40,14 +40,14 @@ inline int quality_of(std::string_view parameters) noexcept {
 
 TOLLGATE_DECL bool is_language_tag(std::string_view text) noexcept {
     if (text.size() < 2 || text.starts_with('-') || text.ends_with('-')) return false;
-    return std::all_of(text.begin(), text.end(), [](char c) { return c == '-' || is_alphanumeric(c); });
+    return std::all_of(text.begin(), text.end(), [](char c) { return c == '-' || tollgate::detail::is_alphanumeric(c); });
 }
 
 TOLLGATE_DECL std::optional<std::size_t> find_language(std::string_view range,
                                                        std::span<const std::string_view> offered) noexcept {
     while (!range.empty()) {
         for (std::size_t i = 0; i < offered.size(); ++i)
-            if (ascii_iequals(offered[i], range)) return i;
+            if (tollgate::detail::ascii_iequals(offered[i], range)) return i;
         const auto hyphen = range.rfind('-');
         range = range.substr(0, hyphen == std::string_view::npos ? 0 : hyphen);
     }

@@ -23,7 +23,7 @@ inline constexpr seconds sealed_text_lifetime{300};
 /// The time for which a sealed text with a secret can be opened. Its page can be reloaded until then.
 inline constexpr seconds sealed_secret_lifetime{120};
 
-using seal_nonce = aes_gcm_nonce;
+using seal_nonce = tollgate::detail::aes_gcm_nonce;
 
 /// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
 /// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no

@@ -29,15 +29,15 @@ TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::strin
     const std::int64_t time = to_unix_milliseconds(now);
     std::memcpy(plain.data(), &time, sizeof time);
     plain.append(text);
-    const auto sealed = aes_gcm_encrypt(detail::seal_key(session), nonce, plain);
-    return sealed ? std::optional{base64url_encode(*sealed)} : std::nullopt;
+    const auto sealed = tollgate::detail::aes_gcm_encrypt(detail::seal_key(session), nonce, plain);
+    return sealed ? std::optional{tollgate::detail::base64url_encode(*sealed)} : std::nullopt;
 }
 
 TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now,
                                                            seconds lifetime) {
-    const auto bytes = base64url_decode(sealed);
+    const auto bytes = tollgate::detail::base64url_decode(sealed);
     if (session.secret.empty() || !bytes) return std::nullopt;
-    const auto plain = aes_gcm_decrypt(detail::seal_key(session), *bytes);
+    const auto plain = tollgate::detail::aes_gcm_decrypt(detail::seal_key(session), *bytes);
     if (!plain || plain->size() < detail::seal_time_bytes) return std::nullopt;
     std::int64_t time = 0;
     std::memcpy(&time, plain->data(), sizeof time);

@@ -67,7 +67,9 @@ inline constexpr std::string_view fixed_icon_field_lines =
     "X-Content-Type-Options: nosniff\r\n";
 
 /// A version number of a file's content; no security depends on its length.
-[[nodiscard]] inline std::string version_of(std::string_view content) { return hex_encode(sha256(content).raw().substr(0, 8)); }
+[[nodiscard]] inline std::string version_of(std::string_view content) {
+    return tollgate::detail::hex_encode(sha256(content).raw().substr(0, 8));
+}
 
 inline void add_transport_security(http::response& response, const page_site& site) {
     if (site.secure) response.add("Strict-Transport-Security", "max-age=31536000");
@@ -116,13 +118,13 @@ TOLLGATE_DECL bool page_site::respond_asset(const http::request& request, http::
 TOLLGATE_DECL bool is_cross_site(const http::request& request, const page_site& site) noexcept {
     bool says = false;
     for (const http::field& line : request.fields) {
-        if (!ascii_iequals(line.name, "Sec-Fetch-Site")) continue;
+        if (!tollgate::detail::ascii_iequals(line.name, "Sec-Fetch-Site")) continue;
         if (line.value != "same-origin" && line.value != "none") return true;
         says = true;
     }
     if (says) return false;
     for (const http::field& line : request.fields)
-        if (ascii_iequals(line.name, "Origin") && !ascii_iequals(line.value, site.origin)) return true;
+        if (tollgate::detail::ascii_iequals(line.name, "Origin") && !tollgate::detail::ascii_iequals(line.value, site.origin)) return true;
     return false;
 }
 

@@ -55,7 +55,7 @@ public:
     [[nodiscard]] std::size_t hosts() const noexcept { return worked_.size(); }
 
 private:
-    std::unordered_map<std::string, ip_address, keyed_hash> worked_;  // keyed, because users choose the hosts
+    std::unordered_map<std::string, ip_address, tollgate::detail::keyed_hash> worked_;  // keyed, because users choose the hosts
 };
 
 }  // namespace tollgate::webhooks

@@ -55,7 +55,7 @@ private:
     const bounds within_;
     entries all_;
     // Most recently used first; keyed, because users choose the origins.
-    std::unordered_map<std::string, std::list<entries::iterator>, keyed_hash> by_origin_;
+    std::unordered_map<std::string, std::list<entries::iterator>, tollgate::detail::keyed_hash> by_origin_;
 };
 
 }  // namespace tollgate::webhooks

@@ -192,7 +192,7 @@ private:
         std::vector<account_load> accounts{};  // accounts of `due`, accounts with deliveries in flight, and the last others
         std::vector<remembered_hook> due{};    // the next to be served first
     };
-    using hosts = std::unordered_map<std::string, host_state, keyed_hash>;  // keyed, because users choose the names
+    using hosts = std::unordered_map<std::string, host_state, tollgate::detail::keyed_hash>;  // keyed, because users choose the names
     /// The attempts of a hook in the current minute.
     struct hook_minute {
         clock::time_point over;

@@ -21,7 +21,7 @@ struct delivery_trace {
     /// Throws as `sha256` does.
     [[nodiscard]] static delivery_trace of(const due_delivery& sent) {
         const auto digits = [](std::string_view of_what, std::size_t bytes) {
-            return hex_encode(std::string_view{sha256(of_what).raw()}.substr(0, bytes));
+            return tollgate::detail::hex_encode(std::string_view{sha256(of_what).raw()}.substr(0, bytes));
         };
         const std::string id{std::string_view{sent.message_id}};
         return {digits("trace " + id, 16), digits("span " + id + " " + std::to_string(sent.lease.number), 8)};

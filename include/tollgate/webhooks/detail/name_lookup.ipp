@@ -47,7 +47,7 @@ TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::s
         };
         const auto address = next_word();
         auto name = next_word();
-        while (!name.empty() && !ascii_iequals(name, host)) name = next_word();
+        while (!name.empty() && !tollgate::detail::ascii_iequals(name, host)) name = next_word();
         if (name.empty()) continue;
         if (const auto parsed = ip_address::parse(address); parsed && std::find(found.begin(), found.end(), *parsed) == found.end())
             found.push_back(*parsed);

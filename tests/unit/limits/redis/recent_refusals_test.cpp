@@ -28,7 +28,7 @@ TEST_CASE("a refusal is remembered for 100 ms, at most until its window ends") {
         std::int64_t window_left, remembered_for;
     };
     const auto [window_left, remembered_for] = GENERATE(row{3'000'000, 100}, row{100, 100}, row{99, 99}, row{1, 1});
-    redis::recent_refusals refusals{siphash_key{}};
+    redis::recent_refusals refusals{tollgate::detail::siphash_key{}};
     add_refusal(refusals, sixty, window_left);
     CAPTURE(window_left);
     const auto found = refusals.find(key, sixty, boot_time + remembered_for - 1);
@@ -41,7 +41,7 @@ TEST_CASE("a refusal is remembered for 100 ms, at most until its window ends") {
 }
 
 TEST_CASE("a refusal applies to its key and quota only") {
-    redis::recent_refusals refusals{siphash_key{}};
+    redis::recent_refusals refusals{tollgate::detail::siphash_key{}};
     add_refusal(refusals, sixty, 3'000'000);
     CHECK(refusals.find(key, sixty, boot_time));
     for (const quota& other : {quota{61, hours{1}}, quota{59, hours{1}}, quota{60, hours{2}}})
@@ -51,7 +51,7 @@ TEST_CASE("a refusal applies to its key and quota only") {
 }
 
 TEST_CASE("nothing is refused at first, or in a window without a length") {
-    redis::recent_refusals refusals{siphash_key{}};
+    redis::recent_refusals refusals{tollgate::detail::siphash_key{}};
     const tollgate::detail::bounded_quota none{{0, seconds{0}}};
     CHECK_FALSE(refusals.find(key, sixty, boot_time));
     CHECK_FALSE(refusals.find(limit_key::of(ip_address{}), none, boot_time));
@@ -60,7 +60,7 @@ TEST_CASE("nothing is refused at first, or in a window without a length") {
 }
 
 TEST_CASE("newer refusals replace older ones, and the memory stays the same") {
-    redis::recent_refusals refusals{siphash_key{}};
+    redis::recent_refusals refusals{tollgate::detail::siphash_key{}};
     int remembered = 0;
     constexpr int added = 100'000;
     for (int i = 1; i <= added; ++i)

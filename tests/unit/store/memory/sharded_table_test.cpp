@@ -17,7 +17,7 @@ using namespace tollgate;
 
 namespace {
 
-using name = inline_text<32>;
+using name = tollgate::detail::inline_text<32>;
 using table = memory::sharded_table<name, int>;
 
 std::optional<int> find(const table& in, std::string_view key) {

@@ -98,7 +98,7 @@ std::string basic_of(postgres_store& store, user_id of) {
     const auto issued =
         issue_personal_token(store, {of, "Of a test", *scope_set::parse("user:balance")}, now());
     REQUIRE(issued);
-    return "Basic " + base64_encode(std::string{issued->username.view()} + ":" + std::string{issued->secret.view()});
+    return "Basic " + tollgate::detail::base64_encode(std::string{issued->username.view()} + ":" + std::string{issued->secret.view()});
 }
 
 std::string bearer_of(postgres_store& store, user_id of) {

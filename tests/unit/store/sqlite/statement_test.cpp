@@ -41,7 +41,7 @@ TEST_CASE_METHOD(fixture, "values are read from a column unchanged") {
     for (const std::string& each : {std::string{}, std::string{"text"}, std::string{"a\0b", 3}, std::string{"12"},
                                     std::string{"Zo\xc3\xab"}, std::string(100'000, 'x')})
         CHECK(through(each) == each);
-    CHECK(through(*inline_text<8>::from("eight b.")) == *inline_text<8>::from("eight b."));
+    CHECK(through(*tollgate::detail::inline_text<8>::from("eight b.")) == *tollgate::detail::inline_text<8>::from("eight b."));
     CHECK(through(hook_id{5}) == hook_id{5});
     CHECK(through(from_unix_milliseconds(1'700'000'000'123)) == from_unix_milliseconds(1'700'000'000'123));
     CHECK(through(std::optional<std::int64_t>{7}) == std::optional<std::int64_t>{7});
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(fixture, "a column of another type is an error") {
     CHECK(misread(database.prepare("SELECT 1, x'41'").next<bool, std::string>()));
     CHECK(misread(database.prepare("SELECT 1, 0").next<bool, hook_id>()));
     CHECK(misread(database.prepare("SELECT 1, -5").next<bool, hook_id>()));
-    CHECK(misread(database.prepare("SELECT 1, 'nine char'").next<bool, inline_text<8>>()));
+    CHECK(misread(database.prepare("SELECT 1, 'nine char'").next<bool, tollgate::detail::inline_text<8>>()));
     CHECK(misread(database.prepare("SELECT 1, 'text'").next<bool, std::optional<std::int64_t>>()));
     CHECK(misread(database.prepare("SELECT 1, zeroblob(31)").next<bool, digest>()));
     CHECK(misread(database.prepare("SELECT 1, zeroblob(33)").next<bool, digest>()));

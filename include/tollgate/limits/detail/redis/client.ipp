@@ -47,7 +47,7 @@ TOLLGATE_DECL std::optional<std::string_view> find_known_error(std::string_view 
 }  // namespace detail
 
 struct client::state {
-    using connections = reconnecting_pool<connection>;
+    using connections = tollgate::detail::reconnecting_pool<connection>;
 
     using combiner = tollgate::detail::call_combiner<const window_request*, window_result>;
     using requests_of_batch = std::span<const window_request* const>;

@@ -23,7 +23,7 @@ namespace tollgate::inline v0::redis {
 class recent_refusals {
 public:
     /// `seed` must be secret: otherwise, clients could choose addresses that replace the refusals of others.
-    explicit recent_refusals(const siphash_key& seed) : seed_{seed}, sets_{keys_max, keys_max} {}
+    explicit recent_refusals(const tollgate::detail::siphash_key& seed) : seed_{seed}, sets_{keys_max, keys_max} {}
 
     [[nodiscard]] std::optional<limit_decision> find(const limit_key& key, const tollgate::detail::bounded_quota& allowed,
                                                      std::int64_t now) const noexcept {
@@ -59,9 +59,11 @@ private:
         limit_kind kind;
     };
 
-    [[nodiscard]] std::size_t index_of(const limit_key& key) const noexcept { return sets_.index_of(siphash(seed_, key.value())); }
+    [[nodiscard]] std::size_t index_of(const limit_key& key) const noexcept {
+        return sets_.index_of(tollgate::detail::siphash(seed_, key.value()));
+    }
 
-    siphash_key seed_;
+    tollgate::detail::siphash_key seed_;
     tollgate::detail::locked_sets<refusal> sets_;
 };
 

@@ -17,7 +17,8 @@ namespace detail {
 
 inline bool is_host_name(std::string_view text) noexcept {
     return !text.empty() && text.size() <= 253 &&  // RFC 1035 section 2.3.4, as text
-           std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
+           std::all_of(text.begin(), text.end(),
+                       [](char c) { return tollgate::detail::is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
 }
 
 /// `[user]:password`
@@ -25,8 +26,8 @@ inline result<void> set_credentials(server_address& read, std::string_view crede
     const auto colon = credentials.find(':');
     if (colon == std::string_view::npos || colon + 1 == credentials.size())
         return invalid("A Redis URL with a user must have a password too: user:password@, or :password@.");
-    auto user = percent_decode(credentials.substr(0, colon));
-    auto password = percent_decode(credentials.substr(colon + 1));
+    auto user = tollgate::detail::percent_decode(credentials.substr(0, colon));
+    auto password = tollgate::detail::percent_decode(credentials.substr(colon + 1));
     if (!user || !password) return invalid("In the user and password of a Redis URL, % must be followed by two hexadecimal digits.");
     read.user = *std::move(user);
     read.password = *std::move(password);
@@ -50,7 +51,7 @@ inline result<void> set_host_and_port(server_address& read, std::string_view aut
     }
     read.host = host;
     if (port.empty()) return {};
-    const auto number = parse_decimal(port.substr(1));
+    const auto number = tollgate::detail::parse_decimal(port.substr(1));
     if (!number || *number == 0 || *number > UINT16_MAX)
         return invalid("The port of a Redis URL must be a number from 1 to 65535; write an IPv6 address in brackets.");
     read.port = static_cast<std::uint16_t>(*number);
@@ -70,7 +71,7 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     read.tls = url.starts_with(secure);
     if (!read.tls && !url.starts_with(plain)) return invalid("A Redis URL must begin with redis:// or rediss://.");
     url.remove_prefix(read.tls ? secure.size() : plain.size());
-    if (!std::all_of(url.begin(), url.end(), is_visible_ascii))
+    if (!std::all_of(url.begin(), url.end(), tollgate::detail::is_visible_ascii))
         return invalid("A Redis URL may contain visible ASCII only; percent-encode anything else.");
     if (url.find_first_of("?#") != std::string_view::npos)
         return invalid("A Redis URL must not have a query or a fragment; in a password, write ? and # as %3F and %23.");
@@ -82,7 +83,7 @@ TOLLGATE_DECL result<server_address> parse_url(std::string_view url) {
     const auto slash = url.find('/');
     if (slash != std::string_view::npos && slash + 1 < url.size()) {
         constexpr std::uint32_t database_max = 99'999;
-        const auto database = parse_decimal(url.substr(slash + 1));
+        const auto database = tollgate::detail::parse_decimal(url.substr(slash + 1));
         if (!database || *database > database_max)
             return invalid("The path of a Redis URL must be the number of a database, such as /0.");
         read.database = static_cast<std::uint32_t>(*database);

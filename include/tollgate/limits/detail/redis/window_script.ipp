@@ -76,7 +76,7 @@ TOLLGATE_DECL window_script::window_script(std::string prefix) : prefix_{std::mo
     unsigned int size = 0;
     if (EVP_Digest(text().data(), text().size(), digest.data(), &size, EVP_sha1(), nullptr) != 1)
         throw std::runtime_error{"OpenSSL has no SHA-1"};
-    name_ = hex_encode({reinterpret_cast<const char*>(digest.data()), size});
+    name_ = tollgate::detail::hex_encode({reinterpret_cast<const char*>(digest.data()), size});
 }
 
 TOLLGATE_DECL std::string window_script::key_of(const limit_key& key) const {

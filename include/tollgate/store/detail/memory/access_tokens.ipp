@@ -26,12 +26,12 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
 
     // The row comes last: if memory runs out before, the token is never visible.
     shares_.add(created.user);
-    undo_unless_kept counted{[&]() noexcept { shares_.remove(created.user); }};
+    tollgate::detail::undo_unless_kept counted{[&]() noexcept { shares_.remove(created.user); }};
     const dated_digest token{created.expires_at, created.token_digest};
     by_end_.insert(token);
-    undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
+    tollgate::detail::undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
     const auto siblings = between_.try_emplace(parties).first;
-    undo_unless_kept placed{[&]() noexcept {
+    tollgate::detail::undo_unless_kept placed{[&]() noexcept {
         siblings->second.erase(token);
         if (siblings->second.empty()) between_.erase(siblings);
     }};
@@ -42,7 +42,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
                         std::nullopt},
                        made_with,
                        created.created_at});
-    keep_all(counted, ended, placed);
+    tollgate::detail::keep_all(counted, ended, placed);
 
     if (siblings->second.size() > limits::access_tokens_per_grant_max) {
         auto expired = siblings->second.begin();

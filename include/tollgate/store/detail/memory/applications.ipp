@@ -26,11 +26,11 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
     const application_id id{++last_id_};
     rows_.emplace(id, application{id, created.owner, created.client_id, created.secret_digest, created.name, created.website,
                                   created.description, created.redirect_urls, created.created_at, created.type, {}, false, 0});
-    undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
+    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
     by_client_id_.emplace(created.client_id, id);
-    undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
+    tollgate::detail::undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
     of_owner_.emplace(created.owner, id);
-    keep_all(inserted, named);
+    tollgate::detail::keep_all(inserted, named);
     return id;
 }
 

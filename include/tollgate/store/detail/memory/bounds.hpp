@@ -20,8 +20,8 @@ inline constexpr std::size_t share_divisor = 4;
 
 /// The error for a full table. `rows`: the plural noun; `setting`: the member of `memory_settings` that is its bound.
 [[nodiscard]] inline error table_is_full(std::size_t rows_max, std::string_view rows, std::string_view setting) {
-    return unavailable(concat({"The memory store holds ", std::to_string(rows_max), " ", rows, ", the maximum (memory_settings::", setting,
-                               ")."}));
+    return unavailable(tollgate::detail::concat({"The memory store holds ", std::to_string(rows_max), " ", rows,
+                                                 ", the maximum (memory_settings::", setting, ")."}));
 }
 
 /// Reserves space for one more element, so that appending cannot fail.
@@ -44,7 +44,7 @@ public:
     /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
     [[nodiscard]] error no_capacity(std::string_view rows, std::string_view setting) const {
         if (rows_ >= rows_max_) return table_is_full(rows_max_, rows, setting);
-        return unavailable(concat({"The memory store holds ", std::to_string(rows_per_user_max_), " ", rows,
+        return unavailable(tollgate::detail::concat({"The memory store holds ", std::to_string(rows_per_user_max_), " ", rows,
                                    " of one user, the maximum (a quarter of memory_settings::", setting, ")."}));
     }
 

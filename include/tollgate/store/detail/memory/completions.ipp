@@ -22,7 +22,7 @@ TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_r
     std::vector<completion> results;
     results.reserve(ended.size());
     std::size_t recorded = 0;
-    undo_unless_kept on_record{[&]() noexcept {
+    tollgate::detail::undo_unless_kept on_record{[&]() noexcept {
         for (const attempt_result& each : ended.first(recorded))
             if (row* const which = find(each.lease.delivery);
                 which != nullptr && each.outcome != delivery_outcome::not_attempted)

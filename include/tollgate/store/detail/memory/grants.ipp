@@ -32,7 +32,7 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     const grant_parties parties{code.application, code.user};
     auto found = rows_.find(parties);
     const bool is_new = found == rows_.end();
-    const auto scopes = widen_scopes(is_new ? std::nullopt : std::optional{found->second.scopes}, code);
+    const auto scopes = tollgate::detail::widen_scopes(is_new ? std::nullopt : std::optional{found->second.scopes}, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return code_result::not_granted;
     if (is_new && rows_.size() >= grants_max_)
@@ -45,24 +45,24 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     if (is_new) {
         found = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, code.created_at, {}, {}, {}}).first;
     }
-    undo_unless_kept granted{[&]() noexcept {
+    tollgate::detail::undo_unless_kept granted{[&]() noexcept {
         if (is_new) rows_.erase(found);
     }};
     if (is_new) of_user_.emplace(code.user, code.application);
-    undo_unless_kept listed{[&]() noexcept {
+    tollgate::detail::undo_unless_kept listed{[&]() noexcept {
         if (is_new) of_user_.erase({code.user, code.application});
     }};
     row& changed = found->second;
     reserve_one_more(changed.codes);
     code_shares_.add(code.user);
-    undo_unless_kept counted{[&]() noexcept { code_shares_.remove(code.user); }};
+    tollgate::detail::undo_unless_kept counted{[&]() noexcept { code_shares_.remove(code.user); }};
     const dated_digest end{code.expires_at, code.code_digest};
     codes_by_end_.insert(end);
-    undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
+    tollgate::detail::undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
     codes_.emplace(
         code.code_digest,
         code_row{parties, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.expires_at, {}});
-    keep_all(granted, listed, counted, dated);
+    tollgate::detail::keep_all(granted, listed, counted, dated);
     if (is_new) ++last_grant_id_;
     changed.scopes = **scopes;
     changed.codes.push_back(code.code_digest);
@@ -107,18 +107,18 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
 
     reserve_one_more(grant.refresh_tokens);
     refresh_token_shares_.add(parties.user);
-    undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
+    tollgate::detail::undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
     const instant expires_at = issued.refresh_token_end();
     const dated_digest end{expires_at, issued.refresh_digest};
     refresh_tokens_by_end_.insert(end);
-    undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
+    tollgate::detail::undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
     refresh_tokens_.emplace(issued.refresh_digest, refresh_row{id, parties, scopes, expires_at, issued.refresh_ends_at});
-    undo_unless_kept inserted{[&]() noexcept { refresh_tokens_.erase(issued.refresh_digest); }};
+    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { refresh_tokens_.erase(issued.refresh_digest); }};
     if (auto done = access_.create(
             {parties.user, parties.application, issued.access_digest, scopes, now, issued.access_expires_at}, id);
         !done)
         return done;
-    keep_all(counted, dated, inserted);
+    tollgate::detail::keep_all(counted, dated, inserted);
     grant.refresh_tokens.push_back(issued.refresh_digest);
     if (full) forget_least_used_refresh_token(grant, issued.refresh_digest);
     return {};
@@ -176,7 +176,7 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
                                    token.id);
         !done)
         return std::move(done).error();
-    undo_unless_kept access_made{[&]() noexcept { access_.revoke(shown.access_digest); }};
+    tollgate::detail::undo_unless_kept access_made{[&]() noexcept { access_.revoke(shown.access_digest); }};
     const instant expires_at = shown.refresh_token_end(token.ends_at);
     if (rotation && is_current)
         if (auto done = replace(found, *rotation, shown.now); !done) return std::move(done).error();

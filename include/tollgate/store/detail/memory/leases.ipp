@@ -15,7 +15,7 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
     std::vector<due_delivery> leased;
-    undo_unless_kept undo{[&]() noexcept {
+    tollgate::detail::undo_unless_kept undo{[&]() noexcept {
         for (const due_delivery& each : leased) wait_until(rows_.find(each.lease.delivery)->second, time.now);
     }};
     for (const lease_request& each : requests) lease_for(each, time, leased);

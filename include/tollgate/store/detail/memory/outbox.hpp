@@ -168,7 +168,7 @@ private:
     rows rows_;
     std::unordered_map<hook_id, hook_rows> hook_rows_;
     hook_rows* deleted_ = nullptr;
-    std::unordered_map<std::string, std::unique_ptr<host>, keyed_hash> hosts_;  // keyed, because users choose the names
+    std::unordered_map<std::string, std::unique_ptr<host>, tollgate::detail::keyed_hash> hosts_;  // keyed, because users choose the names
     hook_queue ready_, idle_;
     timed_deliveries ended_;  // delivered and given up, by time
     timed_deliveries held_;   // ordered by the time since when they are held

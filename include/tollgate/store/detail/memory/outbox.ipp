@@ -52,18 +52,18 @@ TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& 
 
     const auto stored = std::make_shared<stored_event>(stored_event{reported, seed});
     const std::int64_t before = last_id_;
-    undo_unless_kept added{[&]() noexcept {
+    tollgate::detail::undo_unless_kept added{[&]() noexcept {
         for (std::int64_t id = before + 1; id <= last_id_; ++id)
             if (rows_.contains(delivery_id{id})) remove(delivery_id{id});
     }};
     bytes_ += event_bytes;
-    undo_unless_kept counted{[&]() noexcept {
+    tollgate::detail::undo_unless_kept counted{[&]() noexcept {
         if (stored->deliveries == 0) bytes_ -= event_bytes;
     }};
     std::size_t due = 0;
     for (const hook_id each : listening)
         if (add(delivery_id{++last_id_}, each, stored, now)) ++due;
-    keep_all(counted, added);
+    tollgate::detail::keep_all(counted, added);
     return due;
 }
 
@@ -103,15 +103,15 @@ TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
 
 TOLLGATE_DECL bool outbox::add(delivery_id id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
     hook_rows& hook_entry = rows_of(to);
-    undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
+    tollgate::detail::undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
     row& stored = rows_.emplace(id, row{.id = id, .hook = to, .to = hook_entry.to, .event = event,
                                         .message_id = message_id_of(event->seed, to), .created_at = now,
                                         .kept_in = &hook_entry.waiting, .at = now}).first->second;
-    undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
+    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
     hook_entry.deliveries.insert(id);
-    undo_unless_kept listed{[&]() noexcept { hook_entry.deliveries.erase(id); }};
+    tollgate::detail::undo_unless_kept listed{[&]() noexcept { hook_entry.deliveries.erase(id); }};
     hook_entry.waiting.insert({now, id});
-    keep_all(inserted, listed, known);
+    tollgate::detail::keep_all(inserted, listed, known);
     ++hook_entry.to->deliveries;
     ++event->deliveries;
     bytes_ += detail::delivery_bytes;
@@ -135,12 +135,12 @@ TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
 TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
     if (const auto found = hook_rows_.find(id); found != hook_rows_.end()) return found->second;
     host& target_host = host_of(hooks_.find(id)->hook.target_url);
-    undo_unless_kept host_known{[&]() noexcept { forget_unless_used(target_host); }};
+    tollgate::detail::undo_unless_kept host_known{[&]() noexcept { forget_unless_used(target_host); }};
     hook_rows& hook_entry =
         hook_rows_.emplace(id, hook_rows{.to = &target_host, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
-    undo_unless_kept known{[&]() noexcept { hook_rows_.erase(id); }};
+    tollgate::detail::undo_unless_kept known{[&]() noexcept { hook_rows_.erase(id); }};
     idle_.insert(hook_entry.place);
-    keep_all(known, host_known);
+    tollgate::detail::keep_all(known, host_known);
     return hook_entry;
 }
 

@@ -29,7 +29,7 @@ TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token&
     const token_id id{++last_id_};
     reserve_one_more(siblings);
     usernames_.emplace(id, token.username);
-    undo_unless_kept named{[&]() noexcept { usernames_.erase(id); }};
+    tollgate::detail::undo_unless_kept named{[&]() noexcept { usernames_.erase(id); }};
     std::string scopes{token.scopes.text()}, description = token.description;
     by_username_.insert(token.username, row{{token.user, token.secret_digest, token.expires_at, std::nullopt, std::move(scopes),
                                              std::nullopt, id},

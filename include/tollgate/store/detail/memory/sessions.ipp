@@ -18,7 +18,7 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     const std::scoped_lock lock{mutex_};
     if (rows_.contains(session.cookie_digest)) return session_exists();
     const auto owned = of_user_.try_emplace(session.user).first;
-    undo_unless_kept listed{[&]() noexcept {
+    tollgate::detail::undo_unless_kept listed{[&]() noexcept {
         if (owned->second.empty()) of_user_.erase(owned);
     }};
     const bool full = owned->second.size() >= limits::sessions_per_user_max;
@@ -27,13 +27,13 @@ TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
 
     const dated_digest created{session.created_at, session.cookie_digest}, last_seen{session.last_seen_at, session.cookie_digest};
     by_creation_.insert(created);
-    undo_unless_kept dated{[&]() noexcept { by_creation_.erase(created); }};
+    tollgate::detail::undo_unless_kept dated{[&]() noexcept { by_creation_.erase(created); }};
     by_last_seen_.insert(last_seen);
-    undo_unless_kept last_seen_listed{[&]() noexcept { by_last_seen_.erase(last_seen); }};
+    tollgate::detail::undo_unless_kept last_seen_listed{[&]() noexcept { by_last_seen_.erase(last_seen); }};
     rows_.emplace(session.cookie_digest, session);
-    undo_unless_kept inserted{[&]() noexcept { rows_.erase(session.cookie_digest); }};
+    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { rows_.erase(session.cookie_digest); }};
     owned->second.insert(last_seen);
-    keep_all(listed, dated, last_seen_listed, inserted);
+    tollgate::detail::keep_all(listed, dated, last_seen_listed, inserted);
 
     if (full) {
         auto longest_unused = owned->second.begin();

@@ -104,7 +104,7 @@ private:
 
     /// Open addressing: an entry is in the first free slot from its home on, so that a search ends at a free slot.
     struct alignas(64) shard {
-        mutable short_mutex mutex;
+        mutable tollgate::detail::short_mutex mutex;
         std::size_t rows = 0;
         std::size_t mask = 0;                  // the number of slots, a power of two, less one
         std::unique_ptr<std::uint8_t[]> tags;  // tag of each slot: 0 if free, otherwise some bits of the hash; null without slots
@@ -133,7 +133,7 @@ private:
         }
 
         /// Entries behind it move up where the free slot would end the search for them.
-        void remove(std::size_t at, const keyed_hash& hash_of) noexcept {
+        void remove(std::size_t at, const tollgate::detail::keyed_hash& hash_of) noexcept {
             std::destroy_at(&places[at].held);
             for (std::size_t next = (at + 1) & mask; tags[next] != 0; next = (next + 1) & mask) {
                 const std::size_t home = hash_of(places[next].held.key) & mask;
@@ -146,7 +146,7 @@ private:
             tags[at] = 0;
         }
 
-        void grow(const keyed_hash& hash_of) {
+        void grow(const tollgate::detail::keyed_hash& hash_of) {
             shard larger;
             const std::size_t count = tags == nullptr ? slots_min : 2 * (mask + 1);
             larger.tags = std::make_unique<std::uint8_t[]>(count);
@@ -166,7 +166,7 @@ private:
         return static_cast<std::uint8_t>(0x80 | hash >> (sizeof hash * 8 - shard_bits - 7));
     }
 
-    keyed_hash hash_;
+    tollgate::detail::keyed_hash hash_;
     std::array<shard, std::size_t{1} << shard_bits> shards_;
 };
 

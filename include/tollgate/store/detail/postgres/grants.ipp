@@ -55,7 +55,7 @@ namespace postgres {
 
 TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, const new_authorization_code& code,
                                               const std::function<void(batch&)>& add_more) {
-    postgres::lock_until_commit(reading, "codes " + hex_encode(code.code_digest.raw()));
+    postgres::lock_until_commit(reading, "codes " + tollgate::detail::hex_encode(code.code_digest.raw()));
     // Before its grants, as `set_suspension` does; then neither a suspension nor a deletion comes before the commit.
     const auto known = reading.add(
         "SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = $1 FOR KEY SHARE", code.application);
@@ -91,7 +91,7 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
     if (!before) return before.error();
     // The code was another one's when its grant was not inserted, and was deleted meanwhile.
     if (!*before && !code.only_if_granted) return not_found();
-    const auto scopes = widen_scopes(*before ? std::optional{(*before)->second} : std::nullopt, code);
+    const auto scopes = tollgate::detail::widen_scopes(*before ? std::optional{(*before)->second} : std::nullopt, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return code_result::not_granted;
 

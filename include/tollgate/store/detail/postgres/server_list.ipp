@@ -138,7 +138,7 @@ inline error refusal_of(const std::string& connection_string) {
 
 /// Of one host of a list; empty: the default.
 inline bool is_port(const std::string& text) {
-    const auto number = tollgate::parse_decimal(text);
+    const auto number = tollgate::detail::parse_decimal(text);
     return text.empty() || (number && *number >= 1 && *number <= UINT16_MAX);
 }
 

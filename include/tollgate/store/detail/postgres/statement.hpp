@@ -25,7 +25,7 @@ using sql::statement_text;
 
 /// Returns true if a `text` column can store this: UTF-8 without NUL. Clients may send anything else.
 [[nodiscard]] constexpr bool is_storable(std::string_view text) noexcept {
-    return text.find('\0') == std::string_view::npos && is_utf8(text);
+    return text.find('\0') == std::string_view::npos && tollgate::detail::is_utf8(text);
 }
 
 /// A PostgreSQL type and its array type, by their fixed numbers (src/include/catalog/pg_type.dat).

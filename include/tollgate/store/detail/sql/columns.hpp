@@ -79,13 +79,13 @@ struct column<std::string_view> {
 };
 
 template <std::size_t Capacity>
-struct column<inline_text<Capacity>> {
+struct column<detail::inline_text<Capacity>> {
     static constexpr storage type = storage::text;
-    static std::optional<inline_text<Capacity>> read(const auto& from) noexcept {
+    static std::optional<detail::inline_text<Capacity>> read(const auto& from) noexcept {
         const auto text = from.text();
-        return text ? inline_text<Capacity>::from(*text) : std::nullopt;
+        return text ? detail::inline_text<Capacity>::from(*text) : std::nullopt;
     }
-    static void write(auto&& to, const inline_text<Capacity>& value) { to.text(value.view()); }
+    static void write(auto&& to, const detail::inline_text<Capacity>& value) { to.text(value.view()); }
 };
 
 template <class Tag>

@@ -19,7 +19,7 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
     const auto before = sql::read_value<scope_set>(
         on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", code.user, code.application));
     if (!before) return before.error();
-    const auto scopes = widen_scopes(*before, code);
+    const auto scopes = tollgate::detail::widen_scopes(*before, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return std::optional<sql::row_number>{};
     return sql::read_value<sql::row_number>(

@@ -175,7 +175,8 @@ private:
     database& on_;
     const lease_time& time_;
     std::vector<due_delivery> leased_;
-    std::unordered_map<std::string, std::size_t, keyed_hash> in_force_{0, shared_keyed_hash()};  // keyed, because users choose the hosts
+    std::unordered_map<std::string, std::size_t, tollgate::detail::keyed_hash> in_force_{
+        0, tollgate::detail::shared_keyed_hash()};  // keyed, because users choose the hosts
     std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
 };
 

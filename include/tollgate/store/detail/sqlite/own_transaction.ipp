@@ -24,7 +24,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
         if (auto good = sqlite::expect_migrated(on, sqlite::store_component, sqlite::store_steps); !good)
             return std::move(good).error();
         if (auto done = on.run("SAVEPOINT tollgate_event"); !done) return std::move(done).error();
-        undo_unless_kept appending{[this]() noexcept {
+        detail::undo_unless_kept appending{[this]() noexcept {
             // Without a transaction, SQLite has already rolled it back as a whole.
             if (sqlite3_get_autocommit(connection_) == 0)
                 sqlite3_exec(connection_, "ROLLBACK TO tollgate_event; RELEASE tollgate_event", nullptr, nullptr, nullptr);
