@@ -12327,6 +12327,13 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
     t.end_page(html, frame);
 };
 
+/// A link that a theme adds to its pages. Unlike a `page_link`, it owns its texts.
+struct theme_link {
+    std::string url;
+    std::string text;
+    std::string language = {};  ///< the language of the pages that have the link, such as "de"; empty: all pages
+};
+
 /// The default theme: in English, light or dark by the system's setting, from a width of 320 pixels on, and usable
 /// without its style sheet.
 ///
@@ -12343,6 +12350,8 @@ struct plain_theme {
     /// security policy of the pages allows. Empty: the icon.
     std::string logo_url = {};
     std::string icon_svg = {};  ///< the icon of browser tabs, an SVG document; empty: a plain icon
+    /// Links at the end of each page, such as a privacy policy, a legal notice, or the way back to your site.
+    std::vector<theme_link> footer_links = {};
 
     /// Each implements a function of `page_theme`.
     [[nodiscard]] std::span<const page_texts> texts() const noexcept { return languages; }
@@ -24528,9 +24537,10 @@ body > nav a:hover { color: var(--ink); }
 body > nav a:focus-visible { outline-offset: -3px; }
 body > nav a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -3px var(--accent); }
 body > footer { border-top: 1px solid var(--line); }
-.languages { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; max-width: 66rem; margin: 0 auto;
+.site-links, .languages { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; max-width: 66rem; margin: 0 auto;
   padding: 1rem 1.5rem 2rem; font-size: .925rem; }
-.languages a { display: block; padding-block: .25rem; color: var(--quiet); }
+.site-links:not(:last-child) { padding-bottom: 0; }
+.site-links a, .languages a { display: block; padding-block: .25rem; color: var(--quiet); }
 .languages a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600; }
 main { padding-block: 2.25rem 4rem; min-height: 60vh; }
 .narrow main { max-width: 33rem; padding-block: clamp(2rem, 8vh, 6rem) 4rem; }
@@ -24705,7 +24715,7 @@ pre { font-family: var(--mono);
 @media (max-width: 30rem) {
   h1 { font-size: 1.6rem; }
   main { padding-block: 1.5rem 3rem; }
-  .bar, main, .languages { padding-inline: 1.1rem; }
+  .bar, main, .site-links, .languages { padding-inline: 1.1rem; }
   .bar { gap: .1rem .75rem; }
   .name { flex: 1; }
   .who { display: contents; }
@@ -24818,15 +24828,25 @@ TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& 
 
 TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame& frame) const {
     html.add("</main>\n");
+    const auto is_shown = [&](const theme_link& each) { return each.language.empty() || each.language == frame.texts->language; };
+    const bool has_links = std::any_of(footer_links.begin(), footer_links.end(), is_shown);
+    if (has_links || !frame.languages.empty()) html.add("<footer>");
+    if (has_links) {
+        html.add("<ul class=\"site-links\">\n");
+        for (const theme_link& each : footer_links)
+            if (is_shown(each)) html.add("<li><a href=\"{}\">{}</a></li>\n", each.url, each.text);
+        html.add("</ul>");
+    }
     if (!frame.languages.empty()) {
-        html.add("<footer><nav aria-label=\"{}\"><ul class=\"languages\">\n", frame.texts->languages);
+        html.add("<nav aria-label=\"{}\"><ul class=\"languages\">\n", frame.texts->languages);
         for (const page_link& each : frame.languages) {
             html.add("<li><a href=\"{}\" lang=\"{}\" hreflang=\"{}\"", each.url, each.language, each.language);
             if (each.current) html.add(" aria-current=\"true\"");
             html.add(">{}</a></li>\n", each.text);
         }
-        html.add("</ul></nav></footer>\n");
+        html.add("</ul></nav>");
     }
+    if (has_links || !frame.languages.empty()) html.add("</footer>\n");
     html.add("</body>\n</html>\n");
 }
 

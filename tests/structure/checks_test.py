@@ -190,6 +190,15 @@ class Docs(Project):
         self.write("docs/benchmarks.md", figures("machine") + "| c |\n")
         self.assert_finding(docs_test.check, "a table of figures")
 
+    def test_properties_of_the_theme(self):
+        self.write("include/tollgate/web/detail/plain_theme_style.hpp", ":root { --ink: #000; --paper: #fff; }\n")
+        self.write("docs/pages.md", "| property | color of |\n|---|---|\n| `--ink`, `--paper` | text, background |\n")
+        self.assertEqual(docs_test.check(self.base), [])
+        self.write("docs/pages.md", "| property | color of |\n|---|---|\n| `--ink` | text |\n")
+        self.assert_finding(docs_test.check, "--paper is not listed")
+        self.write("docs/pages.md", "| property | color of |\n|---|---|\n| `--ink`, `--paper`, `--pen` | text |\n")
+        self.assert_finding(docs_test.check, "--pen is no property of the style sheet")
+
     def test_plots(self):
         page = ("<!-- figures: machine -->\nToday\n<!-- /figures -->\n\n<!-- figures: users -->\n| store | ratio |\n|---|--:|\n| **a & b** | 1.00 |\n"
                 "| c | – |\n| d | 1,234.5 k |\n<!-- /figures -->\n")

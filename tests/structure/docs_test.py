@@ -133,6 +133,17 @@ def check_plots(base):
             yield f"docs/benchmarks.md: does not show images/{path.name}"
 
 
+def check_theme(base):
+    """docs/pages.md lists each custom property of the default style sheet, and no other."""
+    page, sheet = base / "docs" / "pages.md", base / "include/tollgate/web/detail/plain_theme_style.hpp"
+    if not page.is_file() or not sheet.is_file():
+        return
+    listed = set(re.findall(r"`(--[a-z-]+)`(?=[^\n]*\|[^\n]*\|$)", sources.read(page), re.MULTILINE))
+    defined = set(re.findall(r"(--[a-z-]+):", sources.read(sheet)))
+    for name in sorted(defined ^ listed):
+        yield f"docs/pages.md: {name} is {'not listed' if name in defined else 'no property of the style sheet'}"
+
+
 def check_records(base):
     """Decision records are numbered from 1 without a gap, have the same four parts, and are listed with their titles."""
     folder = base / "docs" / "decisions"
@@ -158,7 +169,7 @@ def check_records(base):
 def check(base):
     found = pages(base)
     findings = [finding for page in found for finding in (*check_links(base, page), *check_snippets(base, page))]
-    findings += [*check_figures(base), *check_plots(base), *check_records(base)]
+    findings += [*check_figures(base), *check_plots(base), *check_theme(base), *check_records(base)]
     if not any(map(links, found)):
         findings.append("no link was found")
     if not any(snippets(sources.read(page)) for page in found):

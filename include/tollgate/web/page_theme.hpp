@@ -103,6 +103,13 @@ concept page_theme = requires(const T& t, std::string_view scope, const service_
     t.end_page(html, frame);
 };
 
+/// A link that a theme adds to its pages. Unlike a `page_link`, it owns its texts.
+struct theme_link {
+    std::string url;
+    std::string text;
+    std::string language = {};  ///< the language of the pages that have the link, such as "de"; empty: all pages
+};
+
 /// The default theme: in English, light or dark by the system's setting, from a width of 320 pixels on, and usable
 /// without its style sheet.
 ///
@@ -119,6 +126,8 @@ struct plain_theme {
     /// security policy of the pages allows. Empty: the icon.
     std::string logo_url = {};
     std::string icon_svg = {};  ///< the icon of browser tabs, an SVG document; empty: a plain icon
+    /// Links at the end of each page, such as a privacy policy, a legal notice, or the way back to your site.
+    std::vector<theme_link> footer_links = {};
 
     /// Each implements a function of `page_theme`.
     [[nodiscard]] std::span<const page_texts> texts() const noexcept { return languages; }

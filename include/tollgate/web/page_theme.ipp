@@ -5,6 +5,10 @@
 #include <tollgate/web/detail/plain_theme_style.hpp>
 #include <tollgate/web/page_theme.hpp>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::string plain_theme::scope_text(std::string_view scope, const service_catalog& services,
@@ -76,15 +80,25 @@ TOLLGATE_DECL void plain_theme::begin_page(html_writer& html, const page_frame& 
 
 TOLLGATE_DECL void plain_theme::end_page(html_writer& html, const page_frame& frame) const {
     html.add("</main>\n");
+    const auto is_shown = [&](const theme_link& each) { return each.language.empty() || each.language == frame.texts->language; };
+    const bool has_links = std::any_of(footer_links.begin(), footer_links.end(), is_shown);
+    if (has_links || !frame.languages.empty()) html.add("<footer>");
+    if (has_links) {
+        html.add("<ul class=\"site-links\">\n");
+        for (const theme_link& each : footer_links)
+            if (is_shown(each)) html.add("<li><a href=\"{}\">{}</a></li>\n", each.url, each.text);
+        html.add("</ul>");
+    }
     if (!frame.languages.empty()) {
-        html.add("<footer><nav aria-label=\"{}\"><ul class=\"languages\">\n", frame.texts->languages);
+        html.add("<nav aria-label=\"{}\"><ul class=\"languages\">\n", frame.texts->languages);
         for (const page_link& each : frame.languages) {
             html.add("<li><a href=\"{}\" lang=\"{}\" hreflang=\"{}\"", each.url, each.language, each.language);
             if (each.current) html.add(" aria-current=\"true\"");
             html.add(">{}</a></li>\n", each.text);
         }
-        html.add("</ul></nav></footer>\n");
+        html.add("</ul></nav>");
     }
+    if (has_links || !frame.languages.empty()) html.add("</footer>\n");
     html.add("</body>\n</html>\n");
 }
 

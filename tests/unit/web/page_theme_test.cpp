@@ -27,6 +27,22 @@ std::string page(const plain_theme& theme, page_frame frame) {
     return text;
 }
 
+// [colors]
+/// The default theme in the shop's green, with a link to the legal notice.
+struct green_theme : plain_theme {
+    green_theme() {
+        languages = {page_texts{}, german_texts()};
+        footer_links = {{"/legal/", "Legal notice", "en"}, {"/legal/", "Impressum", "de"}, {"https://shop.example/", "Back to the shop"}};
+    }
+    std::string style_sheet() const {
+        return plain_theme::style_sheet() + R"(
+:root { --accent: #1b6e3c; --accent-deep: #124d2a; --on-accent: #ffffff; }
+@media (prefers-color-scheme: dark) { :root { --accent: #7fd6a0; --accent-deep: #a8e6bf; --on-accent: #0c2415; } }
+)";
+    }
+};
+// [/colors]
+
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
@@ -124,6 +140,25 @@ TEST_CASE("a theme has an icon and a logo") {
 TEST_CASE("the documentation is linked to on every page") {
     CHECK(has(page({}, {.title = "A", .documentation_url = "/docs/?a&b"}), "<a href=\"/docs/?a&amp;b\">Documentation</a>"));
     CHECK_FALSE(has(page({}, {.title = "A"}), "Documentation"));
+}
+
+TEST_CASE("a theme adds links to each page, or to the pages in one language") {
+    const green_theme theme;
+    const auto english = page(theme, {.title = "A"});
+    CHECK(has(english, "<footer><ul class=\"site-links\">\n<li><a href=\"/legal/\">Legal notice</a></li>\n"
+                       "<li><a href=\"https://shop.example/\">Back to the shop</a></li>\n</ul></footer>\n"));
+    const page_link links[] = {{"/en/a", "English", false, "en"}, {"/de/a", "Deutsch", true, "de"}};
+    const auto german = page(theme, {.texts = &theme.languages[1].frame, .title = "A", .languages = links});
+    CHECK(has(german, "<footer><ul class=\"site-links\">\n<li><a href=\"/legal/\">Impressum</a></li>\n"));
+    CHECK(has(german, "</ul><nav aria-label=\"Sprache\"><ul class=\"languages\">\n"));
+    CHECK_FALSE(has(german, "Legal notice"));
+
+    plain_theme only_german;
+    only_german.footer_links = {{"/a?b&c", "<A>", "de"}};
+    CHECK_FALSE(has(page(only_german, {.title = "A"}), "footer"));
+    only_german.footer_links[0].language.clear();
+    CHECK(has(page(only_german, {.title = "A"}), "<a href=\"/a?b&amp;c\">&lt;A&gt;</a>"));
+    CHECK(has(theme.style_sheet(), plain_theme{}.style_sheet()));
 }
 
 TEST_CASE("the style sheet loads no other resource") {

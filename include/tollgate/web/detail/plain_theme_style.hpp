@@ -63,9 +63,10 @@ body > nav a:hover { color: var(--ink); }
 body > nav a:focus-visible { outline-offset: -3px; }
 body > nav a[aria-current] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -3px var(--accent); }
 body > footer { border-top: 1px solid var(--line); }
-.languages { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; max-width: 66rem; margin: 0 auto;
+.site-links, .languages { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; max-width: 66rem; margin: 0 auto;
   padding: 1rem 1.5rem 2rem; font-size: .925rem; }
-.languages a { display: block; padding-block: .25rem; color: var(--quiet); }
+.site-links:not(:last-child) { padding-bottom: 0; }
+.site-links a, .languages a { display: block; padding-block: .25rem; color: var(--quiet); }
 .languages a[aria-current] { color: var(--ink); text-decoration: none; font-weight: 600; }
 main { padding-block: 2.25rem 4rem; min-height: 60vh; }
 .narrow main { max-width: 33rem; padding-block: clamp(2rem, 8vh, 6rem) 4rem; }
@@ -240,7 +241,7 @@ pre { font-family: var(--mono);
 @media (max-width: 30rem) {
   h1 { font-size: 1.6rem; }
   main { padding-block: 1.5rem 3rem; }
-  .bar, main, .languages { padding-inline: 1.1rem; }
+  .bar, main, .site-links, .languages { padding-inline: 1.1rem; }
   .bar { gap: .1rem .75rem; }
   .name { flex: 1; }
   .who { display: contents; }
