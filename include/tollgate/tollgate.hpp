@@ -75,6 +75,7 @@
 
 #include <tollgate/account/issue_hook.hpp>
 #include <tollgate/account/issue_personal_token.hpp>
+#include <tollgate/account/new_secret.hpp>
 #include <tollgate/account/register_application.hpp>
 
 #include <tollgate/monitoring/health.hpp>
@@ -97,6 +98,7 @@
 #include <tollgate/web/webhook_texts.hpp>
 
 #include <tollgate/webhooks/hook_dispatch_settings.hpp>
+#include <tollgate/webhooks/name_lookup.hpp>
 #include <tollgate/webhooks/publish.hpp>
 #include <tollgate/webhooks/retry_schedule.hpp>
 #include <tollgate/webhooks/verify.hpp>
@@ -113,6 +115,7 @@
 #include <tollgate/api/sign_in.hpp>
 
 #include <tollgate/store/any_store.hpp>
+#include <tollgate/store/cache_invalidation_feed.hpp>
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/memory_tokens.hpp>
 #include <tollgate/store/schema_status.hpp>
@@ -134,11 +137,13 @@
 #if defined(TOLLGATE_WITH_SQLITE)
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
+#include <tollgate/store/sqlite_own_transaction.hpp>
 #endif
 
 #if defined(TOLLGATE_WITH_POSTGRES)
 #include <tollgate/store/postgres.hpp>
 #include <tollgate/store/postgres_database.hpp>
+#include <tollgate/store/postgres_own_transaction.hpp>
 #endif
 
 #if defined(TOLLGATE_WITH_REDIS)

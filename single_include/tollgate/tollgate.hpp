@@ -2368,8 +2368,7 @@ private:
     std::size_t colon_ = 0;     // end of the name, once found
 };
 
-[[gnu::noinline]] inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id,
-                                           field& line) noexcept {
+[[gnu::noinline]] inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept {
     const char* const end = bytes + bytes_end;
     const char* const begin = bytes + begin_;
     const char* colon = bytes + colon_;
@@ -2752,7 +2751,7 @@ public:
             destroy_ = &destroy<T>;
         }
         assert(destroy_ == &destroy<T>);
-        return *std::launder(reinterpret_cast<T*>(bytes_));
+        return *std::launder(static_cast<T*>(static_cast<void*>(bytes_)));
     }
 
     /// Reads or sets the kind of work that the request waits for. The handler sets it before it returns `handle_step::needs_worker`.
@@ -4945,9 +4944,11 @@ struct oauth_settings {
 
     /// The time to enter the code into a browser (RFC 8628), at most `limits::code_hours_max`.
     seconds device_code_lifetime{600};
-    seconds device_poll_interval{5};    ///< Requests for device codes of an address, an IPv6 /56 and an IPv6 /48, because the owner of such
-                                        ///< a network can use all of its addresses. The quotas are a small part of the codes that may wait
-                                        ///< for one application (`limits::device_codes_per_application_max`).
+    /// The time between two requests of a device for its tokens (RFC 8628 section 3.5).
+    seconds device_poll_interval{5};
+    /// Requests for device codes of an address, an IPv6 /56 and an IPv6 /48, because the owner of such a network can use all of its
+    /// addresses. The quotas are a small part of the codes that may wait for one application
+    /// (`limits::device_codes_per_application_max`).
     quota device_requests{60, std::chrono::minutes{10}};
     quota device_requests_of_site{120, std::chrono::minutes{10}};
     quota device_requests_of_network{300, std::chrono::minutes{10}};
@@ -5161,7 +5162,7 @@ struct calls_of_hook_store {
 
 }  // namespace detail
 
-/// A reference to a `hook_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to a `hook_store` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class hook_store_ref : public detail::reference<detail::hook_store_calls> {
 public:
@@ -5406,7 +5407,7 @@ struct calls_of_oauth_store {
 
 }  // namespace detail
 
-/// A reference to an `oauth_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to an `oauth_store` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class oauth_store_ref : public detail::reference<detail::oauth_store_calls> {
 public:
@@ -5699,7 +5700,7 @@ struct calls_of_outbox {
 
 }  // namespace detail
 
-/// A reference to an `outbox`None of any class, or to no object. The object must outlive the reference. The contract states the thread rule
+/// A reference to an `outbox` of any class, or to no object. The object must outlive the reference. The contract states the thread rule
 /// and the errors.
 class outbox_ref : public detail::reference<detail::outbox_calls> {
 public:
@@ -5922,7 +5923,7 @@ struct calls_of_token_store {
 
 }  // namespace detail
 
-/// A reference to a `credential_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `credential_source` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class credential_source_ref : public detail::reference<detail::credential_source_calls> {
 public:
@@ -5975,7 +5976,7 @@ public:
     }
 };
 
-/// A reference to a `token_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to a `token_store` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class token_store_ref : public detail::reference<detail::token_store_calls> {
 public:
@@ -6135,7 +6136,7 @@ struct calls_of_authenticator {
 
 }  // namespace detail
 
-/// A reference to an `authenticator`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to an `authenticator` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class authenticator_ref : public detail::reference<detail::authenticator_calls> {
 public:
@@ -6214,7 +6215,7 @@ struct calls_of_agent_rule {
 
 }  // namespace detail
 
-/// A reference to an `agent_rule`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to an `agent_rule` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class agent_rule_ref : public detail::reference<detail::agent_rule_calls> {
 public:
@@ -6398,7 +6399,7 @@ struct calls_of_observer {
 
 }  // namespace detail
 
-/// A reference to an `observer`None of any class, or to no object, such as a `no_observer`. The object must outlive the reference. The
+/// A reference to an `observer` of any class, or to no object, such as a `no_observer`. The object must outlive the reference. The
 /// contract states the thread rule and the errors.
 class observer_ref : public detail::reference<detail::observer_calls> {
 public:
@@ -6487,7 +6488,7 @@ struct calls_of_payload_format {
 
 }  // namespace detail
 
-/// A reference to a `payload_format`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `payload_format` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class payload_format_ref : public detail::reference<detail::payload_format_calls> {
 public:
@@ -6666,7 +6667,7 @@ struct calls_of_rate_limiter {
 
 }  // namespace detail
 
-/// A reference to a `rate_limiter`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to a `rate_limiter` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class rate_limiter_ref : public detail::reference<detail::rate_limiter_calls> {
 public:
@@ -6876,7 +6877,7 @@ struct calls_of_scope_checker {
 
 }  // namespace detail
 
-/// A reference to a `scope_checker`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `scope_checker` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class scope_checker_ref : public detail::reference<detail::scope_checker_calls> {
 public:
@@ -7105,7 +7106,7 @@ concept password_changer = session_source<S> && requires(S& s, const http::reque
 /// Thread rule, blocking and errors: as for `session_source`.
 template <class S>
 concept repeated_change_source = password_changer<S> && requires(S& s, const http::request& request, instant now,
-                                                               http::response& response) {
+                                                                 http::response& response) {
     // Returns true if this request, a form with the same cookie and the same bytes, has changed the password at most a minute ago. If so,
     // adds the Set-Cookie of the session that the change started, unless the request has that cookie. Called for forms whose session has
     // ended, and for forms with the token of another session.
@@ -7208,7 +7209,7 @@ struct calls_of_session_source {
 
 }  // namespace detail
 
-/// A reference to a `session_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `session_source` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class session_source_ref : public detail::reference<detail::session_source_calls> {
 public:
@@ -7314,7 +7315,7 @@ struct calls_of_session_store {
 
 }  // namespace detail
 
-/// A reference to a `session_store`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `session_store` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class session_store_ref : public detail::reference<detail::session_store_calls> {
 public:
@@ -7413,7 +7414,7 @@ struct calls_of_time_source {
 
 }  // namespace detail
 
-/// A reference to a `time_source`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to a `time_source` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class time_source_ref : public detail::reference<detail::time_source_calls> {
 public:
@@ -7453,7 +7454,7 @@ struct calls_of_random_source {
 
 }  // namespace detail
 
-/// A reference to a `random_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `random_source` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class random_source_ref : public detail::reference<detail::random_source_calls> {
 public:
@@ -7521,7 +7522,7 @@ struct calls_of_target_rule {
 
 }  // namespace detail
 
-/// A reference to a `target_rule`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to a `target_rule` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class target_rule_ref : public detail::reference<detail::target_rule_calls> {
 public:
@@ -7636,7 +7637,7 @@ struct calls_of_user_directory {
 
 }  // namespace detail
 
-/// A reference to a `user_directory`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `user_directory` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class user_directory_ref : public detail::reference<detail::user_directory_calls> {
 public:
@@ -8539,9 +8540,9 @@ template <hook_store Hooks, random_source Random = system_random>
 
 #endif  // TOLLGATE_ACCOUNT_ISSUE_HOOK_HPP
 
-// <tollgate/account/detail/new_secret.hpp>
-#ifndef TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP
-#define TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP
+// <tollgate/account/new_secret.hpp>
+#ifndef TOLLGATE_ACCOUNT_NEW_SECRET_HPP
+#define TOLLGATE_ACCOUNT_NEW_SECRET_HPP
 
 namespace tollgate::inline v0 {
 
@@ -8565,7 +8566,7 @@ template <random_source Random>
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP
+#endif  // TOLLGATE_ACCOUNT_NEW_SECRET_HPP
 
 // <tollgate/account/issue_personal_token.hpp>
 #ifndef TOLLGATE_ACCOUNT_ISSUE_PERSONAL_TOKEN_HPP
@@ -8660,7 +8661,7 @@ namespace detail {
 /// may call it. It blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<std::optional<issued_personal_token>> renew_personal_token(Store& store, user_id user, token_id id,
-                                                                               instant now, const Random& random = {}) {
+                                                                                instant now, const Random& random = {}) {
     const auto tokens = store.personal_tokens_of(user);
     if (!tokens) return tokens.error();
     for (const personal_token& each : *tokens) {
@@ -9902,7 +9903,7 @@ template <http::method Method, fixed_text Pattern, class Endpoint>
     } else {
         return [&]<std::size_t... Indexes>(std::index_sequence<Indexes...>) {
             return make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, Indexes>()>...>(Method, Pattern.view(), access,
-                                                                                                  std::move(endpoint), notes);
+                                                                                                        std::move(endpoint), notes);
         }(std::make_index_sequence<parameters_of<Pattern>().count>{});
     }
 }
@@ -11371,7 +11372,7 @@ public:
 
     /// Implements `password_changer`.
     [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& session,
-                                                                 const password_change& change, instant now,
+                                                                   const password_change& change, instant now,
                                                                  http::response& response)
         requires password_store<Passwords>
     {
@@ -12640,338 +12641,9 @@ private:
 
 #endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_HPP
 
-// <tollgate/base/detail/start_thread.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_START_THREAD_HPP
-#define TOLLGATE_BASE_DETAIL_START_THREAD_HPP
-
-namespace tollgate::inline v0::detail {
-
-/// Blocks signals on the calling thread, so that a thread which it starts meanwhile blocks them, too. Signals to the process are then
-/// delivered to the program's own threads, where it expects them: by a handler, `sigwait` or `signalfd`.
-///
-/// Not blocked are signals that a thread causes itself, whose handlers report crashes, and SIGPROF, with which profilers sample threads.
-class blocked_signals {
-public:
-    blocked_signals() noexcept {
-        sigset_t blocked;
-        ::sigfillset(&blocked);
-        for (const int each : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) ::sigdelset(&blocked, each);
-        ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
-    }
-    blocked_signals(const blocked_signals&) = delete;
-    blocked_signals& operator=(const blocked_signals&) = delete;
-    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-    sigset_t before_;
-};
-
-/// Starts a thread of the library's own, which takes none of the process's signals. With glibc, it cannot be cancelled. Throws
-/// `std::system_error`, or what copying `body` throws.
-template <class Body>
-[[nodiscard]] std::thread start_thread(Body body) {
-    const blocked_signals inherited;
-    return std::thread{[body = std::move(body)]() mutable {
-#if defined(__GLIBC__)
-        ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
-        // It has no effect on a thread that cannot be cancelled, except that glibc omits two atomic operations around each system call
-        // that may block. They cost a fifth of a short one.
-        ::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
-#endif
-        body();
-    }};
-}
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_BASE_DETAIL_START_THREAD_HPP
-
-// <tollgate/base/detail/lookup_pool.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
-#define TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
-
-namespace tollgate::inline v0::detail {
-
-/// The most recently added names, a bounded number.
-class recent_names {
-public:
-    explicit recent_names(std::size_t names_max) : names_max_{names_max} {}
-
-    [[nodiscard]] bool contains(const std::string& name) const { return places_.contains(name); }
-    void add(const std::string& name) {
-        if (const auto known = places_.find(name); known != places_.end())
-            return names_.splice(names_.begin(), names_, known->second);
-        std::list<std::string> added{name};
-        places_.emplace(added.front(), added.begin());
-        names_.splice(names_.begin(), added);
-        if (names_.size() > names_max_) remove(std::string{names_.back()});
-    }
-    void remove(const std::string& name) {
-        const auto known = places_.find(name);
-        if (known == places_.end()) return;
-        const auto place = known->second;
-        places_.erase(known);
-        names_.erase(place);
-    }
-
-private:
-    const std::size_t names_max_;
-    std::list<std::string> names_;  // most recent first
-    std::unordered_map<std::string_view, std::list<std::string>::iterator, detail::keyed_hash>
-        places_;  // keyed, because users choose the names
-};
-
-/// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
-[[nodiscard]] inline std::string domain_of(std::string_view host) {
-    if (host.ends_with('.')) host.remove_suffix(1);
-    const auto before = [host](std::size_t end) {
-        const auto dot = end == 0 ? std::string_view::npos : host.rfind('.', end - 1);
-        return dot == std::string_view::npos ? std::size_t{0} : dot + 1;
-    };
-    const std::size_t top = before(host.size());
-    if (top == 0) return std::string{host};
-    const std::size_t second = before(top - 1);
-    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // such as co, com, org
-    if (second == 0 || host.size() - top != country_bytes || top - 1 - second > kind_bytes_max)
-        return std::string{host.substr(second)};
-    return std::string{host.substr(before(second - 1))};
-}
-
-enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
-
-template <class Addresses>
-struct lookup_result {
-    lookup_end end = lookup_end::resolved;
-    Addresses addresses{};
-    std::string reason{};
-};
-
-/// Who chooses the names that a pool looks up.
-enum class lookup_names : std::uint8_t {
-    configured,  ///< the operator: any of them may use all threads
-    /// Users: the owner of a domain controls how long its lookup takes. So that names known to be quick always find a thread, all others
-    /// together use at most half of the threads, slow domains a quarter, and one domain an eighth (a quarter if the name is quick).
-    from_users,
-};
-
-/// Looks names up on threads of its own, because the system's resolver blocks. Threads are started when they are needed, up to a bound,
-/// end when no name waits for them, and are not joined: a thread that waits for a name server cannot be interrupted.
-template <class Addresses>
-class lookup_pool {
-public:
-    /// Must not throw. Called from several threads at once, possibly even after the pool has stopped: it must own all that it uses.
-    using look_up = std::function<lookup_result<Addresses>(const std::string& host)>;
-    using on_result = std::function<void(const lookup_result<Addresses>&)>;
-
-    /// `threads_max`: 0 and 1 count as 2.
-    lookup_pool(look_up resolver, std::size_t threads_max, lookup_names names)
-        : state_{std::make_shared<state>(std::move(resolver), threads_max, names)} {}
-    lookup_pool(const lookup_pool&) = delete;
-    lookup_pool& operator=(const lookup_pool&) = delete;
-    ~lookup_pool() { stop(); }
-
-    /// Calls `done` once, on one of the threads or, if none can be started, at once; not at all if the pool stops before or memory runs
-    /// out. Concurrent lookups of one name share one query. `done` is called with the pool's lock held: it must return quickly and not use
-    /// the pool. May throw std::bad_alloc; then `done` is not called. Returns a number for `withdraw`.
-    std::uint64_t resolve(const std::string& host, on_result done) { return state_->resolve(host, std::move(done)); }
-
-    /// For a caller that has timed out. If the name still waits for a thread, this lookup is removed, and the name with
-    /// its last lookup. False if a thread is resolving the name now.
-    [[nodiscard]] bool withdraw(const std::string& host, std::uint64_t number) { return state_->withdraw(host, number); }
-
-    /// After this has returned, no callback is called.
-    void stop() noexcept { state_->stop(); }
-
-private:
-    class state;
-    const std::shared_ptr<state> state_;
-};
-
-/// Shared by the threads, which may outlive the pool.
-template <class Addresses>
-class lookup_pool<Addresses>::state : public std::enable_shared_from_this<state> {
-public:
-    state(look_up resolver, std::size_t threads_max, lookup_names names)
-        : look_up_{std::move(resolver)}, threads_max_{(std::max)(threads_max, std::size_t{2})}, names_{names} {}
-
-    std::uint64_t resolve(const std::string& host, on_result done) {
-        const std::lock_guard hold{mutex_};
-        const std::uint64_t number = ++last_number_;
-        if (stopping_) return number;
-        if (const auto same = by_host_.find(host); same != by_host_.end()) {
-            same->second->callers.push_back({number, std::move(done)});
-            return number;
-        }
-        queries added;
-        added.push_back({host, names_ == lookup_names::from_users ? domain_of(host) : std::string{}});
-        query& one = added.front();
-        if (quick_names_.contains(host)) one.expected = pace::quick;
-        else if (slow_domains_.contains(one.domain)) one.expected = pace::slow;
-        one.callers.push_back({number, std::move(done)});
-        by_host_.emplace(host, added.begin());
-        waiting_.splice(waiting_.end(), added);
-        start_threads();
-        return number;
-    }
-
-    bool withdraw(const std::string& host, std::uint64_t number) {
-        const std::lock_guard hold{mutex_};
-        const auto found = by_host_.find(host);
-        if (found == by_host_.end()) return true;
-        const auto one = found->second;
-        if (one->running) return false;
-        std::erase_if(one->callers, [number](const caller& each) { return each.number == number; });
-        if (!one->callers.empty()) return true;
-        by_host_.erase(found);
-        waiting_.erase(one);
-        return true;
-    }
-
-    void stop() noexcept {
-        const std::lock_guard hold{mutex_};
-        stopping_ = true;
-        by_host_.clear();
-        waiting_.clear();
-        // Now: the callbacks belong to an executor that may be gone when the lookup ends.
-        for (query& each : running_) each.callers.clear();
-    }
-
-private:
-    using clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds slow_lookup{1};
-    static constexpr std::size_t names_max = 8192;  // at most 2 MB
-
-    enum class pace : std::uint8_t { unknown, quick, slow };
-    struct caller {
-        std::uint64_t number;
-        on_result done;
-    };
-    struct query {
-        std::string host;
-        std::string domain;
-        pace expected = pace::unknown;
-        bool running = false;
-        std::vector<caller> callers{};
-    };
-    using queries = std::list<query>;
-    using place = typename queries::iterator;
-
-    [[nodiscard]] std::size_t part_of_threads(std::size_t divisor) const noexcept {
-        return (std::max)(threads_max_ / divisor, std::size_t{1});
-    }
-
-    /// The next name that a thread may look up now.
-    [[nodiscard]] place next() noexcept {
-        if (names_ == lookup_names::configured) return waiting_.begin();
-        const auto count = [this](auto which) {
-            return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
-        };
-        const bool others_allowed =
-            count([](const query& one) { return one.expected != pace::quick; }) < part_of_threads(2);
-        const bool slow_allowed = count([](const query& one) { return one.expected == pace::slow; }) < part_of_threads(4);
-        return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
-            const bool quick = each.expected == pace::quick;
-            if (!quick && (!others_allowed || (each.expected == pace::slow && !slow_allowed))) return false;
-            const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
-            return of_domain < part_of_threads(quick ? 4 : 8);
-        });
-    }
-
-    void begin(place one) noexcept {
-        one->running = true;
-        running_.splice(running_.end(), waiting_, one);
-    }
-
-    /// Each thread that runs has a name, so that one name per free thread can begin now.
-    void start_threads() noexcept {
-        while (running_.size() < threads_max_) {
-            const auto one = next();
-            if (one == waiting_.end()) return;
-            try {
-                start_thread([self = this->shared_from_this(), one] { self->run(one); }).detach();
-            } catch (const std::exception&) {
-                if (!running_.empty()) return;  // the thread of one of these will look it up
-                queries failed;
-                failed.splice(failed.end(), waiting_, one);
-                end(*one, failed_to_start());
-                continue;
-            }
-            begin(one);  // its thread waits for the lock
-        }
-    }
-
-    void run(place one) noexcept {
-        {
-            const std::lock_guard begun{mutex_};  // after `begin`
-        }
-        for (;;) {
-            const auto started = clock::now();
-            const lookup_result<Addresses> looked_up = look_up_(one->host);
-            const bool was_quick = clock::now() - started < slow_lookup;
-
-            const std::lock_guard hold{mutex_};
-            queries finished;
-            finished.splice(finished.end(), running_, one);
-            if (stopping_) return;
-            if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
-            end(*one, looked_up);
-            const auto following = next();
-            if (following == waiting_.end()) return;
-            begin(following);
-            one = following;
-            start_threads();  // the time and threads that this lookup freed may be enough for two
-        }
-    }
-
-    [[nodiscard]] static lookup_result<Addresses> failed_to_start() noexcept {
-        try {
-            return {.end = lookup_end::local_failure, .reason = "no thread for the lookup"};
-        } catch (const std::exception&) {
-            return {.end = lookup_end::local_failure};
-        }
-    }
-
-    void remember(const query& one, bool was_quick) noexcept {
-        if (names_ == lookup_names::configured) return;
-        try {
-            if (was_quick) {
-                quick_names_.add(one.host);
-                slow_domains_.remove(one.domain);
-            } else {
-                quick_names_.remove(one.host);
-                slow_domains_.add(one.domain);
-            }
-        } catch (const std::exception&) {  // only slows later lookups
-        }
-    }
-    void end(query& one, const lookup_result<Addresses>& looked_up) noexcept {
-        by_host_.erase(one.host);
-        for (const caller& each : one.callers) {
-            try {
-                each.done(looked_up);
-            } catch (const std::exception&) {  // the caller has a timeout
-            }
-        }
-    }
-
-    const look_up look_up_;
-    const std::size_t threads_max_;
-    const lookup_names names_;
-    std::mutex mutex_;
-    std::unordered_map<std::string, place, detail::keyed_hash> by_host_;  // keyed, because users choose the hosts
-    queries waiting_, running_;
-    recent_names quick_names_{names_max}, slow_domains_{names_max};
-    std::uint64_t last_number_ = 0;
-    bool stopping_ = false;
-};
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
-
-// <tollgate/webhooks/detail/name_lookup.hpp>
-#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
-#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
+// <tollgate/webhooks/name_lookup.hpp>
+#ifndef TOLLGATE_WEBHOOKS_NAME_LOOKUP_HPP
+#define TOLLGATE_WEBHOOKS_NAME_LOOKUP_HPP
 
 namespace tollgate::inline v0 {
 
@@ -12987,30 +12659,9 @@ using name_lookup = std::function<std::vector<ip_address>(const std::string& hos
 /// a domain does not reach internal hosts. Names in `/etc/hosts` are found first.
 [[nodiscard]] TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host);
 
-namespace webhooks {
-
-namespace detail {
-
-/// The addresses of `host` in text that is written as `/etc/hosts` (hosts(5)); none if it is not there.
-[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host);
-
-/// `system_lookup` with this `getaddrinfo` and this file in place of `/etc/hosts`.
-[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
-                                                                     decltype(&::getaddrinfo) look_up);
-
-}  // namespace detail
-
-using tollgate::detail::lookup_end;
-using lookup_result = tollgate::detail::lookup_result<std::vector<ip_address>>;
-using lookup_pool = tollgate::detail::lookup_pool<std::vector<ip_address>>;
-
-/// The result or exception of `look_up`. Empty: `system_lookup`.
-[[nodiscard]] TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept;
-
-}  // namespace webhooks
 }  // namespace tollgate
 
-#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
+#endif  // TOLLGATE_WEBHOOKS_NAME_LOOKUP_HPP
 
 // <tollgate/webhooks/retry_schedule.hpp>
 #ifndef TOLLGATE_WEBHOOKS_RETRY_SCHEDULE_HPP
@@ -13049,7 +12700,7 @@ struct attempt_report {
 /// retry is then due at that time or by chance up to `jitter_percent` later, but no later than the next attempt of the plan. A shorter
 /// `Retry-After` does not shorten the wait. `chance` is uniform over all values.
 [[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
-                                                     attempt_report report, instant now, std::uint32_t chance);
+                                                         attempt_report report, instant now, std::uint32_t chance);
 
 }  // namespace tollgate
 
@@ -13164,7 +12815,7 @@ namespace tollgate::inline v0 {
 /// outbox does.
 template <event_sink Outbox, random_source Random = system_random>
 [[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& reported,
-                                           instant now, const Random& random = {}) {
+                                          instant now, const Random& random = {}) {
     if (auto good = check_event(reported, services); !good) return std::move(good).error();
     message_seed seed;
     if (!random.fill(seed)) return random_source_error();
@@ -13207,7 +12858,7 @@ inline constexpr seconds webhook_tolerance{300};
 ///
 /// `body` must be the bytes as received: JSON that was parsed and written again may differ.
 [[nodiscard]] TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook_headers& headers,
-                                                         std::string_view body, instant now,
+                                                        std::string_view body, instant now,
                                                          seconds tolerance = webhook_tolerance) noexcept;
 
 }  // namespace tollgate
@@ -13826,6 +13477,150 @@ private:
 }  // namespace tollgate
 
 #endif  // TOLLGATE_STORE_ANY_STORE_HPP
+
+// <tollgate/base/detail/boot_clock.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
+#define TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
+
+#if defined(__linux__)
+#include <time.h>
+#endif
+
+namespace tollgate::inline v0::detail {
+
+/// The time since the machine started, including time in suspension, when other machines continue and data received from them
+/// grows older. It cannot be set. On Linux, `steady_clock` stops during suspension.
+[[nodiscard]] inline std::chrono::steady_clock::time_point boot_now() noexcept {
+#if defined(__linux__)
+    timespec now{};
+    if (::clock_gettime(CLOCK_BOOTTIME, &now) == 0)
+        return std::chrono::steady_clock::time_point{std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec}};
+#endif
+    return std::chrono::steady_clock::now();
+}
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
+
+// <tollgate/store/cache_invalidation_feed.hpp>
+#ifndef TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP
+#define TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP
+
+namespace tollgate::inline v0 {
+
+struct cache_invalidation_feed_settings {
+    using steady = std::chrono::steady_clock;
+
+    /// The time for which a row is returned without news of it. Zero: never.
+    milliseconds row_lifetime{30'000};
+    /// The time for which "no such row" is returned. New rows are not announced, because they are created all the time, so this must be
+    /// well below the time in which a new row has to be visible everywhere.
+    milliseconds none_lifetime{500};
+    steady::time_point (*now)() noexcept = &detail::boot_now;
+};
+
+/// Collects changes to rows, made by this process and by others, for `row_cache`: it tells whether a cached row is
+/// still valid. The source of the changes (`postgres::listener`, or an integrator's own) calls three functions:
+///
+/// 1. `forget...` for each change. The user whose row it is suffices: all rows of one user are invalidated together, in
+///    constant time. Code that makes a change in this process also calls it, after the commit and before it returns.
+/// 2. `forget_all` when changes may have been missed.
+/// 3. `trust_until`, repeatedly: until when the received changes can be assumed to be complete. After that time no cached
+///    row is returned until it is called again.
+///
+/// **The bound.** Suppose that at time `t` the source sends a request to the server, and that all changes committed
+/// before `t` arrive before the response. If it then calls `trust_until(t + d)`, a row changed at time `c` is returned
+/// no later than `c + d`, even after failures: trust granted before the change arrived ends by `c + d`, because its request
+/// was sent before `c`; trust granted afterwards does no harm, because the row has been invalidated. Neither the rate
+/// of requests nor the time that responses take matters. The clock cannot be set, and continues while the
+/// machine is suspended.
+///
+/// **The race.** Changes are numbered here. A row is cached with the last number before its query, and is valid while
+/// no change of its key, its user, or everything has a higher number. A row that was read before a change and cached
+/// after the change arrived is therefore invalid from the start.
+///
+/// Keys and users share 4,096 numbers by hash. Those that collide are invalidated together, which costs a query.
+///
+/// Thread rule: any thread; each call takes nanoseconds and does not wait.
+class cache_invalidation_feed {
+public:
+    using steady = std::chrono::steady_clock;
+    struct mark {
+        std::uint64_t changes;  ///< the number of changes received so far
+        steady::time_point at;
+    };
+
+    explicit cache_invalidation_feed(const cache_invalidation_feed_settings& settings = {})
+        : settings_{settings}, last_of_{std::make_unique<std::atomic<std::uint64_t>[]>(places)} {}
+    cache_invalidation_feed(const cache_invalidation_feed&) = delete;
+    cache_invalidation_feed& operator=(const cache_invalidation_feed&) = delete;
+
+    /// The result is empty while nothing can be trusted.
+    [[nodiscard]] std::optional<mark> read() const noexcept { return read_at(settings_.now()); }
+    /// What `read` will return for the next moments if no change arrives.
+    [[nodiscard]] std::optional<mark> read_ahead() const noexcept { return read_at(settings_.now() + ahead); }
+
+    /// `Row`: keyed by a `user_id`, or with a member `user`.
+    template <class Key, class Row>
+    [[nodiscard]] bool holds(const mark& stored, const mark& now, std::size_t hash, const Key& key,
+                             const std::optional<Row>& row) const noexcept {
+        const auto lifetime = row ? settings_.row_lifetime : settings_.none_lifetime;
+        // Computed in milliseconds: in the clock's unit, a long lifetime could overflow.
+        if (std::chrono::floor<milliseconds>(now.at - stored.at) >= lifetime) return false;
+        if (all_.load(std::memory_order_acquire) > stored.changes || last_of(hash) > stored.changes) return false;
+        if (!row) return true;
+        if constexpr (std::is_same_v<Key, user_id>) return last_of(hash_of(key)) <= stored.changes;
+        else return last_of(hash_of(row->user)) <= stored.changes;
+    }
+
+    void forget(user_id user) noexcept { forget_key(hash_of(user)); }
+    /// `hash` is `row_cache::hash_of` of the key.
+    void forget_key(std::size_t hash) noexcept { raise(last_of_[hash % places], next()); }
+    void forget_all() noexcept { raise(all_, next()); }
+
+    void trust_until(steady::time_point then) noexcept {
+        trusted_until_.store(then.time_since_epoch().count(), std::memory_order_release);
+    }
+    void trust_no_more() noexcept { trust_until((steady::time_point::min)()); }
+
+private:
+    /// Longer than threads are usually interrupted, and short compared with the lifetime of a row.
+    static constexpr milliseconds ahead{20};
+
+    [[nodiscard]] std::optional<mark> read_at(steady::time_point now) const noexcept {
+        // Check trust first: a thread that sees it also sees the changes that arrived before it was granted.
+        if (now.time_since_epoch().count() >= trusted_until_.load(std::memory_order_acquire)) return std::nullopt;
+        return mark{changes_.load(std::memory_order_acquire), now};
+    }
+
+    static constexpr std::size_t places = 4096;  // 32 KiB; at 100 changes a second each is hit about every 40 s
+
+    [[nodiscard]] static std::size_t hash_of(user_id user) noexcept {
+        // User ids are consecutive; multiplicative hashing (2^64 / phi) spreads them.
+        return (static_cast<std::uint64_t>(user.value()) * 0x9e37'79b9'7f4a'7c15U) >> 32;
+    }
+    [[nodiscard]] std::uint64_t last_of(std::size_t hash) const noexcept {
+        return last_of_[hash % places].load(std::memory_order_acquire);
+    }
+    [[nodiscard]] std::uint64_t next() noexcept { return changes_.fetch_add(1, std::memory_order_acq_rel) + 1; }
+    /// Sets `last` to the higher of both.
+    static void raise(std::atomic<std::uint64_t>& last, std::uint64_t to) noexcept {
+        std::uint64_t current = last.load(std::memory_order_relaxed);
+        while (current < to && !last.compare_exchange_weak(current, to, std::memory_order_acq_rel)) {
+        }
+    }
+
+    const cache_invalidation_feed_settings settings_;
+    std::atomic<std::uint64_t> changes_{0};
+    std::atomic<std::uint64_t> all_{0};
+    std::atomic<steady::rep> trusted_until_{(steady::time_point::min)().time_since_epoch().count()};
+    std::unique_ptr<std::atomic<std::uint64_t>[]> last_of_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP
 
 // <tollgate/store/detail/memory/dated_digest.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP
@@ -14577,10 +14372,9 @@ private:
     using refresh_rows = std::unordered_map<digest, refresh_row>;
 
     TOLLGATE_DECL result<void> create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                              const issued_tokens& issued, instant now, refresh_token_id id);
+                                             const issued_tokens& issued, instant now, refresh_token_id id);
     /// Its digest now, by its own or its family's.
-    [[nodiscard]] TOLLGATE_DECL refresh_rows::iterator find_refresh_token(const digest& token,
-                                                                           const std::optional<digest>& family);
+    [[nodiscard]] TOLLGATE_DECL refresh_rows::iterator find_refresh_token(const digest& token, const std::optional<digest>& family);
     /// Allocates before it changes anything.
     TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
     TOLLGATE_DECL void forget_code(digest code) noexcept;
@@ -14650,6 +14444,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL stored_hook* find(const account_ref& account, hook_id id) noexcept;
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL stored_hook* find(hook_id id) noexcept;
+    /// Precondition: there is such a hook.
+    [[nodiscard]] stored_hook& at(hook_id id) { return hooks_.at(id); }
     /// The sum over all hooks of the account.
     [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
     /// The hooks that an event is delivered to.
@@ -14788,8 +14584,7 @@ private:
     TOLLGATE_DECL void remove(delivery_id id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
     TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
-    [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& reported,
-                                                           const std::vector<hook_id>& listening);
+    [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& reported, const std::vector<hook_id>& listening);
     [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& event) const noexcept;
     /// Null also if its hook was deleted.
     [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
@@ -15066,8 +14861,7 @@ public:
     }
 
     /// See `application_store`.
-    result<application_id> create_application(const new_application& application,
-                                               std::size_t applications_per_user_max) noexcept {
+    result<application_id> create_application(const new_application& application, std::size_t applications_per_user_max) noexcept {
         return in_oauth([&] { return applications_.create(application, applications_per_user_max); });
     }
     result<std::optional<application>> find_application(std::string_view client_id) noexcept {
@@ -15251,13 +15045,12 @@ public:
         return in_hooks([&] { return outbox_.complete(ended, now); });
     }
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                 std::optional<delivery_id> before = {},
+                                                std::optional<delivery_id> before = {},
                                                  std::optional<delivery_state> state = {}) noexcept {
         return in_hooks([&] { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
     }
-    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
-                                                       std::size_t rows_max,
-                                                       std::optional<delivery_id> made_for = {}) noexcept {
+    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                      std::optional<delivery_id> made_for = {}) noexcept {
         return in_hooks([&] { return outbox_.attempts_of(account, hook, rows_max, made_for); });
     }
     result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
@@ -15736,31 +15529,6 @@ using aes_gcm_nonce = std::array<std::byte, 12>;
 
 #endif  // TOLLGATE_BASE_DETAIL_AES_GCM_HPP
 
-// <tollgate/base/detail/boot_clock.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
-#define TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
-
-#if defined(__linux__)
-#include <time.h>
-#endif
-
-namespace tollgate::inline v0::detail {
-
-/// The time since the machine started, including time in suspension, when other machines continue and data received from them
-/// grows older. It cannot be set. On Linux, `steady_clock` stops during suspension.
-[[nodiscard]] inline std::chrono::steady_clock::time_point boot_now() noexcept {
-#if defined(__linux__)
-    timespec now{};
-    if (::clock_gettime(CLOCK_BOOTTIME, &now) == 0)
-        return std::chrono::steady_clock::time_point{std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec}};
-#endif
-    return std::chrono::steady_clock::now();
-}
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
-
 // <tollgate/base/detail/bounded_time.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_BOUNDED_TIME_HPP
 #define TOLLGATE_BASE_DETAIL_BOUNDED_TIME_HPP
@@ -16018,6 +15786,335 @@ namespace tollgate::inline v0::detail {
 }  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
+
+// <tollgate/base/detail/start_thread.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+#define TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// Blocks signals on the calling thread, so that a thread which it starts meanwhile blocks them, too. Signals to the process are then
+/// delivered to the program's own threads, where it expects them: by a handler, `sigwait` or `signalfd`.
+///
+/// Not blocked are signals that a thread causes itself, whose handlers report crashes, and SIGPROF, with which profilers sample threads.
+class blocked_signals {
+public:
+    blocked_signals() noexcept {
+        sigset_t blocked;
+        ::sigfillset(&blocked);
+        for (const int each : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) ::sigdelset(&blocked, each);
+        ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+    }
+    blocked_signals(const blocked_signals&) = delete;
+    blocked_signals& operator=(const blocked_signals&) = delete;
+    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_;
+};
+
+/// Starts a thread of the library's own, which takes none of the process's signals. With glibc, it cannot be cancelled. Throws
+/// `std::system_error`, or what copying `body` throws.
+template <class Body>
+[[nodiscard]] std::thread start_thread(Body body) {
+    const blocked_signals inherited;
+    return std::thread{[body = std::move(body)]() mutable {
+#if defined(__GLIBC__)
+        ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+        // It has no effect on a thread that cannot be cancelled, except that glibc omits two atomic operations around each system call
+        // that may block. They cost a fifth of a short one.
+        ::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+#endif
+        body();
+    }};
+}
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+
+// <tollgate/base/detail/lookup_pool.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
+#define TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// The most recently added names, a bounded number.
+class recent_names {
+public:
+    explicit recent_names(std::size_t names_max) : names_max_{names_max} {}
+
+    [[nodiscard]] bool contains(const std::string& name) const { return places_.contains(name); }
+    void add(const std::string& name) {
+        if (const auto known = places_.find(name); known != places_.end())
+            return names_.splice(names_.begin(), names_, known->second);
+        std::list<std::string> added{name};
+        places_.emplace(added.front(), added.begin());
+        names_.splice(names_.begin(), added);
+        if (names_.size() > names_max_) remove(std::string{names_.back()});
+    }
+    void remove(const std::string& name) {
+        const auto known = places_.find(name);
+        if (known == places_.end()) return;
+        const auto place = known->second;
+        places_.erase(known);
+        names_.erase(place);
+    }
+
+private:
+    const std::size_t names_max_;
+    std::list<std::string> names_;  // most recent first
+    std::unordered_map<std::string_view, std::list<std::string>::iterator, detail::keyed_hash>
+        places_;  // keyed, because users choose the names
+};
+
+/// The registrable domain, approximately: `b.example` of `a.b.example`, `b.co.uk` of `a.b.co.uk`.
+[[nodiscard]] inline std::string domain_of(std::string_view host) {
+    if (host.ends_with('.')) host.remove_suffix(1);
+    const auto before = [host](std::size_t end) {
+        const auto dot = end == 0 ? std::string_view::npos : host.rfind('.', end - 1);
+        return dot == std::string_view::npos ? std::size_t{0} : dot + 1;
+    };
+    const std::size_t top = before(host.size());
+    if (top == 0) return std::string{host};
+    const std::size_t second = before(top - 1);
+    constexpr std::size_t country_bytes = 2, kind_bytes_max = 3;  // such as co, com, org
+    if (second == 0 || host.size() - top != country_bytes || top - 1 - second > kind_bytes_max)
+        return std::string{host.substr(second)};
+    return std::string{host.substr(before(second - 1))};
+}
+
+enum class lookup_end : std::uint8_t { resolved, no_response, local_failure };
+
+template <class Addresses>
+struct lookup_result {
+    lookup_end end = lookup_end::resolved;
+    Addresses addresses{};
+    std::string reason{};
+};
+
+/// Who chooses the names that a pool looks up.
+enum class lookup_names : std::uint8_t {
+    configured,  ///< the operator: any of them may use all threads
+    /// Users: the owner of a domain controls how long its lookup takes. So that names known to be quick always find a thread, all others
+    /// together use at most half of the threads, slow domains a quarter, and one domain an eighth (a quarter if the name is quick).
+    from_users,
+};
+
+/// Looks names up on threads of its own, because the system's resolver blocks. Threads are started when they are needed, up to a bound,
+/// end when no name waits for them, and are not joined: a thread that waits for a name server cannot be interrupted.
+template <class Addresses>
+class lookup_pool {
+public:
+    /// Must not throw. Called from several threads at once, possibly even after the pool has stopped: it must own all that it uses.
+    using look_up = std::function<lookup_result<Addresses>(const std::string& host)>;
+    using on_result = std::function<void(const lookup_result<Addresses>&)>;
+
+    /// `threads_max`: 0 and 1 count as 2.
+    lookup_pool(look_up resolver, std::size_t threads_max, lookup_names names)
+        : state_{std::make_shared<state>(std::move(resolver), threads_max, names)} {}
+    lookup_pool(const lookup_pool&) = delete;
+    lookup_pool& operator=(const lookup_pool&) = delete;
+    ~lookup_pool() { stop(); }
+
+    /// Calls `done` once, on one of the threads or, if none can be started, at once; not at all if the pool stops before or memory runs
+    /// out. Concurrent lookups of one name share one query. `done` is called with the pool's lock held: it must return quickly and not use
+    /// the pool. May throw std::bad_alloc; then `done` is not called. Returns a number for `withdraw`.
+    std::uint64_t resolve(const std::string& host, on_result done) { return state_->resolve(host, std::move(done)); }
+
+    /// For a caller that has timed out. If the name still waits for a thread, this lookup is removed, and the name with
+    /// its last lookup. False if a thread is resolving the name now.
+    [[nodiscard]] bool withdraw(const std::string& host, std::uint64_t number) { return state_->withdraw(host, number); }
+
+    /// After this has returned, no callback is called.
+    void stop() noexcept { state_->stop(); }
+
+private:
+    class state;
+    const std::shared_ptr<state> state_;
+};
+
+/// Shared by the threads, which may outlive the pool.
+template <class Addresses>
+class lookup_pool<Addresses>::state : public std::enable_shared_from_this<state> {
+public:
+    state(look_up resolver, std::size_t threads_max, lookup_names names)
+        : look_up_{std::move(resolver)}, threads_max_{(std::max)(threads_max, std::size_t{2})}, names_{names} {}
+
+    std::uint64_t resolve(const std::string& host, on_result done) {
+        const std::lock_guard hold{mutex_};
+        const std::uint64_t number = ++last_number_;
+        if (stopping_) return number;
+        if (const auto same = by_host_.find(host); same != by_host_.end()) {
+            same->second->callers.push_back({number, std::move(done)});
+            return number;
+        }
+        queries added;
+        added.push_back({host, names_ == lookup_names::from_users ? domain_of(host) : std::string{}});
+        query& one = added.front();
+        if (quick_names_.contains(host)) one.expected = pace::quick;
+        else if (slow_domains_.contains(one.domain)) one.expected = pace::slow;
+        one.callers.push_back({number, std::move(done)});
+        by_host_.emplace(host, added.begin());
+        waiting_.splice(waiting_.end(), added);
+        start_threads();
+        return number;
+    }
+
+    bool withdraw(const std::string& host, std::uint64_t number) {
+        const std::lock_guard hold{mutex_};
+        const auto found = by_host_.find(host);
+        if (found == by_host_.end()) return true;
+        const auto one = found->second;
+        if (one->running) return false;
+        std::erase_if(one->callers, [number](const caller& each) { return each.number == number; });
+        if (!one->callers.empty()) return true;
+        by_host_.erase(found);
+        waiting_.erase(one);
+        return true;
+    }
+
+    void stop() noexcept {
+        const std::lock_guard hold{mutex_};
+        stopping_ = true;
+        by_host_.clear();
+        waiting_.clear();
+        // Now: the callbacks belong to an executor that may be gone when the lookup ends.
+        for (query& each : running_) each.callers.clear();
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+    static constexpr std::chrono::seconds slow_lookup{1};
+    static constexpr std::size_t names_max = 8192;  // at most 2 MB
+
+    enum class pace : std::uint8_t { unknown, quick, slow };
+    struct caller {
+        std::uint64_t number;
+        on_result done;
+    };
+    struct query {
+        std::string host;
+        std::string domain;
+        pace expected = pace::unknown;
+        bool running = false;
+        std::vector<caller> callers{};
+    };
+    using queries = std::list<query>;
+    using place = typename queries::iterator;
+
+    [[nodiscard]] std::size_t part_of_threads(std::size_t divisor) const noexcept {
+        return (std::max)(threads_max_ / divisor, std::size_t{1});
+    }
+
+    /// The next name that a thread may look up now.
+    [[nodiscard]] place next() noexcept {
+        if (names_ == lookup_names::configured) return waiting_.begin();
+        const auto count = [this](auto which) {
+            return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), which));
+        };
+        const bool others_allowed =
+            count([](const query& one) { return one.expected != pace::quick; }) < part_of_threads(2);
+        const bool slow_allowed = count([](const query& one) { return one.expected == pace::slow; }) < part_of_threads(4);
+        return std::find_if(waiting_.begin(), waiting_.end(), [&](const query& each) {
+            const bool quick = each.expected == pace::quick;
+            if (!quick && (!others_allowed || (each.expected == pace::slow && !slow_allowed))) return false;
+            const std::size_t of_domain = count([&](const query& one) { return one.domain == each.domain; });
+            return of_domain < part_of_threads(quick ? 4 : 8);
+        });
+    }
+
+    void begin(place one) noexcept {
+        one->running = true;
+        running_.splice(running_.end(), waiting_, one);
+    }
+
+    /// Each thread that runs has a name, so that one name per free thread can begin now.
+    void start_threads() noexcept {
+        while (running_.size() < threads_max_) {
+            const auto one = next();
+            if (one == waiting_.end()) return;
+            try {
+                start_thread([self = this->shared_from_this(), one] { self->run(one); }).detach();
+            } catch (const std::exception&) {
+                if (!running_.empty()) return;  // the thread of one of these will look it up
+                queries failed;
+                failed.splice(failed.end(), waiting_, one);
+                end(*one, failed_to_start());
+                continue;
+            }
+            begin(one);  // its thread waits for the lock
+        }
+    }
+
+    void run(place one) noexcept {
+        {
+            const std::lock_guard begun{mutex_};  // after `begin`
+        }
+        for (;;) {
+            const auto started = clock::now();
+            const lookup_result<Addresses> looked_up = look_up_(one->host);
+            const bool was_quick = clock::now() - started < slow_lookup;
+
+            const std::lock_guard hold{mutex_};
+            queries finished;
+            finished.splice(finished.end(), running_, one);
+            if (stopping_) return;
+            if (looked_up.end == lookup_end::resolved || !was_quick) remember(*one, was_quick);
+            end(*one, looked_up);
+            const auto following = next();
+            if (following == waiting_.end()) return;
+            begin(following);
+            one = following;
+            start_threads();  // the time and threads that this lookup freed may be enough for two
+        }
+    }
+
+    [[nodiscard]] static lookup_result<Addresses> failed_to_start() noexcept {
+        try {
+            return {.end = lookup_end::local_failure, .reason = "no thread for the lookup"};
+        } catch (const std::exception&) {
+            return {.end = lookup_end::local_failure};
+        }
+    }
+
+    void remember(const query& one, bool was_quick) noexcept {
+        if (names_ == lookup_names::configured) return;
+        try {
+            if (was_quick) {
+                quick_names_.add(one.host);
+                slow_domains_.remove(one.domain);
+            } else {
+                quick_names_.remove(one.host);
+                slow_domains_.add(one.domain);
+            }
+        } catch (const std::exception&) {  // only slows later lookups
+        }
+    }
+    void end(query& one, const lookup_result<Addresses>& looked_up) noexcept {
+        by_host_.erase(one.host);
+        for (const caller& each : one.callers) {
+            try {
+                each.done(looked_up);
+            } catch (const std::exception&) {  // the caller has a timeout
+            }
+        }
+    }
+
+    const look_up look_up_;
+    const std::size_t threads_max_;
+    const lookup_names names_;
+    std::mutex mutex_;
+    std::unordered_map<std::string, place, detail::keyed_hash> by_host_;  // keyed, because users choose the hosts
+    queries waiting_, running_;
+    recent_names quick_names_{names_max}, slow_domains_{names_max};
+    std::uint64_t last_number_ = 0;
+    bool stopping_ = false;
+};
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
 
 // <tollgate/base/detail/host_lookup.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
@@ -19759,6 +19856,23 @@ namespace tollgate::inline v0::detail {
 
 #endif  // TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
 
+// <tollgate/webhooks/detail/absolute_lookup.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_ABSOLUTE_LOOKUP_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_ABSOLUTE_LOOKUP_HPP
+
+namespace tollgate::inline v0::webhooks::detail {
+
+/// The addresses of `host` in text that is written as `/etc/hosts` (hosts(5)); none if it is not there.
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host);
+
+/// `system_lookup` with this `getaddrinfo` and this file in place of `/etc/hosts`.
+[[nodiscard]] TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
+                                                                     decltype(&::getaddrinfo) look_up);
+
+}  // namespace tollgate::webhooks::detail
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_ABSOLUTE_LOOKUP_HPP
+
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
 #include <dirent.h>
@@ -21405,7 +21519,7 @@ TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const si
 }
 
 TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,
-                                                    std::string& body) const {
+                                                   std::string& body) const {
     const event& event = *sent.event;
     constexpr std::size_t around_data_bytes = 256;
     body.reserve(event.data.size() + around_data_bytes);
@@ -23115,8 +23229,7 @@ TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept
     return detail::parse_decimal(request.fields.find(http::field_id::content_length)).value_or(0);
 }
 
-TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body,
-                                                   std::size_t body_bytes_max) noexcept {
+TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body, std::size_t body_bytes_max) noexcept {
     if (request.body_state == http::body_state::too_large ||
         (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
         return rejection{http::status::content_too_large, "The request body is too large.", about_requests};
@@ -25195,9 +25308,9 @@ TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
 
 #endif  // TOLLGATE_HTTP_DETAIL_RESPONSE_PARSER_IPP
 
-// <tollgate/webhooks/detail/name_lookup.ipp>
-#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
-#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
+// <tollgate/webhooks/name_lookup.ipp>
+#ifndef TOLLGATE_WEBHOOKS_NAME_LOOKUP_IPP
+#define TOLLGATE_WEBHOOKS_NAME_LOOKUP_IPP
 
 namespace tollgate::inline v0 {
 
@@ -25205,109 +25318,9 @@ TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
     return webhooks::detail::look_up_absolute(host, "/etc/hosts", &::getaddrinfo);
 }
 
-namespace webhooks {
+}  // namespace tollgate
 
-namespace detail {
-
-TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host) {
-    constexpr std::string_view blanks = " \t\r";
-    std::vector<ip_address> found;
-    for (std::string line; std::getline(hosts_file, line);) {
-        std::string_view rest{line};
-        rest = rest.substr(0, rest.find('#'));
-        const auto next_word = [&rest, blanks] {
-            const auto begin = rest.find_first_not_of(blanks);
-            rest.remove_prefix(begin == std::string_view::npos ? rest.size() : begin);
-            const auto word = rest.substr(0, rest.find_first_of(blanks));
-            rest.remove_prefix(word.size());
-            return word;
-        };
-        const auto address = next_word();
-        auto name = next_word();
-        while (!name.empty() && !tollgate::detail::ascii_iequals(name, host)) name = next_word();
-        if (name.empty()) continue;
-        if (const auto parsed = ip_address::parse(address); parsed && std::find(found.begin(), found.end(), *parsed) == found.end())
-            found.push_back(*parsed);
-    }
-    return found;
-}
-
-TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
-                                                       decltype(&::getaddrinfo) look_up) {
-    const std::string_view name = std::string_view{host}.substr(0, host.size() - (host.ends_with('.') ? 1 : 0));
-    if (std::ifstream file{hosts_file}; file)
-        if (auto found = find_host(file, name); !found.empty()) return found;
-    // A final dot makes the name absolute, so that no search list applies, whatever the system. glibc does not compare such a name with
-    // those in /etc/hosts, therefore the file is read above. (To change the options in `_res` instead would keep glibc from
-    // reading a changed resolv.conf.)
-    const std::string absolute = std::string{name} + '.';
-    addrinfo hints{};
-    hints.ai_family = AF_UNSPEC;
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* first = nullptr;
-    errno = 0;
-    if (const int failed = look_up(absolute.c_str(), nullptr, &hints, &first); failed != 0) {
-        const int cause = errno;
-        if (failed == EAI_MEMORY) throw std::bad_alloc{};
-        if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
-            throw std::system_error{cause, std::generic_category(), "cannot look up names"};
-        if (failed == EAI_AGAIN) throw std::system_error{std::make_error_code(std::errc::timed_out)};
-        return {};
-    }
-
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{first, ::freeaddrinfo};
-
-    std::vector<ip_address> found;
-    for (const addrinfo* each = first; each != nullptr; each = each->ai_next) {
-        if (each->ai_family == AF_INET) {
-            sockaddr_in one{};
-            std::memcpy(&one, each->ai_addr, sizeof one);
-            std::array<std::uint8_t, 4> bytes{};
-            std::memcpy(bytes.data(), &one.sin_addr, bytes.size());
-            found.push_back(ip_address::v4(bytes[0], bytes[1], bytes[2], bytes[3]));
-        } else if (each->ai_family == AF_INET6) {
-            sockaddr_in6 one{};
-            std::memcpy(&one, each->ai_addr, sizeof one);
-            std::array<std::uint8_t, 16> bytes{};
-            std::memcpy(bytes.data(), &one.sin6_addr, bytes.size());
-            found.push_back(ip_address::from_bytes(bytes));
-        }
-    }
-    return found;
-}
-
-}  // namespace detail
-
-namespace detail {
-
-inline lookup_result failed_lookup(lookup_end end, const char* reason) noexcept {
-    try {
-        return {.end = end, .reason = reason};
-    } catch (const std::exception&) {
-        return {.end = end};
-    }
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept {
-    try {
-        return {.addresses = look_up ? look_up(host) : system_lookup(host)};
-    } catch (const std::system_error& failed) {
-        const bool no_response =
-            failed.code() == std::errc::timed_out || failed.code() == std::errc::resource_unavailable_try_again;
-        return detail::failed_lookup(no_response ? lookup_end::no_response : lookup_end::local_failure, failed.what());
-    } catch (const std::bad_alloc& failed) {
-        return detail::failed_lookup(lookup_end::local_failure, failed.what());
-    } catch (...) {
-        return {};
-    }
-}
-
-}  // namespace webhooks
-}  // namespace tollgate::inline v0
-
-#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
+#endif  // TOLLGATE_WEBHOOKS_NAME_LOOKUP_IPP
 
 // <tollgate/webhooks/retry_schedule.ipp>
 #ifndef TOLLGATE_WEBHOOKS_RETRY_SCHEDULE_IPP
@@ -25488,7 +25501,7 @@ TOLLGATE_DECL webhook_headers webhook_headers::from(const http::field_lines& fie
 }
 
 TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook_headers& headers, std::string_view body,
-                                           instant now, seconds tolerance) noexcept {
+                                          instant now, seconds tolerance) noexcept {
     try {
         return detail::judge_webhook(secret, headers, body, now, tolerance);
     } catch (...) {  // out of memory: could not be verified
@@ -26372,7 +26385,7 @@ namespace tollgate::inline v0::oauth {
 /// Returns the parameters of a request to a page with a form, like `read_page_request`, or an empty optional if `pages` has already
 /// responded: to OPTIONS, to another method, or to a request that could not be read.
 [[nodiscard]] inline std::optional<parameters> read_page_or_answer(const http::request& request, const web::localized_pages& pages,
-                                                                  http::response& response) {
+                                                                   http::response& response) {
     if (!http::is_read(request.method) && request.method != http::method::post) {
         const auto refused = http::refuse_method(request, response, "GET, HEAD, POST, OPTIONS");
         if (refused) pages.respond_status(response, *refused);
@@ -26649,7 +26662,7 @@ struct exchange_context {
 }
 
 [[nodiscard]] inline result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
-                                                    const oauth_store_ref& grants, const random_source_ref& random) {
+                                                           const oauth_store_ref& grants, const random_source_ref& random) {
     if (const auto failed = check_redirect_uri(exchange, context.client)) return *failed;
     auto redeemed = redeem(exchange, context, grants, random);
     if (!redeemed) return std::move(redeemed).error();
@@ -26659,7 +26672,7 @@ struct exchange_context {
 
 /// The response to a device's poll. What the user approved is a code with the digest of the device's.
 [[nodiscard]] inline result<judged_exchange> exchange_device_code(const device_exchange& exchange, const exchange_context& context,
-                                                           const oauth_store_ref& grants, const random_source_ref& random) {
+                                                                  const oauth_store_ref& grants, const random_source_ref& random) {
     const auto found = grants.find_device_code(exchange.device_digest);
     if (!found) return found.error();
     if (!*found || (*found)->application != context.client.id) return unknown_device_code();
@@ -26681,7 +26694,7 @@ struct exchange_context {
 
 /// A token for the accounts of the application's owner, if the owner has allowed that.
 [[nodiscard]] inline result<judged_exchange> issue_owner_token(const owner_exchange& exchange, const exchange_context& context,
-                                                        const oauth_store_ref& grants, const random_source_ref& random) {
+                                                               const oauth_store_ref& grants, const random_source_ref& random) {
     if (!exchange.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
         return unknown_scope();
     const auto access = tollgate::new_secret(secret_kind::access_token, random);
@@ -26703,7 +26716,7 @@ struct exchange_context {
 /// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
 /// fails.
 [[nodiscard]] inline std::optional<token_rotation> new_rotation(std::string_view refresh_token, const account_service_settings& settings,
-                                                         const random_source_ref& random) {
+                                                                const random_source_ref& random) {
     std::array<std::byte, 32> bytes;
     if (!random.fill(bytes)) return std::nullopt;
     const auto seed = digest::from_bytes(std::bit_cast<std::array<std::uint8_t, 32>>(bytes));
@@ -26715,7 +26728,7 @@ struct exchange_context {
 
 /// A new access token for a refresh token, which stays valid or is replaced.
 [[nodiscard]] inline result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
-                                                     const oauth_store_ref& grants, const random_source_ref& random,
+                                                            const oauth_store_ref& grants, const random_source_ref& random,
                                                      const scope_checker_ref& checker) {
     const auto access = tollgate::new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
@@ -26756,7 +26769,7 @@ struct exchange_context {
 
 /// Any grant_type (RFC 6749 section 3.2).
 [[nodiscard]] inline result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
-                                                   const oauth_store_ref& grants, const random_source_ref& random,
+                                                          const oauth_store_ref& grants, const random_source_ref& random,
                                                    const scope_checker_ref& checker) {
     if (context.client.type == client_type::resource_server) return no_tokens_for_resource_server();
     auto exchange = read_exchange(sent);
@@ -27347,7 +27360,7 @@ enum class client_fault : std::uint8_t {
 
 /// The application with these credentials: of a confidential client with its secret, of a public one without any.
 [[nodiscard]] inline result<std::variant<application, client_fault>> authenticate_client(const client_credentials& credentials,
-                                                                                  const oauth_store_ref& applications) {
+                                                                                         const oauth_store_ref& applications) {
     const bool has_secret = !credentials.client_secret.empty();
     const auto unknown = has_secret ? client_fault::wrong_secret : client_fault::unknown_client;
     if (!is_client_id_text(credentials.client_id)) return unknown;
@@ -28252,9 +28265,7 @@ private:
     std::string metadata_;
 };
 
-inline void oauth_handler::respond(const http::request& request,
-                                                                     request_state& context,
-                                                                     http::response& response) {
+inline void oauth_handler::respond(const http::request& request, request_state& context, http::response& response) {
     if (has_user_agent(request)) {
         dispatch(request, context, response);
     } else {
@@ -28266,9 +28277,7 @@ inline void oauth_handler::respond(const http::request& request,
     finish(request, context, response);
 }
 
-inline void oauth_handler::dispatch(const http::request& request,
-                                                                      request_state& context,
-                                                                      http::response& response) {
+inline void oauth_handler::dispatch(const http::request& request, request_state& context, http::response& response) {
     const client_endpoints endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
                                                              documentation_url_, observed(request, context), context};
     const auto is_active = [&](user_id user) { return oauth::is_active(sessions_, user); };
@@ -28287,9 +28296,7 @@ inline void oauth_handler::dispatch(const http::request& request,
     }
 }
 
-inline void oauth_handler::respond_page(const http::request& request,
-                                                                          request_state& context,
-                                                                          http::response& response) {
+inline void oauth_handler::respond_page(const http::request& request, request_state& context, http::response& response) {
     const auto pages = pages_.in(language_of(request));
     const auto window = page_limiter_.take(limit_key::of(context.client), settings_.oauth.page_requests, context.now());
     if (!window.admitted) {
@@ -28344,17 +28351,14 @@ inline const web::page_language& oauth_handler::language_of(const http::request&
     return pages_.language_of(request);
 }
 
-inline void oauth_handler::respond_not_found(const http::request& request,
-                                                                               http::response& response) const {
+inline void oauth_handler::respond_not_found(const http::request& request, http::response& response) const {
     const auto pages = pages_.in(pages_.language_of(request));
     if (pages.respond_asset(request, response)) return;
     if (paths_.is_page_path(request.target.path)) return pages.respond_status(response, http::status::not_found);
     pipeline::write_error(response, http::status::not_found, "Not Found", documentation_url_, pipeline::about_errors);
 }
 
-inline void oauth_handler::finish(const http::request& request,
-                                                                    const request_state& context,
-                                                                    http::response& response) {
+inline void oauth_handler::finish(const http::request& request, const request_state& context, http::response& response) {
     const auto& limiter = policies_.limiter();
     const auto key = limit_key::of(context.client);
     if (context.window) pipeline::add_rate_limit_fields(response, *context.window);
@@ -28369,10 +28373,8 @@ inline void oauth_handler::finish(const http::request& request,
     observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr, context.outcome());
 }
 
-inline void oauth_handler::respond_internal_error(const error& failure,
-                                                                                    const http::request& request,
-                                                                                    request_state& context,
-                                                                                    http::response& response) {
+inline void oauth_handler::respond_internal_error(const error& failure, const http::request& request, request_state& context,
+                                                  http::response& response) {
     observed(request, context).report(policies_, failure);
     if (!is_page(request, context)) context.error = to_failure(failure).code;
     response.clear();
@@ -28386,14 +28388,12 @@ inline void oauth_handler::respond_internal_error(const error& failure,
     finish(request, context, response);
 }
 
-inline void oauth_handler::handle(const http::request& request,
-                                                                    http::response& response) noexcept {
+inline void oauth_handler::handle(const http::request& request, http::response& response) noexcept {
     guard(request, response, pipeline::start_request(policies_),
           [&](request_state& context) { respond(request, context, response); });
 }
 
-inline void oauth_handler::handle(const http::refusal& refused,
-                                                                    http::response& response) noexcept {
+inline void oauth_handler::handle(const http::refusal& refused, http::response& response) noexcept {
     {
         pipeline::write_or_status(response, refused.status,
                                   [&] {
@@ -29180,7 +29180,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
 
 /// The list, and the form of a new application; or the form of one that is edited.
 [[nodiscard]] inline result<void> show_applications(page_call& call, const application_form& typed = {},
-                                             const web::form_faults& faults = {}) {
+                                                    const web::form_faults& faults = {}) {
     if (const auto id = call.query.value_of(edit_name); !id.empty() && faults.empty()) {
         const auto application = find_own_application(call, id);
         if (!application) return application.error();
@@ -29194,7 +29194,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
 }
 
 [[nodiscard]] inline result<void> redirect_to_client(page_call& call, std::string_view title, std::string_view client_id,
-                                              std::string_view client_secret) {
+                                                     std::string_view client_secret) {
     const application_texts& texts = call.texts().applications;
     const secret_view shown{title, texts.made_about, texts.back,
                             {{"client-id", texts.client_id, client_id}, {"client-secret", texts.client_secret, client_secret}}};
@@ -29453,7 +29453,7 @@ TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, cons
 [[nodiscard]] TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, std::string_view login, const page_texts& texts);
 
 [[nodiscard]] inline result<void> show_security(page_call& call, const web::form_faults& faults = {},
-                                         http::status refused = http::status::unprocessable_content) {
+                                                http::status refused = http::status::unprocessable_content) {
     security_view shown{.lists_sessions = call.sessions().lists_sessions(),
                         .changes_password = call.sessions().changes_passwords(),
                         .login = call.session.login};
@@ -29571,14 +29571,14 @@ struct sign_in_context {
 
 /// To where the user came from, in the language that the sign-in page was read in.
 [[nodiscard]] inline result<void> redirect_after_sign_in(const page_environment& pages, const web::page_language& language,
-                                                  const sign_in_form& typed, http::response& response) {
+                                                         const sign_in_form& typed, http::response& response) {
     const auto back = pages.renderer.in(language).translate(typed.return_to);
     return web::respond_see_other(response, pages.renderer.site(), back.empty() ? pages.url_of(page::overview, language) : back);
 }
 
 /// After signing in, by way of the sign-in page: without the session cookie, that page says what is wrong.
 [[nodiscard]] inline result<void> redirect_to_cookie_check(const page_environment& pages, const web::page_language& language,
-                                                    const sign_in_form& typed, http::response& response) {
+                                                           const sign_in_form& typed, http::response& response) {
     auto url = pages.url_of(page::sign_in, language).append("?").append(signed_in_name).append("=1");
     if (!typed.return_to.empty()) url.append("&return_to=").append(tollgate::detail::percent_encode(typed.return_to));
     if (url.size() > limits::target_bytes_max) return redirect_after_sign_in(pages, language, typed, response);
@@ -29663,7 +29663,7 @@ inline void show_sign_in_form(const page_environment& pages, const web::page_lan
 }
 
 [[nodiscard]] inline result<void> show_sign_out(page_environment& pages, const page_context& context, http::response& response,
-                                         std::string_view stale = {}) {
+                                                std::string_view stale = {}) {
     const auto localized = pages.renderer.in(context.language);
     const auto path = find_path(page::sign_out).path();
     const auto url = localized.url(path);
@@ -29920,7 +29920,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
 
 /// Three store calls, as for one delivery.
 [[nodiscard]] inline result<hook_history> read_history(page_call& call, const named_hook& named, std::optional<delivery_id> before,
-                                                std::optional<delivery_state> only) {
+                                                       std::optional<delivery_state> only) {
     auto found = find_hook(call, named);
     if (!found) return std::move(found).error();
     auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before, only);
@@ -29956,7 +29956,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
 }
 
 [[nodiscard]] inline result<void> show_deliveries(page_call& call, const named_hook& named, std::optional<delivery_id> before,
-                                           std::optional<delivery_state> only, std::string_view fault) {
+                                                  std::optional<delivery_state> only, std::string_view fault) {
     const auto history = read_history(call, named, before, only);
     if (!history) return history.error();
     const auto title = fill_in(call.texts().deliveries.title, history->hook.event);
@@ -30157,7 +30157,7 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
 }
 
 [[nodiscard]] inline result<void> redirect_to_hook_secret(page_call& call, std::string_view title, std::string_view about,
-                                                   std::string_view secret) {
+                                                          std::string_view secret) {
     const webhook_texts& texts = call.texts().webhooks;
     const secret_view shown{title, about, texts.back, {{"secret", texts.secret, secret}}};
     return call.redirect_to_secret(shown.to_text());
@@ -30553,15 +30553,12 @@ inline std::vector<std::string> page_handler::mounts() const {
     return all;
 }
 
-inline void page_handler::handle(const http::request& request,
-                                                                    http::response& response) noexcept {
+inline void page_handler::handle(const http::request& request, http::response& response) noexcept {
     auto state = start(request);
     static_cast<void>(guard(request, response, state));
 }
 
-inline http::handle_step page_handler::guard(const http::request& request,
-                                                                                http::response& response,
-                                                                                request_state& state) noexcept {
+inline http::handle_step page_handler::guard(const http::request& request, http::response& response, request_state& state) noexcept {
     auto step = http::handle_step::done;
     const pipeline::request_scope scope{request, state.start.id};
         pipeline::respond_or_error(
@@ -30578,8 +30575,7 @@ inline http::handle_step page_handler::guard(const http::request& request,
     return step;
 }
 
-inline void page_handler::handle(const http::refusal& refused,
-                                                                    http::response& response) noexcept {
+inline void page_handler::handle(const http::refusal& refused, http::response& response) noexcept {
     {
         pipeline::write_or_status(response, refused.status, [&] {
             parts_.renderer.respond_refusal(refused, response);
@@ -30588,10 +30584,8 @@ inline void page_handler::handle(const http::refusal& refused,
     }
 }
 
-inline void page_handler::respond_error(const http::request& request,
-                                                                           http::response& response,
-                                                                           const request_state& state,
-                                                                           const error& failure) const {
+inline void page_handler::respond_error(const http::request& request, http::response& response, const request_state& state,
+                                        const error& failure) const {
     const auto status = pipeline::to_status(failure.kind);
     if (to_number(status) >= 500) observed(request, state).report(parts_.policies, failure);
     response.clear();
@@ -30600,9 +30594,7 @@ inline void page_handler::respond_error(const http::request& request,
 }
 
 /// Everything that does not depend on the session.
-inline http::handle_step page_handler::respond(const http::request& request,
-                                                                                  http::response& response,
-                                                                                  request_state& state) {
+inline http::handle_step page_handler::respond(const http::request& request, http::response& response, request_state& state) {
     constexpr auto done = http::handle_step::done;
     if (pages_for(state).respond_asset(request, response)) return done;
     if (is_change_password_path(request.target.path)) {
@@ -30643,9 +30635,7 @@ inline http::handle_step page_handler::respond(const http::request& request,
 }
 
 /// To the form, in the reader's language.
-inline void page_handler::respond_change_password(const http::request& request,
-                                                                                     http::response& response,
-                                                                                     request_state& state) const {
+inline void page_handler::respond_change_password(const http::request& request, http::response& response, request_state& state) const {
     state.route = change_password_path;
     if (!http::is_read(request.method)) {
         const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS");
@@ -30687,8 +30677,7 @@ inline result<http::handle_step> page_handler::respond_page_request(
     auto answered = [&] {
         if (parts_.sessions.signs_in())
             if (which == page::sign_in)
-                return respond_sign_in(parts_, {*state.language, request, posted ? form : query, state.client, state.judged_at},
-                                              response);
+                return respond_sign_in(parts_, {*state.language, request, posted ? form : query, state.client, state.judged_at}, response);
         return dispatch(parts_,
                                {which, *state.language, request, *state.signed_in, {}, form, query, state.client, state.judged_at},
                                response);
@@ -30698,9 +30687,8 @@ inline result<http::handle_step> page_handler::respond_page_request(
 
 /// Over plain http, browsers do not say that a form of an https site was sent from that site. Other forms need a session, which such a
 /// browser does not have.
-inline void page_handler::respond_refused_form(page which, http::status refused,
-                                                                                  http::response& response,
-                                                                                  const request_state& state) const {
+inline void page_handler::respond_refused_form(page which, http::status refused, http::response& response,
+                                               const request_state& state) const {
     const auto pages = pages_for(state);
     if (which != page::sign_in || refused != http::status::forbidden) return pages.respond_status(response, refused);
     const message_texts& texts = pages.texts().sign_in.other_address;
@@ -30710,9 +30698,7 @@ inline void page_handler::respond_refused_form(page which, http::status refused,
 
 /// Finds the session of the request, again if it has waited for long, and counts the request once. Answers it if there is no session,
 /// or too many requests came before it.
-inline result<void> page_handler::admit(page which, const http::request& request,
-                                                                           http::response& response,
-                                                                           request_state& state) {
+inline result<void> page_handler::admit(page which, const http::request& request, http::response& response, request_state& state) {
     const instant now = parts_.policies.clock().now();
     if (state.admitted && !pipeline::is_outdated(state.judged_at, now)) return {};
     const bool was_counted = std::exchange(state.admitted, false);
@@ -31711,8 +31697,7 @@ TOLLGATE_COLD void part_mounter::mount(account_service& service, const session_p
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created,
-                                                  std::optional<refresh_token_id> made_with) {
+TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created, std::optional<refresh_token_id> made_with) {
     if (parties_of(created.token_digest)) return token_exists();
     const grant_parties parties{created.application, created.user};
     const auto replaces_another = [&] {
@@ -31822,8 +31807,7 @@ TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest tok
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<application_id> applications::create(const new_application& created,
-                                                           std::size_t applications_per_user_max) {
+TOLLGATE_DECL result<application_id> applications::create(const new_application& created, std::size_t applications_per_user_max) {
     if (by_client_id_.contains(created.client_id.view()))
         return application_exists();
     const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
@@ -32002,7 +31986,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
 
 /// Creates both tokens or none.
 TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                                  const issued_tokens& issued, instant now, refresh_token_id id) {
+                                                 const issued_tokens& issued, instant now, refresh_token_id id) {
     if (refresh_tokens_.contains(issued.refresh_digest))
         return token_exists();
     row& grant = rows_.find(parties)->second;
@@ -32031,8 +32015,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
     return {};
 }
 
-TOLLGATE_DECL grants::refresh_rows::iterator grants::find_refresh_token(const digest& token,
-                                                                         const std::optional<digest>& family) {
+TOLLGATE_DECL grants::refresh_rows::iterator grants::find_refresh_token(const digest& token, const std::optional<digest>& family) {
     const auto found = refresh_tokens_.find(token);
     if (found != refresh_tokens_.end() || !family) return found;
     const auto current = families_.find(*family);
@@ -32382,7 +32365,7 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;
     row& which = *found;
-    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
+    auto& attempts = hook_rows_.at(which.hook).attempts;
     attempt stored = ended.attempt;
     if (!fits) {  // the attempt matters more than its texts
         stored.response.clear();
@@ -32401,7 +32384,7 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     forget_attempts_beyond(which, limits::attempts_per_delivery_max);
     if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
 
-    stored_hook& to = *hooks_.find(which.hook);
+    stored_hook& to = hooks_.at(which.hook);
     const completed_delivery after =
         complete_delivery({which.attempts_made, which.resend_requested, to.status, to.hook.target_url}, ended, now);
     which.lease_open = which.resend_requested = false;
@@ -32416,8 +32399,8 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
         move(which, ended_, after.at);
     }
     if (after.result == completion::hook_disabled) {
-        timed_deliveries& waiting = hook_rows_.find(which.hook)->second.waiting;
-        while (!waiting.empty()) hold(rows_.find(waiting.begin()->id)->second, now);
+        timed_deliveries& waiting = hook_rows_.at(which.hook).waiting;
+        while (!waiting.empty()) hold(rows_.at(waiting.begin()->id), now);
     }
     return after.result;
 }
@@ -32428,7 +32411,7 @@ TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attemp
 }
 
 TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcept {
-    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
+    auto& attempts = hook_rows_.at(which.hook).attempts;
     const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
     const auto found = attempts.find(*place);
     bytes_ -= detail::attempt_bytes + found->second.attempt.response.size() + found->second.attempt.request.size();
@@ -32457,7 +32440,7 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
     if (!state) found.reserve((std::min)(rows_max, ids.size()));
     const auto end = before ? ids.lower_bound(*before) : ids.end();
     for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
-        const row& one = rows_.find(*each)->second;
+        const row& one = rows_.at(*each);
         if (state && one.state != *state) continue;
         const bool waits = one.state == delivery_state::waiting;
         found.push_back({.id = one.id,
@@ -32480,7 +32463,7 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
     if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
     const auto& attempts = history->second.attempts;
     const auto add = [&](const attempt_row& listed) {
-        const row& one = rows_.find(listed.delivery)->second;
+        const row& one = rows_.at(listed.delivery);
         found.push_back({one.id, one.event->reported.name, one.message_id, listed.attempt});
     };
     if (made_for) {
@@ -32524,7 +32507,7 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
     if (history == hook_rows_.end()) return count;
     for (const delivery_id id : history->second.deliveries) {
         if (count == rows_max) break;
-        row& which = rows_.find(id)->second;
+        row& which = rows_.at(id);
         if (which.state != delivery_state::given_up || which.created_at < since) continue;
         if (auto fits = expect_share(which.event->reported, {hook}); !fits) {
             if (count == 0) return std::move(fits).error();
@@ -32544,7 +32527,7 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
     const auto history = hook_rows_.find(id);
     if (history == hook_rows_.end()) return true;
     for (const delivery_id each : history->second.deliveries) {
-        row& one = rows_.find(each)->second;
+        row& one = rows_.at(each);
         // Deliveries whose worker died are held, too, although no lease has noticed yet.
         const bool lease_over =
             was_disabled && one.kept_in == &one.to->leased && (one.at <= now || one.at > latest_due(now));
@@ -32573,7 +32556,7 @@ namespace tollgate::inline v0::memory {
 TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
     std::vector<due_delivery> leased;
     tollgate::detail::undo_unless_kept undo{[&]() noexcept {
-        for (const due_delivery& each : leased) wait_until(rows_.find(each.lease.delivery)->second, time.now);
+        for (const due_delivery& each : leased) wait_until(rows_.at(each.lease.delivery), time.now);
     }};
     for (const lease_request& each : requests) lease_for(each, time, leased);
     undo.keep();
@@ -32584,13 +32567,13 @@ TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_requ
 TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
     while (!which.leased.empty() && which.leased.begin()->at <= now) {
         const timed_delivery over = *which.leased.begin();
-        row& one = rows_.find(over.id)->second;
-        move(one, hook_rows_.find(one.hook)->second.waiting, over.at);
+        row& one = rows_.at(over.id);
+        move(one, hook_rows_.at(one.hook).waiting, over.at);
     }
     while (!which.leased.empty() && which.leased.rbegin()->at > latest_due(now)) {
-        row& one = rows_.find(which.leased.rbegin()->id)->second;
-        move(one, hook_rows_.find(one.hook)->second.waiting, now);
-        queue_no_later_than(hook_rows_.find(one.hook)->second, now);
+        row& one = rows_.at(which.leased.rbegin()->id);
+        move(one, hook_rows_.at(one.hook).waiting, now);
+        queue_no_later_than(hook_rows_.at(one.hook), now);
     }
 }
 
@@ -32603,10 +32586,10 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     host& target_host = *hook_entry.to;
     end_leases(target_host, time.now);
     while (!hook_entry.waiting.empty() && hook_entry.waiting.rbegin()->at > latest_due(time.now))
-        move(rows_.find(hook_entry.waiting.rbegin()->id)->second, hook_entry.waiting, time.now);
+        move(rows_.at(hook_entry.waiting.rbegin()->id), hook_entry.waiting, time.now);
     const auto next_due = [&]() noexcept -> row* {
         if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return nullptr;
-        return &rows_.find(hook_entry.waiting.begin()->id)->second;
+        return &rows_.at(hook_entry.waiting.begin()->id);
     };
     std::size_t count = 0;
     while (row* const next = next_due()) {
@@ -32629,7 +32612,7 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     } else {
         if (!hook_entry.waiting.empty()) ready_at = hook_entry.waiting.begin()->at;
         for (const timed_delivery& each : target_host.leased)  // few: at most the host's bound
-            if (rows_.find(each.id)->second.hook == request.hook) {
+            if (rows_.at(each.id).hook == request.hook) {
                 if (!ready_at || each.at < *ready_at) ready_at = each.at;
                 break;
             }
@@ -32727,7 +32710,7 @@ TOLLGATE_DECL result<void> outbox::expect_share(const event& reported, const std
         return is_full("to webhooks of one account");
     std::string full_host;
     for (const hook_id each : listening) {
-        const auto known = hosts_.find(delivery_host(hooks_.find(each)->hook.target_url));
+        const auto known = hosts_.find(delivery_host(hooks_.at(each).hook.target_url));
         if (known == hosts_.end() || has_share(*known->second, reported)) return {};
         full_host = known->first;
     }
@@ -32783,7 +32766,7 @@ TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
 
 TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
     if (const auto found = hook_rows_.find(id); found != hook_rows_.end()) return found->second;
-    host& target_host = host_of(hooks_.find(id)->hook.target_url);
+    host& target_host = host_of(hooks_.at(id).hook.target_url);
     tollgate::detail::undo_unless_kept host_known{[&]() noexcept { forget_unless_used(target_host); }};
     hook_rows& hook_entry =
         hook_rows_.emplace(id, hook_rows{.to = &target_host, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
@@ -32799,7 +32782,7 @@ TOLLGATE_DECL void outbox::remove(delivery_id id) noexcept {
     if (gone.kept_in != &ended_) charge(gone, false);
     gone.kept_in->erase({gone.at, id});
     forget_attempts_beyond(gone, 0);
-    hook_rows& hook_entry = hook_rows_.find(gone.hook)->second;
+    hook_rows& hook_entry = hook_rows_.at(gone.hook);
     hook_entry.deliveries.erase(id);
     bytes_ -= detail::delivery_bytes;
     if (--gone.event->deliveries == 0) bytes_ -= detail::event_bytes + gone.event->reported.data.size();
@@ -32810,29 +32793,28 @@ TOLLGATE_DECL void outbox::remove(delivery_id id) noexcept {
 }
 
 TOLLGATE_DECL void outbox::forget_unless_used(hook_id id) noexcept {
-    const auto found = hook_rows_.find(id);
-    hook_rows& hook_entry = found->second;
+    hook_rows& hook_entry = hook_rows_.at(id);
     if (!hook_entry.deliveries.empty()) return;
     hook_entry.queue->erase(hook_entry.place);
     host& target_host = *hook_entry.to;
-    hook_rows_.erase(found);
+    hook_rows_.erase(id);
     forget_unless_used(target_host);
 }
 
 TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
     if (which.deliveries != 0) return;
-    const auto named = hosts_.find(which.name);  // not by name, which is destroyed with the host
-    hosts_.erase(named);
+    // Not by name, which is destroyed with the host.
+    if (const auto named = hosts_.find(which.name); named != hosts_.end()) hosts_.erase(named);
 }
 
 TOLLGATE_DECL void outbox::retarget(const std::string& to, std::optional<hook_id> changed) noexcept {
-    host& after = *hosts_.find(to)->second;
+    host& after = *hosts_.at(to);
     const auto found = changed ? hook_rows_.find(*changed) : hook_rows_.end();
     if (found == hook_rows_.end() || found->second.to == &after) return forget_unless_used(after);
     hook_rows& hook_entry = found->second;
     host& before = *std::exchange(hook_entry.to, &after);
     for (const delivery_id id : hook_entry.deliveries) {
-        row& each = rows_.find(id)->second;
+        row& each = rows_.at(id);
         const bool counts = each.kept_in != &ended_;
         if (counts) charge(each, false);
         if (each.kept_in == &before.leased) {
@@ -32858,7 +32840,7 @@ TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
     host& target_host = *hook_entry.to;
     for (auto each = target_host.leased.begin(); each != target_host.leased.end();) {
         const delivery_id id = (each++)->id;
-        if (rows_.find(id)->second.hook == deleted) remove(id);
+        if (rows_.at(id).hook == deleted) remove(id);
     }
     forget_deleted(detail::removed_at_once_max);
 }
@@ -32894,7 +32876,7 @@ TOLLGATE_DECL void outbox::hold(row& which, instant now) noexcept {
 
 /// Makes it due at that time, and not leased.
 TOLLGATE_DECL void outbox::wait_until(row& which, instant at) noexcept {
-    hook_rows& hook_entry = hook_rows_.find(which.hook)->second;
+    hook_rows& hook_entry = hook_rows_.at(which.hook);
     which.state = delivery_state::waiting;
     which.lease_open = false;
     move(which, hook_entry.waiting, at);
@@ -32927,7 +32909,7 @@ TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows
     due_hook_page page;
     const auto list = [&](hook_queue::const_iterator next, hook_queue::const_iterator end) {
         for (; next != end && page.hooks.size() < rows_max; ++next) {
-            const new_hook& hook = hooks_.find(next->hook)->hook;
+            const new_hook& hook = hooks_.at(next->hook).hook;
             page.hooks.push_back({next->hook, hook.account, hook.target_url});
         }
         return next;
@@ -32947,7 +32929,7 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
     delivery_backlog backlog;
     const auto count = [&](const timed_deliveries& deliveries) {
         for (auto each = deliveries.begin(); each != deliveries.end() && each->at <= now; ++each) {
-            if (hooks_.find(rows_.at(each->id).hook)->status.disabled) continue;
+            if (hooks_.at(rows_.at(each->id).hook).status.disabled) continue;
             if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
             if (backlog.due == rows_max) return;  // the others are not older
             ++backlog.due;
@@ -33084,8 +33066,7 @@ TOLLGATE_DECL void sessions::remove(digest cookie) noexcept {
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token& token,
-                                                        std::size_t tokens_per_user_max) {
+TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token& token, std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
     if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
         return personal_token_exists();
@@ -34781,7 +34762,7 @@ TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_
 }
 
 TOLLGATE_DECL bool connection_limiter::hold_unsent(const ip_address& from, const unsent_output& before,
-                                                  const unsent_output& after) noexcept {
+                                                   const unsent_output& after) noexcept {
     const std::lock_guard hold{mutex_};
     const auto entry = is_counted(from) ? by_address_.find(key_of(from)) : by_address_.end();
     std::size_t* const of_address = entry != by_address_.end() ? &entry->second.unsent_bytes : nullptr;
@@ -36426,6 +36407,83 @@ TOLLGATE_COLD void epoll_loop_group::abandon() noexcept {
 #endif  // __linux__
 
 #endif  // TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
+
+// <tollgate/webhooks/detail/absolute_lookup.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_ABSOLUTE_LOOKUP_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_ABSOLUTE_LOOKUP_IPP
+
+namespace tollgate::inline v0::webhooks::detail {
+
+TOLLGATE_DECL std::vector<ip_address> find_host(std::istream& hosts_file, std::string_view host) {
+    constexpr std::string_view blanks = " \t\r";
+    std::vector<ip_address> found;
+    for (std::string line; std::getline(hosts_file, line);) {
+        std::string_view rest{line};
+        rest = rest.substr(0, rest.find('#'));
+        const auto next_word = [&rest, blanks] {
+            const auto begin = rest.find_first_not_of(blanks);
+            rest.remove_prefix(begin == std::string_view::npos ? rest.size() : begin);
+            const auto word = rest.substr(0, rest.find_first_of(blanks));
+            rest.remove_prefix(word.size());
+            return word;
+        };
+        const auto address = next_word();
+        auto name = next_word();
+        while (!name.empty() && !tollgate::detail::ascii_iequals(name, host)) name = next_word();
+        if (name.empty()) continue;
+        if (const auto parsed = ip_address::parse(address); parsed && std::find(found.begin(), found.end(), *parsed) == found.end())
+            found.push_back(*parsed);
+    }
+    return found;
+}
+
+TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, const char* hosts_file,
+                                                       decltype(&::getaddrinfo) look_up) {
+    const std::string_view name = std::string_view{host}.substr(0, host.size() - (host.ends_with('.') ? 1 : 0));
+    if (std::ifstream file{hosts_file}; file)
+        if (auto found = find_host(file, name); !found.empty()) return found;
+    // A final dot makes the name absolute, so that no search list applies, whatever the system. glibc does not compare such a name with
+    // those in /etc/hosts, therefore the file is read above. (To change the options in `_res` instead would keep glibc from
+    // reading a changed resolv.conf.)
+    const std::string absolute = std::string{name} + '.';
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* first = nullptr;
+    errno = 0;
+    if (const int failed = look_up(absolute.c_str(), nullptr, &hints, &first); failed != 0) {
+        const int cause = errno;
+        if (failed == EAI_MEMORY) throw std::bad_alloc{};
+        if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
+            throw std::system_error{cause, std::generic_category(), "cannot look up names"};
+        if (failed == EAI_AGAIN) throw std::system_error{std::make_error_code(std::errc::timed_out)};
+        return {};
+    }
+
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{first, ::freeaddrinfo};
+
+    std::vector<ip_address> found;
+    for (const addrinfo* each = first; each != nullptr; each = each->ai_next) {
+        if (each->ai_family == AF_INET) {
+            sockaddr_in one{};
+            std::memcpy(&one, each->ai_addr, sizeof one);
+            std::array<std::uint8_t, 4> bytes{};
+            std::memcpy(bytes.data(), &one.sin_addr, bytes.size());
+            found.push_back(ip_address::v4(bytes[0], bytes[1], bytes[2], bytes[3]));
+        } else if (each->ai_family == AF_INET6) {
+            sockaddr_in6 one{};
+            std::memcpy(&one, each->ai_addr, sizeof one);
+            std::array<std::uint8_t, 16> bytes{};
+            std::memcpy(bytes.data(), &one.sin6_addr, bytes.size());
+            found.push_back(ip_address::from_bytes(bytes));
+        }
+    }
+    return found;
+}
+
+}  // namespace tollgate::webhooks::detail
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_ABSOLUTE_LOOKUP_IPP
 
 // <tollgate/http/detail/form_body.ipp>
 #ifndef TOLLGATE_HTTP_DETAIL_FORM_BODY_IPP
@@ -38135,8 +38193,7 @@ TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::strin
     return sealed ? std::optional{tollgate::detail::base64url_encode(*sealed)} : std::nullopt;
 }
 
-TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now,
-                                                           seconds lifetime) {
+TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now, seconds lifetime) {
     const auto bytes = tollgate::detail::base64url_decode(sealed);
     if (session.secret.empty() || !bytes) return std::nullopt;
     const auto plain = tollgate::detail::aes_gcm_decrypt(detail::seal_key(session), *bytes);
@@ -42476,6 +42533,23 @@ private:
 
 #endif  // TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_HPP
 
+// <tollgate/webhooks/detail/name_lookup.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
+
+namespace tollgate::inline v0::webhooks {
+
+using tollgate::detail::lookup_end;
+using lookup_result = tollgate::detail::lookup_result<std::vector<ip_address>>;
+using lookup_pool = tollgate::detail::lookup_pool<std::vector<ip_address>>;
+
+/// The result or exception of `look_up`. Empty: `system_lookup`.
+[[nodiscard]] TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept;
+
+}  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_HPP
+
 // <tollgate/webhooks/detail/hook_client.hpp>
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_HPP
 #define TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_HPP
@@ -42494,7 +42568,7 @@ class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
     /// Error if the certificate authorities or the user agent are invalid.
     [[nodiscard]] static TOLLGATE_DECL result<std::shared_ptr<hook_client>> make(const asio::any_io_executor& executor,
-                                                                                  hook_client_settings settings,
+                                                                                 hook_client_settings settings,
                                                                                   std::shared_ptr<client_owner> owner);
 
     TOLLGATE_DECL hook_client(const asio::any_io_executor& executor, hook_client_settings settings,
@@ -43083,8 +43157,7 @@ TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
 }
 
 /// Ends the hook's minute, because each of its deliveries would fail in the same way.
-TOLLGATE_DECL void delivery_scheduler::pause_hook(const due_delivery& one, scheduler_time now,
-                                                        scheduler_actions& into) {
+TOLLGATE_DECL void delivery_scheduler::pause_hook(const due_delivery& one, scheduler_time now, scheduler_actions& into) {
     hook_minute* const current = minute_of(one.hook, now.steady);
     if (current == nullptr || current->is_paused) return;
     if (!one.unreadable_secret.empty()) into.problems.push_back(unavailable(one.unreadable_secret));
@@ -43364,8 +43437,7 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
 }
 
 /// Pauses rounds: more attempts would only increase the shortage.
-TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view reason, scheduler_time now,
-                                                          scheduler_actions& into) {
+TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view reason, scheduler_time now, scheduler_actions& into) {
     if (std::exchange(short_round_, last_round_) != last_round_)  // once per round, whose results come one by one
         shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
     no_round_before_ = now.steady + shortage_pause_;
@@ -43710,6 +43782,42 @@ TOLLGATE_DECL void connection_pool::close() {
 
 #endif  // TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_IPP
 
+// <tollgate/webhooks/detail/name_lookup.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
+#define TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
+
+namespace tollgate::inline v0::webhooks {
+
+namespace detail {
+
+inline lookup_result failed_lookup(lookup_end end, const char* reason) noexcept {
+    try {
+        return {.end = end, .reason = reason};
+    } catch (const std::exception&) {
+        return {.end = end};
+    }
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL lookup_result result_of(const name_lookup& look_up, const std::string& host) noexcept {
+    try {
+        return {.addresses = look_up ? look_up(host) : system_lookup(host)};
+    } catch (const std::system_error& failed) {
+        const bool no_response =
+            failed.code() == std::errc::timed_out || failed.code() == std::errc::resource_unavailable_try_again;
+        return detail::failed_lookup(no_response ? lookup_end::no_response : lookup_end::local_failure, failed.what());
+    } catch (const std::bad_alloc& failed) {
+        return detail::failed_lookup(lookup_end::local_failure, failed.what());
+    } catch (...) {
+        return {};
+    }
+}
+
+}  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_NAME_LOOKUP_IPP
+
 // <tollgate/webhooks/detail/attempt_run.hpp>
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_HPP
 #define TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_HPP
@@ -43803,9 +43911,8 @@ private:
 
 namespace tollgate::inline v0::webhooks {
 
-TOLLGATE_DECL result<std::shared_ptr<hook_client>> hook_client::make(const asio::any_io_executor& executor,
-                                                                      hook_client_settings settings,
-                                                                      std::shared_ptr<client_owner> owner) {
+TOLLGATE_DECL result<std::shared_ptr<hook_client>> hook_client::make(const asio::any_io_executor& executor, hook_client_settings settings,
+                                                                     std::shared_ptr<client_owner> owner) {
     if (!http::field_value::from(settings.user_agent) || settings.user_agent.empty())
         return invalid("The user agent is not one line of text.");
     auto tls = make_client_tls(settings.authorities_file);
@@ -44305,8 +44412,7 @@ public:
     /// Opens the store, creates the file if it does not exist, and updates the tables. Throws store_error.
     explicit TOLLGATE_DECL sqlite_store(const std::string& path, const sqlite_settings& settings = {});
     /// Opens the store like the constructor, but returns an error instead of throwing.
-    [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path,
-                                                                  const sqlite_settings& settings = {}) noexcept;
+    [[nodiscard]] static TOLLGATE_DECL result<sqlite_store> open(const std::string& path, const sqlite_settings& settings = {}) noexcept;
     /// Like `open`, as a store that a program can choose at run time: the caller compiles nothing of this class.
     [[nodiscard]] static TOLLGATE_DECL result<any_store> open_any(const std::string& path, const sqlite_settings& settings = {}) noexcept;
 
@@ -44323,8 +44429,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token,
-                                                          std::size_t tokens_per_user_max) noexcept;
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
                                                     const personal_token_renewal& renewed) noexcept;
@@ -44349,7 +44454,7 @@ public:
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                    instant old_valid_until,
+                                                   instant old_valid_until,
                                                     const std::optional<digest>& replaced = {}) noexcept;
     TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                            std::size_t hooks_per_event_max) noexcept;
@@ -44357,7 +44462,7 @@ public:
 
     /// See `application_store`.
     TOLLGATE_DECL result<application_id> create_application(const new_application& application,
-                                                             std::size_t applications_per_user_max) noexcept;
+                                                            std::size_t applications_per_user_max) noexcept;
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
     TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
@@ -44390,12 +44495,10 @@ public:
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
     TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
-                                                      std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept;
 
     /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
-                                                    instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                instant now) noexcept;
@@ -44406,13 +44509,11 @@ public:
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
-                                                               std::size_t rows_max,
-                                                               std::optional<delivery_id> before = {},
+    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                              std::optional<delivery_id> before = {},
                                                                std::optional<delivery_state> state = {}) noexcept;
-    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
-                                                                     std::size_t rows_max,
-                                                                     std::optional<delivery_id> made_for = {}) noexcept;
+    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                                    std::optional<delivery_id> made_for = {}) noexcept;
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
     TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                       std::size_t rows_max, instant now) noexcept;
@@ -44427,8 +44528,7 @@ public:
 private:
     struct impl;
     explicit sqlite_store(std::unique_ptr<impl> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& path,
-                                                                  const sqlite_settings& settings);
+    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& path, const sqlite_settings& settings);
 
     std::unique_ptr<impl> impl_;
 };
@@ -44860,9 +44960,9 @@ private:
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_HPP
 
-// <tollgate/store/detail/sqlite/own_transaction.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_HPP
-#define TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_HPP
+// <tollgate/store/sqlite_own_transaction.hpp>
+#ifndef TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_HPP
+#define TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_HPP
 
 struct sqlite3;
 
@@ -44901,8 +45001,7 @@ public:
     explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
 
     /// Appends the event to the outbox; see `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
-                                                    instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept;
 
 private:
     sqlite3* connection_;
@@ -44912,7 +45011,7 @@ static_assert(event_sink<sqlite_own_transaction>);
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_HPP
+#endif  // TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_HPP
 
 // <tollgate/store/sqlite_database.hpp>
 #ifndef TOLLGATE_STORE_SQLITE_DATABASE_HPP
@@ -44956,8 +45055,7 @@ public:
 
     /// Opens a database. Creates the file, which only its owner can read and write, if it does not exist. Waits up to `start_wait_max` for
     /// other processes. Errors: invalid for a path that is not a file's; unavailable if the file cannot be opened.
-    static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
-                                                       const sqlite_database_settings& settings = {});
+    static TOLLGATE_DECL result<sqlite_database> open(const std::string& path, const sqlite_database_settings& settings = {});
 
     /// Movable, not copyable.
     TOLLGATE_DECL sqlite_database(sqlite_database&&) noexcept;
@@ -44967,7 +45065,7 @@ public:
     /// Updates the tables of a `component`: runs all of `steps` that the file has not seen, in order, or none. A released step is never
     /// changed, only followed by others. See `sqlite::migrate`.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps,
-                                        milliseconds wait_max = start_wait_max);
+                                       milliseconds wait_max = start_wait_max);
 
     /// Compares the version of `component`'s tables in a file with `steps`. Changes nothing. The version is 0 if there is no file.
     /// `objects` are the tables and indexes that `steps` leave, for `schema_status::missing`. Errors: as for `open`.
@@ -45137,8 +45235,7 @@ namespace sqlite {
 
 /// Inserts an access token with its refresh token, if any, and deletes expired ones of its user and application beyond the bound. Error
 /// (too_many_requests) if as many are valid. Precondition: in a transaction.
-TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token,
-                                                std::optional<sql::row_number> refresh_token);
+TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token, std::optional<sql::row_number> refresh_token);
 
 /// `create_code` as a part of a transaction.
 TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code);
@@ -45156,7 +45253,7 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& token,
-                                                        std::optional<sql::row_number> refresh_token) {
+                                                       std::optional<sql::row_number> refresh_token) {
     // If so many others expire later, this is when there is room again.
     const auto room_at = sql::read_value<instant>(on.prepare(
         "SELECT expires_at FROM tollgate_access_tokens WHERE application = ? AND user = ? ORDER BY expires_at DESC LIMIT 1 OFFSET ?",
@@ -45334,8 +45431,7 @@ namespace tollgate::inline v0::sqlite {
                                                          const event& reported, const message_seed& seed, instant now);
 
 /// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported,
-                                                              const message_seed& seed, instant now);
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed, instant now);
 
 }  // namespace tollgate::sqlite
 
@@ -45536,9 +45632,8 @@ TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<c
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook,
-                                                                         std::size_t rows_max,
-                                                                         std::optional<delivery_id> before,
+TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                                        std::optional<delivery_id> before,
                                                                          std::optional<delivery_state> state) noexcept {
     return impl_->read_all(sql::to_delivery<public_id>(hook),
                            // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
@@ -45554,7 +45649,7 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
 }
 
 TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id hook,
-                                                                               std::size_t rows_max,
+                                                                              std::size_t rows_max,
                                                                                std::optional<delivery_id> made_for) noexcept {
     const auto make = sql::to_attempt<public_id>(hook);
     // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
@@ -45820,7 +45915,7 @@ inline result<bool> revoke_grant(database& on, user_id user, application_id appl
 
 /// Inserts the refresh token of a pair; returns its row id.
 inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, sql::row_number access_grant,
-                                                     const scope_set& scopes) {
+                                                    const scope_set& scopes) {
     auto done = on.run(
         "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
         "VALUES (?, ?, ?, ?, ?)",
@@ -46063,9 +46158,8 @@ TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(c
                            "SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
-                                                              const std::string& secret,
-                                                              instant old_valid_until,
+TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                             instant old_valid_until,
                                                               const std::optional<digest>& replaced) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
@@ -46359,8 +46453,7 @@ TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<co
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
-                                                              instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed, instant now) noexcept {
     // Looks without the write lock first: most events have no hooks.
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
                             "AND disabled_at IS NULL)",
@@ -46922,7 +47015,7 @@ inline constexpr std::array<std::string_view, 41> store_objects{
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_impl(const std::string& path,
-                                                                                   const sqlite_settings& settings) {
+                                                                                  const sqlite_settings& settings) {
     auto opened = sqlite_database::open(path, {settings.readers_max, settings.busy_wait_max, settings.vfs});
     if (!opened) return std::move(opened).error();
     if (auto done = opened->migrate(sqlite::store_component, sqlite::store_steps); !done) {
@@ -46950,8 +47043,7 @@ TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_s
     impl_ = *std::move(opened);
 }
 
-TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
-                                                       const sqlite_settings& settings) noexcept {
+TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path, const sqlite_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<sqlite_store> {
         auto opened = open_impl(path, settings);
         if (!opened) return std::move(opened).error();
@@ -47466,14 +47558,14 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
 
-// <tollgate/store/detail/sqlite/own_transaction.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP
-#define TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP
+// <tollgate/store/sqlite_own_transaction.ipp>
+#ifndef TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_IPP
+#define TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_IPP
 
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& reported, const message_seed& seed,
-                                                                        instant now) noexcept {
+                                                                       instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
         auto on = sqlite::database::borrow(connection_);
@@ -47495,7 +47587,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP
+#endif  // TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_IPP
 
 // <tollgate/store/sqlite_database.ipp>
 #ifndef TOLLGATE_STORE_SQLITE_DATABASE_IPP
@@ -47564,8 +47656,7 @@ TOLLGATE_DECL sqlite_database::sqlite_database(sqlite_database&&) noexcept = def
 TOLLGATE_DECL sqlite_database& sqlite_database::operator=(sqlite_database&&) noexcept = default;
 TOLLGATE_DECL sqlite_database::~sqlite_database() = default;
 
-TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& path,
-                                                             const sqlite_database_settings& settings) {
+TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& path, const sqlite_database_settings& settings) {
     if (settings.readers_max == 0) return invalid("A database needs at least one reading connection.");
     auto first = sqlite::database::open(path, {start_wait_max, false, settings.vfs});
     if (!first) return std::move(first).error();
@@ -47576,7 +47667,7 @@ TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& p
 }
 
 TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
-                                                     std::span<const sqlite::statement_text> steps, milliseconds wait_max) {
+                                                    std::span<const sqlite::statement_text> steps, milliseconds wait_max) {
     auto on = state_->take(state_->writers, state::end_of(wait_max));
     if (!on) return std::move(on).error();
     return sqlite::migrate(**on, component, steps);
@@ -47631,8 +47722,7 @@ TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, inst
                   which, ready_at);
 }
 
-TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed,
-                                                instant now) {
+TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed, instant now) {
     const auto listening = sql::read_all(
         on.prepare("SELECT id FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
                    "AND disabled_at IS NULL ORDER BY id",
@@ -47837,125 +47927,6 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
 
 #if defined(TOLLGATE_WITH_POSTGRES)
 
-// <tollgate/store/detail/cache_invalidation_feed.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP
-#define TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP
-
-namespace tollgate::inline v0 {
-
-struct cache_invalidation_feed_settings {
-    using steady = std::chrono::steady_clock;
-
-    /// The time for which a row is returned without news of it. Zero: never.
-    milliseconds row_lifetime{30'000};
-    /// The time for which "no such row" is returned. New rows are not announced, because they are created all the time, so this must be
-    /// well below the time in which a new row has to be visible everywhere.
-    milliseconds none_lifetime{500};
-    steady::time_point (*now)() noexcept = &detail::boot_now;
-};
-
-/// Collects changes to rows, made by this process and by others, for `row_cache`: it tells whether a cached row is
-/// still valid. The source of the changes (`postgres::listener`, or an integrator's own) calls three functions:
-///
-/// 1. `forget...` for each change. The user whose row it is suffices: all rows of one user are invalidated together, in
-///    constant time. Code that makes a change in this process also calls it, after the commit and before it returns.
-/// 2. `forget_all` when changes may have been missed.
-/// 3. `trust_until`, repeatedly: until when the received changes can be assumed to be complete. After that time no cached
-///    row is returned until it is called again.
-///
-/// **The bound.** Suppose that at time `t` the source sends a request to the server, and that all changes committed
-/// before `t` arrive before the response. If it then calls `trust_until(t + d)`, a row changed at time `c` is returned
-/// no later than `c + d`, even after failures: trust granted before the change arrived ends by `c + d`, because its request
-/// was sent before `c`; trust granted afterwards does no harm, because the row has been invalidated. Neither the rate
-/// of requests nor the time that responses take matters. The clock cannot be set, and continues while the
-/// machine is suspended.
-///
-/// **The race.** Changes are numbered here. A row is cached with the last number before its query, and is valid while
-/// no change of its key, its user, or everything has a higher number. A row that was read before a change and cached
-/// after the change arrived is therefore invalid from the start.
-///
-/// Keys and users share 4,096 numbers by hash. Those that collide are invalidated together, which costs a query.
-///
-/// Thread rule: any thread; each call takes nanoseconds and does not wait.
-class cache_invalidation_feed {
-public:
-    using steady = std::chrono::steady_clock;
-    struct mark {
-        std::uint64_t changes;  ///< the number of changes received so far
-        steady::time_point at;
-    };
-
-    explicit cache_invalidation_feed(const cache_invalidation_feed_settings& settings = {})
-        : settings_{settings}, last_of_{std::make_unique<std::atomic<std::uint64_t>[]>(places)} {}
-    cache_invalidation_feed(const cache_invalidation_feed&) = delete;
-    cache_invalidation_feed& operator=(const cache_invalidation_feed&) = delete;
-
-    /// The result is empty while nothing can be trusted.
-    [[nodiscard]] std::optional<mark> read() const noexcept { return read_at(settings_.now()); }
-    /// What `read` will return for the next moments if no change arrives.
-    [[nodiscard]] std::optional<mark> read_ahead() const noexcept { return read_at(settings_.now() + ahead); }
-
-    /// `Row`: keyed by a `user_id`, or with a member `user`.
-    template <class Key, class Row>
-    [[nodiscard]] bool holds(const mark& stored, const mark& now, std::size_t hash, const Key& key,
-                             const std::optional<Row>& row) const noexcept {
-        const auto lifetime = row ? settings_.row_lifetime : settings_.none_lifetime;
-        // Computed in milliseconds: in the clock's unit, a long lifetime could overflow.
-        if (std::chrono::floor<milliseconds>(now.at - stored.at) >= lifetime) return false;
-        if (all_.load(std::memory_order_acquire) > stored.changes || last_of(hash) > stored.changes) return false;
-        if (!row) return true;
-        if constexpr (std::is_same_v<Key, user_id>) return last_of(hash_of(key)) <= stored.changes;
-        else return last_of(hash_of(row->user)) <= stored.changes;
-    }
-
-    void forget(user_id user) noexcept { forget_key(hash_of(user)); }
-    /// `hash` is `row_cache::hash_of` of the key.
-    void forget_key(std::size_t hash) noexcept { raise(last_of_[hash % places], next()); }
-    void forget_all() noexcept { raise(all_, next()); }
-
-    void trust_until(steady::time_point then) noexcept {
-        trusted_until_.store(then.time_since_epoch().count(), std::memory_order_release);
-    }
-    void trust_no_more() noexcept { trust_until((steady::time_point::min)()); }
-
-private:
-    /// Longer than threads are usually interrupted, and short compared with the lifetime of a row.
-    static constexpr milliseconds ahead{20};
-
-    [[nodiscard]] std::optional<mark> read_at(steady::time_point now) const noexcept {
-        // Check trust first: a thread that sees it also sees the changes that arrived before it was granted.
-        if (now.time_since_epoch().count() >= trusted_until_.load(std::memory_order_acquire)) return std::nullopt;
-        return mark{changes_.load(std::memory_order_acquire), now};
-    }
-
-    static constexpr std::size_t places = 4096;  // 32 KiB; at 100 changes a second each is hit about every 40 s
-
-    [[nodiscard]] static std::size_t hash_of(user_id user) noexcept {
-        // User ids are consecutive; multiplicative hashing (2^64 / phi) spreads them.
-        return (static_cast<std::uint64_t>(user.value()) * 0x9e37'79b9'7f4a'7c15U) >> 32;
-    }
-    [[nodiscard]] std::uint64_t last_of(std::size_t hash) const noexcept {
-        return last_of_[hash % places].load(std::memory_order_acquire);
-    }
-    [[nodiscard]] std::uint64_t next() noexcept { return changes_.fetch_add(1, std::memory_order_acq_rel) + 1; }
-    /// Sets `last` to the higher of both.
-    static void raise(std::atomic<std::uint64_t>& last, std::uint64_t to) noexcept {
-        std::uint64_t current = last.load(std::memory_order_relaxed);
-        while (current < to && !last.compare_exchange_weak(current, to, std::memory_order_acq_rel)) {
-        }
-    }
-
-    const cache_invalidation_feed_settings settings_;
-    std::atomic<std::uint64_t> changes_{0};
-    std::atomic<std::uint64_t> all_{0};
-    std::atomic<steady::rep> trusted_until_{(steady::time_point::min)().time_since_epoch().count()};
-    std::unique_ptr<std::atomic<std::uint64_t>[]> last_of_;
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP
-
 // <tollgate/store/detail/postgres/server_clock.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_HPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_HPP
@@ -48116,10 +48087,10 @@ public:
     explicit TOLLGATE_DECL postgres_store(const std::string& connection_string, const postgres_settings& settings = {});
     /// Opens the store like the constructor, but returns an error instead of throwing.
     [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
-                                                                    const postgres_settings& settings = {}) noexcept;
+                                                                   const postgres_settings& settings = {}) noexcept;
     /// Like `open`, as a store that a program can choose at run time: the caller compiles nothing of this class.
     [[nodiscard]] static TOLLGATE_DECL result<any_store> open_any(const std::string& connection_string,
-                                                                       const postgres_settings& settings = {}) noexcept;
+                                                                  const postgres_settings& settings = {}) noexcept;
 
     /// Compares the version of the store's tables in this database with the version that this release needs. Changes nothing; opening the
     /// store updates the tables.
@@ -48141,8 +48112,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token,
-                                                          std::size_t tokens_per_user_max) noexcept;
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
                                                     const personal_token_renewal& renewed) noexcept;
@@ -48167,7 +48137,7 @@ public:
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                    instant old_valid_until,
+                                                   instant old_valid_until,
                                                     const std::optional<digest>& replaced = {}) noexcept;
     TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                            std::size_t hooks_per_event_max) noexcept;
@@ -48175,7 +48145,7 @@ public:
 
     /// See `application_store`.
     TOLLGATE_DECL result<application_id> create_application(const new_application& application,
-                                                             std::size_t applications_per_user_max) noexcept;
+                                                            std::size_t applications_per_user_max) noexcept;
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
     TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
@@ -48208,12 +48178,10 @@ public:
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
     TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
-                                                      std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept;
 
     /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
-                                                    instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                instant now) noexcept;
@@ -48224,13 +48192,11 @@ public:
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
-                                                               std::size_t rows_max,
-                                                               std::optional<delivery_id> before = {},
+    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                              std::optional<delivery_id> before = {},
                                                                std::optional<delivery_state> state = {}) noexcept;
-    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
-                                                                     std::size_t rows_max,
-                                                                     std::optional<delivery_id> made_for = {}) noexcept;
+    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                                    std::optional<delivery_id> made_for = {}) noexcept;
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
     TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                       std::size_t rows_max, instant now) noexcept;
@@ -48246,8 +48212,7 @@ public:
 private:
     struct impl;
     explicit postgres_store(std::unique_ptr<impl> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& connection_string,
-                                                                  const postgres_settings& settings);
+    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& connection_string, const postgres_settings& settings);
 
     std::unique_ptr<impl> impl_;
 };
@@ -48730,7 +48695,7 @@ public:
     /// `timeouts` counts those of all connections of a pool, and outlives them. After another connection has timed out, a batch
     /// that has waited for more than 100 ms is given up, too. Null: each connection waits for its own timeout.
     static TOLLGATE_DECL result<connection> open(const server_parameters& server, const connection_settings& settings,
-                                                  server_clock& clock, std::atomic<unsigned>* timeouts = nullptr);
+                                                 server_clock& clock, std::atomic<unsigned>* timeouts = nullptr);
 
     /// Sends a batch and waits until the server confirms the commit. After `failure_kind::lost` the connection is closed.
     [[nodiscard]] TOLLGATE_DECL run_result run(const batch& request);
@@ -48789,7 +48754,7 @@ private:
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
     /// For the results of a batch that was sent at `began_at`: also ends when another connection has timed out since.
     TOLLGATE_DECL waited wait_for_response(bool to_write, steady::time_point began_at, steady::time_point end,
-                                         unsigned timeouts_before) noexcept;
+                                           unsigned timeouts_before) noexcept;
     [[nodiscard]] unsigned timeouts() const noexcept {
         return timeouts_ == nullptr ? 0 : timeouts_->load(std::memory_order_relaxed);
     }
@@ -48838,20 +48803,20 @@ struct schema_step {
 ///
 /// `on` is used only for this and must be closed afterwards: it may hold locks.
 [[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,
-                                                  std::span<const schema_step> steps, milliseconds wait_max);
+                                                 std::span<const schema_step> steps, milliseconds wait_max);
 
 /// The version of the tables, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing.
 [[nodiscard]] TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::string_view component,
-                                                                      std::span<const schema_step> steps,
+                                                                     std::span<const schema_step> steps,
                                                                       std::span<const std::string_view> objects);
 
 }  // namespace tollgate::postgres
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_HPP
 
-// <tollgate/store/detail/postgres/own_transaction.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_HPP
-#define TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_HPP
+// <tollgate/store/postgres_own_transaction.hpp>
+#ifndef TOLLGATE_STORE_POSTGRES_OWN_TRANSACTION_HPP
+#define TOLLGATE_STORE_POSTGRES_OWN_TRANSACTION_HPP
 
 struct pg_conn;
 
@@ -48888,8 +48853,7 @@ public:
         : clock_{store.clock()}, connection_{connection} {}
 
     /// Appends the event to the outbox; see `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
-                                                    instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept;
 
 private:
     postgres_clock clock_;
@@ -48900,7 +48864,7 @@ static_assert(event_sink<postgres_own_transaction>);
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_HPP
+#endif  // TOLLGATE_STORE_POSTGRES_OWN_TRANSACTION_HPP
 
 // <tollgate/store/postgres_database.hpp>
 #ifndef TOLLGATE_STORE_POSTGRES_DATABASE_HPP
@@ -48953,7 +48917,7 @@ public:
     /// Opens a database. `connection_string` is libpq's; of several hosts, the host that accepts writes is used. Errors: invalid for text
     /// that is not a connection string and for a setting outside its bounds, unavailable if no server accepts a connection.
     static TOLLGATE_DECL result<postgres_database> open(const std::string& connection_string,
-                                                         const postgres_database_settings& settings = {});
+                                                        const postgres_database_settings& settings = {});
     /// Checks a connection string without connecting. The error does not quote the string, which may contain a password.
     static TOLLGATE_DECL result<void> validate(const std::string& connection_string);
 
@@ -48965,7 +48929,7 @@ public:
     /// Updates the tables of a `component`; see `postgres::migrate`. From then on, connecting to a database that a later release has made
     /// incompatible with these steps is an error.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const postgres::schema_step> steps,
-                                        milliseconds wait_max = seconds{60});
+                                       milliseconds wait_max = seconds{60});
 
     /// Compares the version of `component`'s tables with `steps`. Changes nothing. `objects` are the tables and indexes that `steps` leave,
     /// for `schema_status::missing`. Errors: as for `open`.
@@ -48982,7 +48946,7 @@ public:
     /// `postgres::failure`. A batch that the server rolled back because of a concurrent transaction is repeated at most twice. By default,
     /// `connection_wait_max` is that of the settings.
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch,
-                                                               postgres::repeat when_lost = postgres::repeat::never,
+                                                              postgres::repeat when_lost = postgres::repeat::never,
                                                                std::optional<milliseconds> connection_wait_max = std::nullopt);
 
     /// Runs a statement that changes nothing.
@@ -49037,7 +49001,7 @@ private:
     /// Waits, so that the same two transactions do not conflict again. Holds no connection.
     static TOLLGATE_DECL void pause_after_conflict(const tries& so_far);
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
-                                                               milliseconds connection_wait_max, bool is_lookup);
+                                                              milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
     static TOLLGATE_DECL result<postgres::rows> first_of(result<postgres::results> all);
     explicit postgres_database(std::unique_ptr<state> initial) noexcept;
@@ -49501,8 +49465,7 @@ TOLLGATE_DECL std::size_t add_room_query(batch& to, user_id user, application_id
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token,
-                                                      const std::optional<digest>& refresh_token) {
+TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token) {
     to.add(
         "INSERT INTO tollgate_access_tokens "
         "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
@@ -50104,9 +50067,8 @@ inline void append_event(batch& to, const event& reported, const message_seed& s
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook,
-                                                                           std::size_t rows_max,
-                                                                           std::optional<delivery_id> before,
+TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                                          std::optional<delivery_id> before,
                                                                            std::optional<delivery_state> state) noexcept {
     return impl_->read_all(sql::to_delivery<message_seed>(hook),
                            "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
@@ -51065,8 +51027,7 @@ namespace tollgate::inline v0 {
 // `delete_hook`, which ends leases at former hosts, too. New deliveries do not need it. Other nodes are notified in the same round trip but
 // after the transaction, because transactions with NOTIFY are committed one at a time.
 
-TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed,
-                                                                instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed, instant now) noexcept {
     return impl_->with_batch([&](postgres::batch& request) -> result<std::size_t> {
         postgres::append_event(request, reported, seed, now);
         request.add_after_transaction(postgres::notify_other_nodes);
@@ -51803,7 +51764,7 @@ TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_strin
 }
 
 TOLLGATE_DECL result<postgres_store> postgres_store::open(const std::string& connection_string,
-                                                           const postgres_settings& settings) noexcept {
+                                                          const postgres_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<postgres_store> {
         auto opened = open_impl(connection_string, settings);
         if (!opened) return std::move(opened).error();
@@ -52394,7 +52355,7 @@ TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept 
 }
 
 TOLLGATE_DECL result<connection> connection::open(const server_parameters& server, const connection_settings& settings,
-                                                   server_clock& clock, std::atomic<unsigned>* timeouts) {
+                                                  server_clock& clock, std::atomic<unsigned>* timeouts) {
     connection opened;
     opened.settings_ = settings;
     opened.clock_ = &clock;
@@ -52488,7 +52449,7 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
 }
 
 TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, steady::time_point began_at,
-                                                             steady::time_point end, unsigned timeouts_before) noexcept {
+                                                               steady::time_point end, unsigned timeouts_before) noexcept {
     if (timeouts_ == nullptr) return wait(to_write, end);
     constexpr milliseconds poll_interval{25}, hung_after{100};
     for (;;) {
@@ -52849,9 +52810,9 @@ TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::stri
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_MIGRATIONS_IPP
 
-// <tollgate/store/detail/postgres/own_transaction.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
-#define TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
+// <tollgate/store/postgres_own_transaction.ipp>
+#ifndef TOLLGATE_STORE_POSTGRES_OWN_TRANSACTION_IPP
+#define TOLLGATE_STORE_POSTGRES_OWN_TRANSACTION_IPP
 
 namespace tollgate::inline v0 {
 
@@ -52941,9 +52902,8 @@ inline result<results> run_within(pg_conn* transaction, const batch& sent) {
 
 }  // namespace postgres
 
-TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& reported,
-                                                                          const message_seed& seed,
-                                                                          instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& reported, const message_seed& seed,
+                                                                         instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         postgres::batch batch{clock_.shift()};
         postgres::append_event(batch, reported, seed, now);
@@ -52956,7 +52916,7 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
+#endif  // TOLLGATE_STORE_POSTGRES_OWN_TRANSACTION_IPP
 
 // <tollgate/store/postgres_database.ipp>
 #ifndef TOLLGATE_STORE_POSTGRES_DATABASE_IPP
@@ -53092,7 +53052,7 @@ TOLLGATE_DECL postgres_database& postgres_database::operator=(postgres_database&
 TOLLGATE_DECL postgres_database::~postgres_database() = default;
 
 TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::string& connection_string,
-                                                                 const postgres_database_settings& settings) {
+                                                                const postgres_database_settings& settings) {
     auto servers = postgres::servers_of(connection_string);
     if (!servers) return std::move(servers).error();
     if (settings.connections_max == 0) return invalid("connections_max of PostgreSQL must be above zero.");
@@ -53114,9 +53074,8 @@ TOLLGATE_DECL result<void> postgres_database::validate(const std::string& connec
     return {};
 }
 
-TOLLGATE_DECL result<void> postgres_database::migrate(std::string_view component,
-                                                       std::span<const postgres::schema_step> steps,
-                                                       milliseconds wait_max) {
+TOLLGATE_DECL result<void> postgres_database::migrate(std::string_view component, std::span<const postgres::schema_step> steps,
+                                                      milliseconds wait_max) {
     auto on = open_another();
     if (!on) return std::move(on).error();
     if (auto done = postgres::migrate(*on, component, steps, wait_max); !done) return done;
@@ -53149,7 +53108,7 @@ TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() con
 }
 
 TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch, postgres::repeat when_lost,
-                                                                std::optional<milliseconds> connection_wait_max) {
+                                                               std::optional<milliseconds> connection_wait_max) {
     return run(batch, when_lost, connection_wait_max.value_or(state_->settings.connection_wait_max), false);
 }
 
@@ -53162,9 +53121,8 @@ TOLLGATE_DECL result<postgres::rows> postgres_database::first_of(result<postgres
     return std::move(all->front());
 }
 
-TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
-                                                                postgres::repeat when_lost,
-                                                                milliseconds connection_wait_max, bool is_lookup) {
+TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch, postgres::repeat when_lost,
+                                                               milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::failure_kind;
     for (tries so_far;;) {
         postgres::run_result done;
@@ -53820,8 +53778,7 @@ public:
 
     /// Sends `commands` in one write and reads their replies, one for each of `replies`. A refused command is a reply
     /// with an error. Error (unavailable) means that the connection is unusable.
-    [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::span<reply> replies,
-                                                       steady::time_point end);
+    [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::span<reply> replies, steady::time_point end);
 
     /// Returns true if the connection looks usable without a round trip: it is open and has no unexpected input.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
@@ -53836,8 +53793,7 @@ private:
 
     explicit connection(const server_address& server) : address_{server.to_text()} {}
     TOLLGATE_DECL result<void> connect(const server_address& server, steady::time_point end);
-    TOLLGATE_DECL result<void> start_tls(const server_address& server, const tls_authorities& authorities,
-                                            steady::time_point end);
+    TOLLGATE_DECL result<void> start_tls(const server_address& server, const tls_authorities& authorities, steady::time_point end);
     TOLLGATE_DECL result<void> sign_in(const server_address& server, steady::time_point end);
 
     TOLLGATE_DECL result<void> send(std::string_view bytes, steady::time_point end);
@@ -54102,16 +54058,14 @@ inline limit_decision redis_limiter::state::peek(const limit_key& key, const quo
     return to_decision(query, reply, reply.remaining > 0);
 }
 
-inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
-                                                 bool takes) noexcept {
+inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept {
     const limit_decision decision = by_when_down(key, allowed, now, takes);
     // A request of several windows is counted in none if `peek` refuses one: no `take` follows.
     if (takes || !decision.admitted) fallbacks.fetch_add(1, std::memory_order_relaxed);
     return decision;
 }
 
-inline limit_decision redis_limiter::state::by_when_down(const limit_key& key, const quota& allowed, instant now,
-                                                  bool takes) noexcept {
+inline limit_decision redis_limiter::state::by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept {
     switch (when_down) {
         case without_redis::count_here: break;
         // A quota of zero requests admits none.
@@ -54363,9 +54317,8 @@ TOLLGATE_DECL error connection::failure(const std::string& reason) const {
     return unavailable("Redis at " + address_ + ": " + reason);
 }
 
-TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_address& server,
-                                                                    const tls_authorities* authorities,
-                                                                    steady::time_point end) {
+TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_address& server, const tls_authorities* authorities,
+                                                                   steady::time_point end) {
     std::unique_ptr<connection> opened{new connection{server}};
     opened->reader_.reset(redisReaderCreate());
     if (opened->reader_ == nullptr) return opened->failure("out of memory");
@@ -54412,8 +54365,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
     return tried;
 }
 
-TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, const tls_authorities& authorities,
-                                                    steady::time_point end) {
+TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, const tls_authorities& authorities, steady::time_point end) {
     ERR_clear_error();
     tls_.reset(SSL_new(authorities.native()));
     if (tls_ == nullptr) return failure("no TLS: " + tollgate::detail::take_openssl_error());
@@ -54466,8 +54418,7 @@ TOLLGATE_DECL result<void> connection::sign_in(const server_address& server, ste
     return {};
 }
 
-TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::span<reply> replies,
-                                                 steady::time_point end) {
+TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::span<reply> replies, steady::time_point end) {
     // About 200 bytes a request of a batch. It also bounds the time: a socket that is always readable never waits.
     constexpr std::size_t reply_bytes_max = 1024 * 1024;
     if (auto sent = send(commands, end); !sent) return sent;
@@ -54838,7 +54789,7 @@ inline auto client::state::run(connection& on, requests_of_batch requests, std::
 }
 
 inline window_result client::state::interpret(const window_request& request, const redis::reply& received, std::size_t place,
-                                            std::string& reason) const {
+                                              std::string& reason) const {
     if (received.error.empty()) {
         const auto read = window_script::read(request, received, place);
         if (read.outcome == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";

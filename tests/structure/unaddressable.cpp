@@ -84,8 +84,6 @@ inline auto policies() {
 
 }  // namespace shop
 
-template class tollgate::hook_dispatcher<shop::store, decltype(shop::policies())>;
-
 int main() {
     shop::directory users;
     shop::store store;
@@ -94,7 +92,7 @@ int main() {
     shop::handler own;
     tollgate::account_service service{{.base_url = "http://localhost", .services = {{"shop", {"order.paid"}}}}, users, store, sessions,
                                       shop::policies().with_limiter(std::ref(limiter)), tollgate::account_routes(), shop::theme{}};
-    tollgate::hook_dispatcher dispatcher{service};
+    tollgate::hook_dispatcher dispatcher{store, {}, service.policies()};
     tollgate::health checks;
     tollgate::metrics counts;
     tollgate::server of_service{service}, of_handler{own};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/account/new_secret.hpp>
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/json_body.hpp>

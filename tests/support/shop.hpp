@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/account/new_secret.hpp>
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/base/detail/encoding.hpp>

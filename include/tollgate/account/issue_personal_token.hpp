@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_ACCOUNT_ISSUE_PERSONAL_TOKEN_HPP
 #define TOLLGATE_ACCOUNT_ISSUE_PERSONAL_TOKEN_HPP
 
-#include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/account/new_secret.hpp>
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/limits.hpp>
@@ -106,7 +106,7 @@ namespace detail {
 /// may call it. It blocks as the store does.
 template <token_store Store, random_source Random = system_random>
 [[nodiscard]] result<std::optional<issued_personal_token>> renew_personal_token(Store& store, user_id user, token_id id,
-                                                                               instant now, const Random& random = {}) {
+                                                                                instant now, const Random& random = {}) {
     const auto tokens = store.personal_tokens_of(user);
     if (!tokens) return tokens.error();
     for (const personal_token& each : *tokens) {

@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_ACCOUNT_REGISTER_APPLICATION_HPP
 #define TOLLGATE_ACCOUNT_REGISTER_APPLICATION_HPP
 
-#include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/account/new_secret.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>

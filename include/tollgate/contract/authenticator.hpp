@@ -111,7 +111,7 @@ struct calls_of_authenticator {
 
 }  // namespace detail
 
-/// A reference to an `authenticator`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to an `authenticator` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class authenticator_ref : public detail::reference<detail::authenticator_calls> {
 public:
@@ -190,7 +190,7 @@ struct calls_of_agent_rule {
 
 }  // namespace detail
 
-/// A reference to an `agent_rule`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to an `agent_rule` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class agent_rule_ref : public detail::reference<detail::agent_rule_calls> {
 public:

@@ -83,7 +83,7 @@ struct calls_of_hook_store {
 
 }  // namespace detail
 
-/// A reference to a `hook_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to a `hook_store` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class hook_store_ref : public detail::reference<detail::hook_store_calls> {
 public:

@@ -217,7 +217,7 @@ struct calls_of_oauth_store {
 
 }  // namespace detail
 
-/// A reference to an `oauth_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to an `oauth_store` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class oauth_store_ref : public detail::reference<detail::oauth_store_calls> {
 public:

@@ -178,7 +178,7 @@ struct calls_of_observer {
 
 }  // namespace detail
 
-/// A reference to an `observer`None of any class, or to no object, such as a `no_observer`. The object must outlive the reference. The
+/// A reference to an `observer` of any class, or to no object, such as a `no_observer`. The object must outlive the reference. The
 /// contract states the thread rule and the errors.
 class observer_ref : public detail::reference<detail::observer_calls> {
 public:

@@ -188,7 +188,7 @@ struct calls_of_outbox {
 
 }  // namespace detail
 
-/// A reference to an `outbox`None of any class, or to no object. The object must outlive the reference. The contract states the thread rule
+/// A reference to an `outbox` of any class, or to no object. The object must outlive the reference. The contract states the thread rule
 /// and the errors.
 class outbox_ref : public detail::reference<detail::outbox_calls> {
 public:

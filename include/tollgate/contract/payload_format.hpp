@@ -50,7 +50,7 @@ struct calls_of_payload_format {
 
 }  // namespace detail
 
-/// A reference to a `payload_format`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `payload_format` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class payload_format_ref : public detail::reference<detail::payload_format_calls> {
 public:

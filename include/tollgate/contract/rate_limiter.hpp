@@ -167,7 +167,7 @@ struct calls_of_rate_limiter {
 
 }  // namespace detail
 
-/// A reference to a `rate_limiter`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to a `rate_limiter` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class rate_limiter_ref : public detail::reference<detail::rate_limiter_calls> {
 public:

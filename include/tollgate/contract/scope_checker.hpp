@@ -42,7 +42,7 @@ struct calls_of_scope_checker {
 
 }  // namespace detail
 
-/// A reference to a `scope_checker`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `scope_checker` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class scope_checker_ref : public detail::reference<detail::scope_checker_calls> {
 public:

@@ -222,7 +222,7 @@ concept password_changer = session_source<S> && requires(S& s, const http::reque
 /// Thread rule, blocking and errors: as for `session_source`.
 template <class S>
 concept repeated_change_source = password_changer<S> && requires(S& s, const http::request& request, instant now,
-                                                               http::response& response) {
+                                                                 http::response& response) {
     // Returns true if this request, a form with the same cookie and the same bytes, has changed the password at most a minute ago. If so,
     // adds the Set-Cookie of the session that the change started, unless the request has that cookie. Called for forms whose session has
     // ended, and for forms with the token of another session.
@@ -325,7 +325,7 @@ struct calls_of_session_source {
 
 }  // namespace detail
 
-/// A reference to a `session_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `session_source` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class session_source_ref : public detail::reference<detail::session_source_calls> {
 public:
@@ -431,7 +431,7 @@ struct calls_of_session_store {
 
 }  // namespace detail
 
-/// A reference to a `session_store`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `session_store` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class session_store_ref : public detail::reference<detail::session_store_calls> {
 public:

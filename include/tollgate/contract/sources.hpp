@@ -71,7 +71,7 @@ struct calls_of_time_source {
 
 }  // namespace detail
 
-/// A reference to a `time_source`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to a `time_source` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class time_source_ref : public detail::reference<detail::time_source_calls> {
 public:
@@ -111,7 +111,7 @@ struct calls_of_random_source {
 
 }  // namespace detail
 
-/// A reference to a `random_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `random_source` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class random_source_ref : public detail::reference<detail::random_source_calls> {
 public:

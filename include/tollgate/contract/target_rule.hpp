@@ -52,7 +52,7 @@ struct calls_of_target_rule {
 
 }  // namespace detail
 
-/// A reference to a `target_rule`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to a `target_rule` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class target_rule_ref : public detail::reference<detail::target_rule_calls> {
 public:

@@ -158,7 +158,7 @@ struct calls_of_token_store {
 
 }  // namespace detail
 
-/// A reference to a `credential_source`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `credential_source` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class credential_source_ref : public detail::reference<detail::credential_source_calls> {
 public:
@@ -211,7 +211,7 @@ public:
     }
 };
 
-/// A reference to a `token_store`None of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// A reference to a `token_store` of any class, or to no object. The object must outlive the reference. The contract states the thread
 /// rule and the errors.
 class token_store_ref : public detail::reference<detail::token_store_calls> {
 public:

@@ -104,7 +104,7 @@ struct calls_of_user_directory {
 
 }  // namespace detail
 
-/// A reference to a `user_directory`None of any class, or to no object. The object must outlive the reference. The contract states the
+/// A reference to a `user_directory` of any class, or to no object. The object must outlive the reference. The contract states the
 /// thread rule and the errors.
 class user_directory_ref : public detail::reference<detail::user_directory_calls> {
 public:

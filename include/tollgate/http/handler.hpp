@@ -138,7 +138,7 @@ public:
             destroy_ = &destroy<T>;
         }
         assert(destroy_ == &destroy<T>);
-        return *std::launder(reinterpret_cast<T*>(bytes_));
+        return *std::launder(static_cast<T*>(static_cast<void*>(bytes_)));
     }
 
     /// Reads or sets the kind of work that the request waits for. The handler sets it before it returns `handle_step::needs_worker`.

@@ -110,7 +110,8 @@
 #include <tollgate/web/page_theme.ipp>
 #include <tollgate/web/session_cookies.ipp>
 #include <tollgate/web/sign_in_throttle.ipp>
-#include <tollgate/webhooks/detail/name_lookup.ipp>
+#include <tollgate/webhooks/detail/absolute_lookup.ipp>
+#include <tollgate/webhooks/name_lookup.ipp>
 #include <tollgate/webhooks/publish.ipp>
 #include <tollgate/webhooks/retry_schedule.ipp>
 #include <tollgate/webhooks/verify.ipp>

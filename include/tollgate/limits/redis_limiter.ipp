@@ -82,16 +82,14 @@ inline limit_decision redis_limiter::state::peek(const limit_key& key, const quo
     return to_decision(query, reply, reply.remaining > 0);
 }
 
-inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now,
-                                                 bool takes) noexcept {
+inline limit_decision redis_limiter::state::decide_here(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept {
     const limit_decision decision = by_when_down(key, allowed, now, takes);
     // A request of several windows is counted in none if `peek` refuses one: no `take` follows.
     if (takes || !decision.admitted) fallbacks.fetch_add(1, std::memory_order_relaxed);
     return decision;
 }
 
-inline limit_decision redis_limiter::state::by_when_down(const limit_key& key, const quota& allowed, instant now,
-                                                  bool takes) noexcept {
+inline limit_decision redis_limiter::state::by_when_down(const limit_key& key, const quota& allowed, instant now, bool takes) noexcept {
     switch (when_down) {
         case without_redis::count_here: break;
         // A quota of zero requests admits none.

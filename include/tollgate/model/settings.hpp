@@ -44,9 +44,11 @@ struct oauth_settings {
 
     /// The time to enter the code into a browser (RFC 8628), at most `limits::code_hours_max`.
     seconds device_code_lifetime{600};
-    seconds device_poll_interval{5};    ///< Requests for device codes of an address, an IPv6 /56 and an IPv6 /48, because the owner of such
-                                        ///< a network can use all of its addresses. The quotas are a small part of the codes that may wait
-                                        ///< for one application (`limits::device_codes_per_application_max`).
+    /// The time between two requests of a device for its tokens (RFC 8628 section 3.5).
+    seconds device_poll_interval{5};
+    /// Requests for device codes of an address, an IPv6 /56 and an IPv6 /48, because the owner of such a network can use all of its
+    /// addresses. The quotas are a small part of the codes that may wait for one application
+    /// (`limits::device_codes_per_application_max`).
     quota device_requests{60, std::chrono::minutes{10}};
     quota device_requests_of_site{120, std::chrono::minutes{10}};
     quota device_requests_of_network{300, std::chrono::minutes{10}};

@@ -329,7 +329,7 @@ template <http::method Method, fixed_text Pattern, class Endpoint>
     } else {
         return [&]<std::size_t... Indexes>(std::index_sequence<Indexes...>) {
             return make_endpoint_row<Endpoint, parameter_reader<parameter_name<Pattern, Indexes>()>...>(Method, Pattern.view(), access,
-                                                                                                  std::move(endpoint), notes);
+                                                                                                        std::move(endpoint), notes);
         }(std::make_index_sequence<parameters_of<Pattern>().count>{});
     }
 }

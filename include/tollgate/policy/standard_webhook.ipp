@@ -37,7 +37,7 @@ TOLLGATE_DECL result<std::string> sign_webhook(std::string_view secret, const si
 }
 
 TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, instant now, http::field_block& fields,
-                                                    std::string& body) const {
+                                                   std::string& body) const {
     const event& event = *sent.event;
     constexpr std::size_t around_data_bytes = 256;
     body.reserve(event.data.size() + around_data_bytes);

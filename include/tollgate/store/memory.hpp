@@ -72,8 +72,7 @@ public:
     }
 
     /// See `application_store`.
-    result<application_id> create_application(const new_application& application,
-                                               std::size_t applications_per_user_max) noexcept {
+    result<application_id> create_application(const new_application& application, std::size_t applications_per_user_max) noexcept {
         return in_oauth([&] { return applications_.create(application, applications_per_user_max); });
     }
     result<std::optional<application>> find_application(std::string_view client_id) noexcept {
@@ -257,13 +256,12 @@ public:
         return in_hooks([&] { return outbox_.complete(ended, now); });
     }
     result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                 std::optional<delivery_id> before = {},
+                                                std::optional<delivery_id> before = {},
                                                  std::optional<delivery_state> state = {}) noexcept {
         return in_hooks([&] { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
     }
-    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
-                                                       std::size_t rows_max,
-                                                       std::optional<delivery_id> made_for = {}) noexcept {
+    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                      std::optional<delivery_id> made_for = {}) noexcept {
         return in_hooks([&] { return outbox_.attempts_of(account, hook, rows_max, made_for); });
     }
     result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {

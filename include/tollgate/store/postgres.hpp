@@ -12,7 +12,7 @@
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/token_store.hpp>
-#include <tollgate/store/detail/cache_invalidation_feed.hpp>
+#include <tollgate/store/cache_invalidation_feed.hpp>
 #include <tollgate/store/detail/postgres/server_clock.hpp>
 #include <tollgate/store/schema_status.hpp>
 #include <tollgate/store/store_error.hpp>
@@ -121,10 +121,10 @@ public:
     explicit TOLLGATE_DECL postgres_store(const std::string& connection_string, const postgres_settings& settings = {});
     /// Opens the store like the constructor, but returns an error instead of throwing.
     [[nodiscard]] static TOLLGATE_DECL result<postgres_store> open(const std::string& connection_string,
-                                                                    const postgres_settings& settings = {}) noexcept;
+                                                                   const postgres_settings& settings = {}) noexcept;
     /// Like `open`, as a store that a program can choose at run time: the caller compiles nothing of this class.
     [[nodiscard]] static TOLLGATE_DECL result<any_store> open_any(const std::string& connection_string,
-                                                                       const postgres_settings& settings = {}) noexcept;
+                                                                  const postgres_settings& settings = {}) noexcept;
 
     /// Compares the version of the store's tables in this database with the version that this release needs. Changes nothing; opening the
     /// store updates the tables.
@@ -146,8 +146,7 @@ public:
     /// See `credential_source`.
     TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
     /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token,
-                                                          std::size_t tokens_per_user_max) noexcept;
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
                                                     const personal_token_renewal& renewed) noexcept;
@@ -172,7 +171,7 @@ public:
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
     TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                    instant old_valid_until,
+                                                   instant old_valid_until,
                                                     const std::optional<digest>& replaced = {}) noexcept;
     TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
                                            std::size_t hooks_per_event_max) noexcept;
@@ -180,7 +179,7 @@ public:
 
     /// See `application_store`.
     TOLLGATE_DECL result<application_id> create_application(const new_application& application,
-                                                             std::size_t applications_per_user_max) noexcept;
+                                                            std::size_t applications_per_user_max) noexcept;
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
     TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
@@ -213,12 +212,10 @@ public:
     TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
     TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before,
-                                                      std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept;
 
     /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
-                                                    instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept;
     /// See `outbox`.
     TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
                                                instant now) noexcept;
@@ -229,13 +226,11 @@ public:
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook,
-                                                               std::size_t rows_max,
-                                                               std::optional<delivery_id> before = {},
+    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                              std::optional<delivery_id> before = {},
                                                                std::optional<delivery_state> state = {}) noexcept;
-    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook,
-                                                                     std::size_t rows_max,
-                                                                     std::optional<delivery_id> made_for = {}) noexcept;
+    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                                    std::optional<delivery_id> made_for = {}) noexcept;
     TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
     TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
                                                       std::size_t rows_max, instant now) noexcept;
@@ -251,8 +246,7 @@ public:
 private:
     struct impl;
     explicit postgres_store(std::unique_ptr<impl> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& connection_string,
-                                                                  const postgres_settings& settings);
+    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& connection_string, const postgres_settings& settings);
 
     std::unique_ptr<impl> impl_;
 };

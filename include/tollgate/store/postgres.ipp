@@ -46,7 +46,7 @@ TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_strin
 }
 
 TOLLGATE_DECL result<postgres_store> postgres_store::open(const std::string& connection_string,
-                                                           const postgres_settings& settings) noexcept {
+                                                          const postgres_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<postgres_store> {
         auto opened = open_impl(connection_string, settings);
         if (!opened) return std::move(opened).error();

@@ -6,7 +6,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/call_combiner.hpp>
 #include <tollgate/base/result.hpp>
-#include <tollgate/store/detail/cache_invalidation_feed.hpp>
+#include <tollgate/store/cache_invalidation_feed.hpp>
 #include <tollgate/store/detail/postgres/batch.hpp>
 #include <tollgate/store/detail/postgres/connection.hpp>
 #include <tollgate/store/detail/postgres/migrations.hpp>
@@ -72,7 +72,7 @@ public:
     /// Opens a database. `connection_string` is libpq's; of several hosts, the host that accepts writes is used. Errors: invalid for text
     /// that is not a connection string and for a setting outside its bounds, unavailable if no server accepts a connection.
     static TOLLGATE_DECL result<postgres_database> open(const std::string& connection_string,
-                                                         const postgres_database_settings& settings = {});
+                                                        const postgres_database_settings& settings = {});
     /// Checks a connection string without connecting. The error does not quote the string, which may contain a password.
     static TOLLGATE_DECL result<void> validate(const std::string& connection_string);
 
@@ -84,7 +84,7 @@ public:
     /// Updates the tables of a `component`; see `postgres::migrate`. From then on, connecting to a database that a later release has made
     /// incompatible with these steps is an error.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const postgres::schema_step> steps,
-                                        milliseconds wait_max = seconds{60});
+                                       milliseconds wait_max = seconds{60});
 
     /// Compares the version of `component`'s tables with `steps`. Changes nothing. `objects` are the tables and indexes that `steps` leave,
     /// for `schema_status::missing`. Errors: as for `open`.
@@ -101,7 +101,7 @@ public:
     /// `postgres::failure`. A batch that the server rolled back because of a concurrent transaction is repeated at most twice. By default,
     /// `connection_wait_max` is that of the settings.
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch,
-                                                               postgres::repeat when_lost = postgres::repeat::never,
+                                                              postgres::repeat when_lost = postgres::repeat::never,
                                                                std::optional<milliseconds> connection_wait_max = std::nullopt);
 
     /// Runs a statement that changes nothing.
@@ -156,7 +156,7 @@ private:
     /// Waits, so that the same two transactions do not conflict again. Holds no connection.
     static TOLLGATE_DECL void pause_after_conflict(const tries& so_far);
     [[nodiscard]] TOLLGATE_DECL result<postgres::results> run(const postgres::batch& batch, postgres::repeat when_lost,
-                                                               milliseconds connection_wait_max, bool is_lookup);
+                                                              milliseconds connection_wait_max, bool is_lookup);
     [[nodiscard]] TOLLGATE_DECL result<postgres::rows> look_up(const postgres::batch& batch);
     static TOLLGATE_DECL result<postgres::rows> first_of(result<postgres::results> all);
     explicit postgres_database(std::unique_ptr<state> initial) noexcept;
@@ -299,7 +299,7 @@ using postgres_row_cache = row_cache<Key, Row, cache_invalidation_feed>;
 }  // namespace tollgate
 
 // Includes the store, whose bodies use what is declared above.
-#include <tollgate/store/detail/postgres/own_transaction.hpp>
+#include <tollgate/store/postgres_own_transaction.hpp>
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/store/postgres_database.ipp>

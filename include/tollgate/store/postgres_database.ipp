@@ -146,7 +146,7 @@ TOLLGATE_DECL postgres_database& postgres_database::operator=(postgres_database&
 TOLLGATE_DECL postgres_database::~postgres_database() = default;
 
 TOLLGATE_DECL result<postgres_database> postgres_database::open(const std::string& connection_string,
-                                                                 const postgres_database_settings& settings) {
+                                                                const postgres_database_settings& settings) {
     auto servers = postgres::servers_of(connection_string);
     if (!servers) return std::move(servers).error();
     if (settings.connections_max == 0) return invalid("connections_max of PostgreSQL must be above zero.");
@@ -168,9 +168,8 @@ TOLLGATE_DECL result<void> postgres_database::validate(const std::string& connec
     return {};
 }
 
-TOLLGATE_DECL result<void> postgres_database::migrate(std::string_view component,
-                                                       std::span<const postgres::schema_step> steps,
-                                                       milliseconds wait_max) {
+TOLLGATE_DECL result<void> postgres_database::migrate(std::string_view component, std::span<const postgres::schema_step> steps,
+                                                      milliseconds wait_max) {
     auto on = open_another();
     if (!on) return std::move(on).error();
     if (auto done = postgres::migrate(*on, component, steps, wait_max); !done) return done;
@@ -203,7 +202,7 @@ TOLLGATE_DECL result<postgres::connection> postgres_database::open_another() con
 }
 
 TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch, postgres::repeat when_lost,
-                                                                std::optional<milliseconds> connection_wait_max) {
+                                                               std::optional<milliseconds> connection_wait_max) {
     return run(batch, when_lost, connection_wait_max.value_or(state_->settings.connection_wait_max), false);
 }
 
@@ -216,9 +215,8 @@ TOLLGATE_DECL result<postgres::rows> postgres_database::first_of(result<postgres
     return std::move(all->front());
 }
 
-TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch,
-                                                                postgres::repeat when_lost,
-                                                                milliseconds connection_wait_max, bool is_lookup) {
+TOLLGATE_DECL result<postgres::results> postgres_database::run(const postgres::batch& batch, postgres::repeat when_lost,
+                                                               milliseconds connection_wait_max, bool is_lookup) {
     using enum postgres::failure_kind;
     for (tries so_far;;) {
         postgres::run_result done;

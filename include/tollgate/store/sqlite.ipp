@@ -13,7 +13,7 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_impl(const std::string& path,
-                                                                                   const sqlite_settings& settings) {
+                                                                                  const sqlite_settings& settings) {
     auto opened = sqlite_database::open(path, {settings.readers_max, settings.busy_wait_max, settings.vfs});
     if (!opened) return std::move(opened).error();
     if (auto done = opened->migrate(sqlite::store_component, sqlite::store_steps); !done) {
@@ -41,8 +41,7 @@ TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_s
     impl_ = *std::move(opened);
 }
 
-TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path,
-                                                       const sqlite_settings& settings) noexcept {
+TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path, const sqlite_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<sqlite_store> {
         auto opened = open_impl(path, settings);
         if (!opened) return std::move(opened).error();

@@ -9,7 +9,7 @@
 #include <tollgate/store/detail/row_cache.hpp>
 #include <tollgate/store/detail/sqlite/change_stamp.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
-#include <tollgate/store/detail/sqlite/own_transaction.hpp>
+#include <tollgate/store/sqlite_own_transaction.hpp>
 #include <tollgate/store/schema_status.hpp>
 #include <tollgate/store/store_error.hpp>
 
@@ -61,8 +61,7 @@ public:
 
     /// Opens a database. Creates the file, which only its owner can read and write, if it does not exist. Waits up to `start_wait_max` for
     /// other processes. Errors: invalid for a path that is not a file's; unavailable if the file cannot be opened.
-    static TOLLGATE_DECL result<sqlite_database> open(const std::string& path,
-                                                       const sqlite_database_settings& settings = {});
+    static TOLLGATE_DECL result<sqlite_database> open(const std::string& path, const sqlite_database_settings& settings = {});
 
     /// Movable, not copyable.
     TOLLGATE_DECL sqlite_database(sqlite_database&&) noexcept;
@@ -72,7 +71,7 @@ public:
     /// Updates the tables of a `component`: runs all of `steps` that the file has not seen, in order, or none. A released step is never
     /// changed, only followed by others. See `sqlite::migrate`.
     TOLLGATE_DECL result<void> migrate(std::string_view component, std::span<const sqlite::statement_text> steps,
-                                        milliseconds wait_max = start_wait_max);
+                                       milliseconds wait_max = start_wait_max);
 
     /// Compares the version of `component`'s tables in a file with `steps`. Changes nothing. The version is 0 if there is no file.
     /// `objects` are the tables and indexes that `steps` leave, for `schema_status::missing`. Errors: as for `open`.

@@ -76,8 +76,7 @@ TOLLGATE_DECL sqlite_database::sqlite_database(sqlite_database&&) noexcept = def
 TOLLGATE_DECL sqlite_database& sqlite_database::operator=(sqlite_database&&) noexcept = default;
 TOLLGATE_DECL sqlite_database::~sqlite_database() = default;
 
-TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& path,
-                                                             const sqlite_database_settings& settings) {
+TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& path, const sqlite_database_settings& settings) {
     if (settings.readers_max == 0) return invalid("A database needs at least one reading connection.");
     auto first = sqlite::database::open(path, {start_wait_max, false, settings.vfs});
     if (!first) return std::move(first).error();
@@ -88,7 +87,7 @@ TOLLGATE_DECL result<sqlite_database> sqlite_database::open(const std::string& p
 }
 
 TOLLGATE_DECL result<void> sqlite_database::migrate(std::string_view component,
-                                                     std::span<const sqlite::statement_text> steps, milliseconds wait_max) {
+                                                    std::span<const sqlite::statement_text> steps, milliseconds wait_max) {
     auto on = state_->take(state_->writers, state::end_of(wait_max));
     if (!on) return std::move(on).error();
     return sqlite::migrate(**on, component, steps);

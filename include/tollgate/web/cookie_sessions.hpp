@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_WEB_COOKIE_SESSIONS_HPP
 #define TOLLGATE_WEB_COOKIE_SESSIONS_HPP
 
-#include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/account/new_secret.hpp>
 #include <tollgate/base/blocking.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/encoding.hpp>
@@ -176,7 +176,7 @@ public:
 
     /// Implements `password_changer`.
     [[nodiscard]] result<password_change_response> change_password(const http::request& request, const session& session,
-                                                                 const password_change& change, instant now,
+                                                                   const password_change& change, instant now,
                                                                  http::response& response)
         requires password_store<Passwords>
     {

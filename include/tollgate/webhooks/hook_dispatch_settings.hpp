@@ -7,7 +7,7 @@
 #include <tollgate/http/detail/response_parser.hpp>
 #include <tollgate/model/account.hpp>
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/webhooks/detail/name_lookup.hpp>
+#include <tollgate/webhooks/name_lookup.hpp>
 #include <tollgate/webhooks/retry_schedule.hpp>
 
 #include <chrono>

@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_WEBHOOKS_PUBLISH_HPP
 #define TOLLGATE_WEBHOOKS_PUBLISH_HPP
 
-#include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/account/new_secret.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
@@ -41,7 +41,7 @@ namespace tollgate::inline v0 {
 /// outbox does.
 template <event_sink Outbox, random_source Random = system_random>
 [[nodiscard]] result<std::size_t> publish(Outbox& outbox, const service_catalog& services, const event& reported,
-                                           instant now, const Random& random = {}) {
+                                          instant now, const Random& random = {}) {
     if (auto good = check_event(reported, services); !good) return std::move(good).error();
     message_seed seed;
     if (!random.fill(seed)) return random_source_error();

@@ -44,7 +44,7 @@ struct attempt_report {
 /// retry is then due at that time or by chance up to `jitter_percent` later, but no later than the next attempt of the plan. A shorter
 /// `Retry-After` does not shorten the wait. `chance` is uniform over all values.
 [[nodiscard]] TOLLGATE_DECL attempt_result judge_attempt(const retry_schedule& schedule, const due_delivery& sent,
-                                                     attempt_report report, instant now, std::uint32_t chance);
+                                                         attempt_report report, instant now, std::uint32_t chance);
 
 }  // namespace tollgate
 

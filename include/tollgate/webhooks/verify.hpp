@@ -38,7 +38,7 @@ inline constexpr seconds webhook_tolerance{300};
 ///
 /// `body` must be the bytes as received: JSON that was parsed and written again may differ.
 [[nodiscard]] TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook_headers& headers,
-                                                         std::string_view body, instant now,
+                                                        std::string_view body, instant now,
                                                          seconds tolerance = webhook_tolerance) noexcept;
 
 }  // namespace tollgate

@@ -103,7 +103,7 @@ TOLLGATE_DECL webhook_headers webhook_headers::from(const http::field_lines& fie
 }
 
 TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook_headers& headers, std::string_view body,
-                                           instant now, seconds tolerance) noexcept {
+                                          instant now, seconds tolerance) noexcept {
     try {
         return detail::judge_webhook(secret, headers, body, now, tolerance);
     } catch (...) {  // out of memory: could not be verified

@@ -1,4 +1,4 @@
-#include <tollgate/store/detail/cache_invalidation_feed.hpp>
+#include <tollgate/store/cache_invalidation_feed.hpp>
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/store/detail/row_cache.hpp>

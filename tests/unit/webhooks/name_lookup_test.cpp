@@ -1,6 +1,7 @@
 #include <tollgate/webhooks/detail/name_lookup.hpp>
 
 #include <tollgate/base/detail/host_lookup.hpp>
+#include <tollgate/webhooks/detail/absolute_lookup.hpp>
 
 #include <support/child_process.hpp>
 #include <support/temporary_directory.hpp>

@@ -255,8 +255,7 @@ private:
     std::size_t colon_ = 0;     // end of the name, once found
 };
 
-[[gnu::noinline]] inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id,
-                                           field& line) noexcept {
+[[gnu::noinline]] inline line_result field_line_reader::read(const char* bytes, std::size_t bytes_end, field_id& id, field& line) noexcept {
     const char* const end = bytes + bytes_end;
     const char* const begin = bytes + begin_;
     const char* colon = bytes + colon_;

@@ -24,7 +24,6 @@
 #include <tollgate/store/detail/postgres/listener.ipp>
 #include <tollgate/store/detail/postgres/migrations.ipp>
 #include <tollgate/store/detail/postgres/outbox.ipp>
-#include <tollgate/store/detail/postgres/own_transaction.ipp>
 #include <tollgate/store/detail/postgres/personal_tokens.ipp>
 #include <tollgate/store/detail/postgres/remove_deliveries.ipp>
 #include <tollgate/store/detail/postgres/server_clock.ipp>
@@ -33,5 +32,6 @@
 #include <tollgate/store/detail/postgres/statement.ipp>
 #include <tollgate/store/postgres.ipp>
 #include <tollgate/store/postgres_database.ipp>
+#include <tollgate/store/postgres_own_transaction.ipp>
 
 #endif  // TOLLGATE_IMPL_DETAIL_SRC_POSTGRES_HPP

@@ -23,12 +23,12 @@
 #include <tollgate/store/detail/sqlite/migrations.ipp>
 #include <tollgate/store/detail/sqlite/opened_file.ipp>
 #include <tollgate/store/detail/sqlite/outbox.ipp>
-#include <tollgate/store/detail/sqlite/own_transaction.ipp>
 #include <tollgate/store/detail/sqlite/personal_tokens.ipp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.ipp>
 #include <tollgate/store/detail/sqlite/sessions.ipp>
 #include <tollgate/store/detail/sqlite/statement.ipp>
 #include <tollgate/store/sqlite.ipp>
 #include <tollgate/store/sqlite_database.ipp>
+#include <tollgate/store/sqlite_own_transaction.ipp>
 
 #endif  // TOLLGATE_IMPL_DETAIL_SRC_SQLITE_HPP

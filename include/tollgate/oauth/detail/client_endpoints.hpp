@@ -66,7 +66,7 @@ enum class client_fault : std::uint8_t {
 
 /// The application with these credentials: of a confidential client with its secret, of a public one without any.
 [[nodiscard]] inline result<std::variant<application, client_fault>> authenticate_client(const client_credentials& credentials,
-                                                                                  const oauth_store_ref& applications) {
+                                                                                         const oauth_store_ref& applications) {
     const bool has_secret = !credentials.client_secret.empty();
     const auto unknown = has_secret ? client_fault::wrong_secret : client_fault::unknown_client;
     if (!is_client_id_text(credentials.client_id)) return unknown;

@@ -37,7 +37,7 @@ namespace tollgate::inline v0::oauth {
 /// Returns the parameters of a request to a page with a form, like `read_page_request`, or an empty optional if `pages` has already
 /// responded: to OPTIONS, to another method, or to a request that could not be read.
 [[nodiscard]] inline std::optional<parameters> read_page_or_answer(const http::request& request, const web::localized_pages& pages,
-                                                                  http::response& response) {
+                                                                   http::response& response) {
     if (!http::is_read(request.method) && request.method != http::method::post) {
         const auto refused = http::refuse_method(request, response, "GET, HEAD, POST, OPTIONS");
         if (refused) pages.respond_status(response, *refused);

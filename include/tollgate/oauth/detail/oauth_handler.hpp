@@ -218,9 +218,7 @@ private:
     std::string metadata_;
 };
 
-inline void oauth_handler::respond(const http::request& request,
-                                                                     request_state& context,
-                                                                     http::response& response) {
+inline void oauth_handler::respond(const http::request& request, request_state& context, http::response& response) {
     if (has_user_agent(request)) {
         dispatch(request, context, response);
     } else {
@@ -232,9 +230,7 @@ inline void oauth_handler::respond(const http::request& request,
     finish(request, context, response);
 }
 
-inline void oauth_handler::dispatch(const http::request& request,
-                                                                      request_state& context,
-                                                                      http::response& response) {
+inline void oauth_handler::dispatch(const http::request& request, request_state& context, http::response& response) {
     const client_endpoints endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
                                                              documentation_url_, observed(request, context), context};
     const auto is_active = [&](user_id user) { return oauth::is_active(sessions_, user); };
@@ -253,9 +249,7 @@ inline void oauth_handler::dispatch(const http::request& request,
     }
 }
 
-inline void oauth_handler::respond_page(const http::request& request,
-                                                                          request_state& context,
-                                                                          http::response& response) {
+inline void oauth_handler::respond_page(const http::request& request, request_state& context, http::response& response) {
     const auto pages = pages_.in(language_of(request));
     const auto window = page_limiter_.take(limit_key::of(context.client), settings_.oauth.page_requests, context.now());
     if (!window.admitted) {
@@ -310,17 +304,14 @@ inline const web::page_language& oauth_handler::language_of(const http::request&
     return pages_.language_of(request);
 }
 
-inline void oauth_handler::respond_not_found(const http::request& request,
-                                                                               http::response& response) const {
+inline void oauth_handler::respond_not_found(const http::request& request, http::response& response) const {
     const auto pages = pages_.in(pages_.language_of(request));
     if (pages.respond_asset(request, response)) return;
     if (paths_.is_page_path(request.target.path)) return pages.respond_status(response, http::status::not_found);
     pipeline::write_error(response, http::status::not_found, "Not Found", documentation_url_, pipeline::about_errors);
 }
 
-inline void oauth_handler::finish(const http::request& request,
-                                                                    const request_state& context,
-                                                                    http::response& response) {
+inline void oauth_handler::finish(const http::request& request, const request_state& context, http::response& response) {
     const auto& limiter = policies_.limiter();
     const auto key = limit_key::of(context.client);
     if (context.window) pipeline::add_rate_limit_fields(response, *context.window);
@@ -335,10 +326,8 @@ inline void oauth_handler::finish(const http::request& request,
     observed(request, context).finish(policies_, response, context.user ? &*context.user : nullptr, context.outcome());
 }
 
-inline void oauth_handler::respond_internal_error(const error& failure,
-                                                                                    const http::request& request,
-                                                                                    request_state& context,
-                                                                                    http::response& response) {
+inline void oauth_handler::respond_internal_error(const error& failure, const http::request& request, request_state& context,
+                                                  http::response& response) {
     observed(request, context).report(policies_, failure);
     if (!is_page(request, context)) context.error = to_failure(failure).code;
     response.clear();
@@ -352,14 +341,12 @@ inline void oauth_handler::respond_internal_error(const error& failure,
     finish(request, context, response);
 }
 
-inline void oauth_handler::handle(const http::request& request,
-                                                                    http::response& response) noexcept {
+inline void oauth_handler::handle(const http::request& request, http::response& response) noexcept {
     guard(request, response, pipeline::start_request(policies_),
           [&](request_state& context) { respond(request, context, response); });
 }
 
-inline void oauth_handler::handle(const http::refusal& refused,
-                                                                    http::response& response) noexcept {
+inline void oauth_handler::handle(const http::refusal& refused, http::response& response) noexcept {
     {
         pipeline::write_or_status(response, refused.status,
                                   [&] {

@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
 #define TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
 
-#include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/account/new_secret.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/result.hpp>
@@ -152,7 +152,7 @@ struct exchange_context {
 }
 
 [[nodiscard]] inline result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
-                                                    const oauth_store_ref& grants, const random_source_ref& random) {
+                                                           const oauth_store_ref& grants, const random_source_ref& random) {
     if (const auto failed = check_redirect_uri(exchange, context.client)) return *failed;
     auto redeemed = redeem(exchange, context, grants, random);
     if (!redeemed) return std::move(redeemed).error();
@@ -162,7 +162,7 @@ struct exchange_context {
 
 /// The response to a device's poll. What the user approved is a code with the digest of the device's.
 [[nodiscard]] inline result<judged_exchange> exchange_device_code(const device_exchange& exchange, const exchange_context& context,
-                                                           const oauth_store_ref& grants, const random_source_ref& random) {
+                                                                  const oauth_store_ref& grants, const random_source_ref& random) {
     const auto found = grants.find_device_code(exchange.device_digest);
     if (!found) return found.error();
     if (!*found || (*found)->application != context.client.id) return unknown_device_code();
@@ -184,7 +184,7 @@ struct exchange_context {
 
 /// A token for the accounts of the application's owner, if the owner has allowed that.
 [[nodiscard]] inline result<judged_exchange> issue_owner_token(const owner_exchange& exchange, const exchange_context& context,
-                                                        const oauth_store_ref& grants, const random_source_ref& random) {
+                                                               const oauth_store_ref& grants, const random_source_ref& random) {
     if (!exchange.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
         return unknown_scope();
     const auto access = tollgate::new_secret(secret_kind::access_token, random);
@@ -206,7 +206,7 @@ struct exchange_context {
 /// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
 /// fails.
 [[nodiscard]] inline std::optional<token_rotation> new_rotation(std::string_view refresh_token, const account_service_settings& settings,
-                                                         const random_source_ref& random) {
+                                                                const random_source_ref& random) {
     std::array<std::byte, 32> bytes;
     if (!random.fill(bytes)) return std::nullopt;
     const auto seed = digest::from_bytes(std::bit_cast<std::array<std::uint8_t, 32>>(bytes));
@@ -218,7 +218,7 @@ struct exchange_context {
 
 /// A new access token for a refresh token, which stays valid or is replaced.
 [[nodiscard]] inline result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
-                                                     const oauth_store_ref& grants, const random_source_ref& random,
+                                                            const oauth_store_ref& grants, const random_source_ref& random,
                                                      const scope_checker_ref& checker) {
     const auto access = tollgate::new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
@@ -259,7 +259,7 @@ struct exchange_context {
 
 /// Any grant_type (RFC 6749 section 3.2).
 [[nodiscard]] inline result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
-                                                   const oauth_store_ref& grants, const random_source_ref& random,
+                                                          const oauth_store_ref& grants, const random_source_ref& random,
                                                    const scope_checker_ref& checker) {
     if (context.client.type == client_type::resource_server) return no_tokens_for_resource_server();
     auto exchange = read_exchange(sent);

@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
 #define TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
 
-#include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/account/new_secret.hpp>
 #include <tollgate/account/register_application.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/contract/oauth_store.hpp>
@@ -66,7 +66,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
 
 /// The list, and the form of a new application; or the form of one that is edited.
 [[nodiscard]] inline result<void> show_applications(page_call& call, const application_form& typed = {},
-                                             const web::form_faults& faults = {}) {
+                                                    const web::form_faults& faults = {}) {
     if (const auto id = call.query.value_of(edit_name); !id.empty() && faults.empty()) {
         const auto application = find_own_application(call, id);
         if (!application) return application.error();
@@ -80,7 +80,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
 }
 
 [[nodiscard]] inline result<void> redirect_to_client(page_call& call, std::string_view title, std::string_view client_id,
-                                              std::string_view client_secret) {
+                                                     std::string_view client_secret) {
     const application_texts& texts = call.texts().applications;
     const secret_view shown{title, texts.made_about, texts.back,
                             {{"client-id", texts.client_id, client_id}, {"client-secret", texts.client_secret, client_secret}}};

@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
 #define TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
 
-#include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/account/new_secret.hpp>
 #include <tollgate/account/issue_hook.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -129,7 +129,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
 
 /// Three store calls, as for one delivery.
 [[nodiscard]] inline result<hook_history> read_history(page_call& call, const named_hook& named, std::optional<delivery_id> before,
-                                                std::optional<delivery_state> only) {
+                                                       std::optional<delivery_state> only) {
     auto found = find_hook(call, named);
     if (!found) return std::move(found).error();
     auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before, only);
@@ -165,7 +165,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
 }
 
 [[nodiscard]] inline result<void> show_deliveries(page_call& call, const named_hook& named, std::optional<delivery_id> before,
-                                           std::optional<delivery_state> only, std::string_view fault) {
+                                                  std::optional<delivery_state> only, std::string_view fault) {
     const auto history = read_history(call, named, before, only);
     if (!history) return history.error();
     const auto title = fill_in(call.texts().deliveries.title, history->hook.event);

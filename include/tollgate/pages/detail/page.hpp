@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_PAGES_DETAIL_PAGE_HPP
 #define TOLLGATE_PAGES_DETAIL_PAGE_HPP
 
-#include <tollgate/account/detail/new_secret.hpp>
+#include <tollgate/account/new_secret.hpp>
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/base/digest.hpp>

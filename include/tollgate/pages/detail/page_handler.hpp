@@ -199,15 +199,12 @@ inline std::vector<std::string> page_handler::mounts() const {
     return all;
 }
 
-inline void page_handler::handle(const http::request& request,
-                                                                    http::response& response) noexcept {
+inline void page_handler::handle(const http::request& request, http::response& response) noexcept {
     auto state = start(request);
     static_cast<void>(guard(request, response, state));
 }
 
-inline http::handle_step page_handler::guard(const http::request& request,
-                                                                                http::response& response,
-                                                                                request_state& state) noexcept {
+inline http::handle_step page_handler::guard(const http::request& request, http::response& response, request_state& state) noexcept {
     auto step = http::handle_step::done;
     const pipeline::request_scope scope{request, state.start.id};
         pipeline::respond_or_error(
@@ -224,8 +221,7 @@ inline http::handle_step page_handler::guard(const http::request& request,
     return step;
 }
 
-inline void page_handler::handle(const http::refusal& refused,
-                                                                    http::response& response) noexcept {
+inline void page_handler::handle(const http::refusal& refused, http::response& response) noexcept {
     {
         pipeline::write_or_status(response, refused.status, [&] {
             parts_.renderer.respond_refusal(refused, response);
@@ -234,10 +230,8 @@ inline void page_handler::handle(const http::refusal& refused,
     }
 }
 
-inline void page_handler::respond_error(const http::request& request,
-                                                                           http::response& response,
-                                                                           const request_state& state,
-                                                                           const error& failure) const {
+inline void page_handler::respond_error(const http::request& request, http::response& response, const request_state& state,
+                                        const error& failure) const {
     const auto status = pipeline::to_status(failure.kind);
     if (to_number(status) >= 500) observed(request, state).report(parts_.policies, failure);
     response.clear();
@@ -246,9 +240,7 @@ inline void page_handler::respond_error(const http::request& request,
 }
 
 /// Everything that does not depend on the session.
-inline http::handle_step page_handler::respond(const http::request& request,
-                                                                                  http::response& response,
-                                                                                  request_state& state) {
+inline http::handle_step page_handler::respond(const http::request& request, http::response& response, request_state& state) {
     constexpr auto done = http::handle_step::done;
     if (pages_for(state).respond_asset(request, response)) return done;
     if (is_change_password_path(request.target.path)) {
@@ -289,9 +281,7 @@ inline http::handle_step page_handler::respond(const http::request& request,
 }
 
 /// To the form, in the reader's language.
-inline void page_handler::respond_change_password(const http::request& request,
-                                                                                     http::response& response,
-                                                                                     request_state& state) const {
+inline void page_handler::respond_change_password(const http::request& request, http::response& response, request_state& state) const {
     state.route = change_password_path;
     if (!http::is_read(request.method)) {
         const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS");
@@ -333,8 +323,7 @@ inline result<http::handle_step> page_handler::respond_page_request(
     auto answered = [&] {
         if (parts_.sessions.signs_in())
             if (which == page::sign_in)
-                return respond_sign_in(parts_, {*state.language, request, posted ? form : query, state.client, state.judged_at},
-                                              response);
+                return respond_sign_in(parts_, {*state.language, request, posted ? form : query, state.client, state.judged_at}, response);
         return dispatch(parts_,
                                {which, *state.language, request, *state.signed_in, {}, form, query, state.client, state.judged_at},
                                response);
@@ -344,9 +333,8 @@ inline result<http::handle_step> page_handler::respond_page_request(
 
 /// Over plain http, browsers do not say that a form of an https site was sent from that site. Other forms need a session, which such a
 /// browser does not have.
-inline void page_handler::respond_refused_form(page which, http::status refused,
-                                                                                  http::response& response,
-                                                                                  const request_state& state) const {
+inline void page_handler::respond_refused_form(page which, http::status refused, http::response& response,
+                                               const request_state& state) const {
     const auto pages = pages_for(state);
     if (which != page::sign_in || refused != http::status::forbidden) return pages.respond_status(response, refused);
     const message_texts& texts = pages.texts().sign_in.other_address;
@@ -356,9 +344,7 @@ inline void page_handler::respond_refused_form(page which, http::status refused,
 
 /// Finds the session of the request, again if it has waited for long, and counts the request once. Answers it if there is no session,
 /// or too many requests came before it.
-inline result<void> page_handler::admit(page which, const http::request& request,
-                                                                           http::response& response,
-                                                                           request_state& state) {
+inline result<void> page_handler::admit(page which, const http::request& request, http::response& response, request_state& state) {
     const instant now = parts_.policies.clock().now();
     if (state.admitted && !pipeline::is_outdated(state.judged_at, now)) return {};
     const bool was_counted = std::exchange(state.admitted, false);

@@ -40,7 +40,7 @@ TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, cons
 [[nodiscard]] TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, std::string_view login, const page_texts& texts);
 
 [[nodiscard]] inline result<void> show_security(page_call& call, const web::form_faults& faults = {},
-                                         http::status refused = http::status::unprocessable_content) {
+                                                http::status refused = http::status::unprocessable_content) {
     security_view shown{.lists_sessions = call.sessions().lists_sessions(),
                         .changes_password = call.sessions().changes_passwords(),
                         .login = call.session.login};

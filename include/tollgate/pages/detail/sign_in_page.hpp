@@ -78,14 +78,14 @@ struct sign_in_context {
 
 /// To where the user came from, in the language that the sign-in page was read in.
 [[nodiscard]] inline result<void> redirect_after_sign_in(const page_environment& pages, const web::page_language& language,
-                                                  const sign_in_form& typed, http::response& response) {
+                                                         const sign_in_form& typed, http::response& response) {
     const auto back = pages.renderer.in(language).translate(typed.return_to);
     return web::respond_see_other(response, pages.renderer.site(), back.empty() ? pages.url_of(page::overview, language) : back);
 }
 
 /// After signing in, by way of the sign-in page: without the session cookie, that page says what is wrong.
 [[nodiscard]] inline result<void> redirect_to_cookie_check(const page_environment& pages, const web::page_language& language,
-                                                    const sign_in_form& typed, http::response& response) {
+                                                           const sign_in_form& typed, http::response& response) {
     auto url = pages.url_of(page::sign_in, language).append("?").append(signed_in_name).append("=1");
     if (!typed.return_to.empty()) url.append("&return_to=").append(tollgate::detail::percent_encode(typed.return_to));
     if (url.size() > limits::target_bytes_max) return redirect_after_sign_in(pages, language, typed, response);
@@ -170,7 +170,7 @@ inline void show_sign_in_form(const page_environment& pages, const web::page_lan
 }
 
 [[nodiscard]] inline result<void> show_sign_out(page_environment& pages, const page_context& context, http::response& response,
-                                         std::string_view stale = {}) {
+                                                std::string_view stale = {}) {
     const auto localized = pages.renderer.in(context.language);
     const auto path = find_path(page::sign_out).path();
     const auto url = localized.url(path);

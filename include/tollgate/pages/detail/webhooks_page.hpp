@@ -143,7 +143,7 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
 }
 
 [[nodiscard]] inline result<void> redirect_to_hook_secret(page_call& call, std::string_view title, std::string_view about,
-                                                   std::string_view secret) {
+                                                          std::string_view secret) {
     const webhook_texts& texts = call.texts().webhooks;
     const secret_view shown{title, about, texts.back, {{"secret", texts.secret, secret}}};
     return call.redirect_to_secret(shown.to_text());

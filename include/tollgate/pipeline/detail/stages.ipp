@@ -31,8 +31,7 @@ TOLLGATE_DECL std::uint64_t body_bytes_of(const http::request& request) noexcept
     return detail::parse_decimal(request.fields.find(http::field_id::content_length)).value_or(0);
 }
 
-TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body,
-                                                   std::size_t body_bytes_max) noexcept {
+TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, bool reads_body, std::size_t body_bytes_max) noexcept {
     if (request.body_state == http::body_state::too_large ||
         (body_bytes_max != no_body_bound && body_bytes_of(request) > body_bytes_max))
         return rejection{http::status::content_too_large, "The request body is too large.", about_requests};

@@ -60,7 +60,7 @@ TOLLGATE_DECL admission connection_limiter::admit_below(std::size_t connections_
 }
 
 TOLLGATE_DECL bool connection_limiter::hold_unsent(const ip_address& from, const unsent_output& before,
-                                                  const unsent_output& after) noexcept {
+                                                   const unsent_output& after) noexcept {
     const std::lock_guard hold{mutex_};
     const auto entry = is_counted(from) ? by_address_.find(key_of(from)) : by_address_.end();
     std::size_t* const of_address = entry != by_address_.end() ? &entry->second.unsent_bytes : nullptr;

@@ -33,8 +33,7 @@ TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::strin
     return sealed ? std::optional{tollgate::detail::base64url_encode(*sealed)} : std::nullopt;
 }
 
-TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now,
-                                                           seconds lifetime) {
+TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now, seconds lifetime) {
     const auto bytes = tollgate::detail::base64url_decode(sealed);
     if (session.secret.empty() || !bytes) return std::nullopt;
     const auto plain = tollgate::detail::aes_gcm_decrypt(detail::seal_key(session), *bytes);

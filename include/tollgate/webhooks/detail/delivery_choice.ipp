@@ -59,8 +59,7 @@ TOLLGATE_DECL void delivery_scheduler::count_attempt(hook_id hook) {
 }
 
 /// Ends the hook's minute, because each of its deliveries would fail in the same way.
-TOLLGATE_DECL void delivery_scheduler::pause_hook(const due_delivery& one, scheduler_time now,
-                                                        scheduler_actions& into) {
+TOLLGATE_DECL void delivery_scheduler::pause_hook(const due_delivery& one, scheduler_time now, scheduler_actions& into) {
     hook_minute* const current = minute_of(one.hook, now.steady);
     if (current == nullptr || current->is_paused) return;
     if (!one.unreadable_secret.empty()) into.problems.push_back(unavailable(one.unreadable_secret));

@@ -156,8 +156,7 @@ TOLLGATE_DECL void delivery_scheduler::take_ended(ended_attempts& ended, schedul
 }
 
 /// Pauses rounds: more attempts would only increase the shortage.
-TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view reason, scheduler_time now,
-                                                          scheduler_actions& into) {
+TOLLGATE_DECL void delivery_scheduler::pause_after_shortage(std::string_view reason, scheduler_time now, scheduler_actions& into) {
     if (std::exchange(short_round_, last_round_) != last_round_)  // once per round, whose results come one by one
         shortage_pause_ = (std::clamp)(2 * shortage_pause_, first_pause, longest_pause);
     no_round_before_ = now.steady + shortage_pause_;

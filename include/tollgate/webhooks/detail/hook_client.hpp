@@ -36,7 +36,7 @@ class hook_client : public std::enable_shared_from_this<hook_client> {
 public:
     /// Error if the certificate authorities or the user agent are invalid.
     [[nodiscard]] static TOLLGATE_DECL result<std::shared_ptr<hook_client>> make(const asio::any_io_executor& executor,
-                                                                                  hook_client_settings settings,
+                                                                                 hook_client_settings settings,
                                                                                   std::shared_ptr<client_owner> owner);
 
     TOLLGATE_DECL hook_client(const asio::any_io_executor& executor, hook_client_settings settings,

@@ -14,9 +14,8 @@
 
 namespace tollgate::inline v0::webhooks {
 
-TOLLGATE_DECL result<std::shared_ptr<hook_client>> hook_client::make(const asio::any_io_executor& executor,
-                                                                      hook_client_settings settings,
-                                                                      std::shared_ptr<client_owner> owner) {
+TOLLGATE_DECL result<std::shared_ptr<hook_client>> hook_client::make(const asio::any_io_executor& executor, hook_client_settings settings,
+                                                                     std::shared_ptr<client_owner> owner) {
     if (!http::field_value::from(settings.user_agent) || settings.user_agent.empty())
         return invalid("The user agent is not one line of text.");
     auto tls = make_client_tls(settings.authorities_file);

@@ -156,7 +156,7 @@ inline auto client::state::run(connection& on, requests_of_batch requests, std::
 }
 
 inline window_result client::state::interpret(const window_request& request, const redis::reply& received, std::size_t place,
-                                            std::string& reason) const {
+                                              std::string& reason) const {
     if (received.error.empty()) {
         const auto read = window_script::read(request, received, place);
         if (read.outcome == outcome::unavailable) reason = "Redis at " + server.to_text() + ": unexpected reply to the script";

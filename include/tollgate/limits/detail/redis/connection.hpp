@@ -84,8 +84,7 @@ public:
 
     /// Sends `commands` in one write and reads their replies, one for each of `replies`. A refused command is a reply
     /// with an error. Error (unavailable) means that the connection is unusable.
-    [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::span<reply> replies,
-                                                       steady::time_point end);
+    [[nodiscard]] TOLLGATE_DECL result<void> exchange(std::string_view commands, std::span<reply> replies, steady::time_point end);
 
     /// Returns true if the connection looks usable without a round trip: it is open and has no unexpected input.
     [[nodiscard]] TOLLGATE_DECL bool is_sound() noexcept;
@@ -100,8 +99,7 @@ private:
 
     explicit connection(const server_address& server) : address_{server.to_text()} {}
     TOLLGATE_DECL result<void> connect(const server_address& server, steady::time_point end);
-    TOLLGATE_DECL result<void> start_tls(const server_address& server, const tls_authorities& authorities,
-                                            steady::time_point end);
+    TOLLGATE_DECL result<void> start_tls(const server_address& server, const tls_authorities& authorities, steady::time_point end);
     TOLLGATE_DECL result<void> sign_in(const server_address& server, steady::time_point end);
 
     TOLLGATE_DECL result<void> send(std::string_view bytes, steady::time_point end);

@@ -97,9 +97,8 @@ TOLLGATE_DECL error connection::failure(const std::string& reason) const {
     return unavailable("Redis at " + address_ + ": " + reason);
 }
 
-TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_address& server,
-                                                                    const tls_authorities* authorities,
-                                                                    steady::time_point end) {
+TOLLGATE_DECL result<std::unique_ptr<connection>> connection::open(const server_address& server, const tls_authorities* authorities,
+                                                                   steady::time_point end) {
     std::unique_ptr<connection> opened{new connection{server}};
     opened->reader_.reset(redisReaderCreate());
     if (opened->reader_ == nullptr) return opened->failure("out of memory");
@@ -146,8 +145,7 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
     return tried;
 }
 
-TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, const tls_authorities& authorities,
-                                                    steady::time_point end) {
+TOLLGATE_DECL result<void> connection::start_tls(const server_address& server, const tls_authorities& authorities, steady::time_point end) {
     ERR_clear_error();
     tls_.reset(SSL_new(authorities.native()));
     if (tls_ == nullptr) return failure("no TLS: " + tollgate::detail::take_openssl_error());
@@ -200,8 +198,7 @@ TOLLGATE_DECL result<void> connection::sign_in(const server_address& server, ste
     return {};
 }
 
-TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::span<reply> replies,
-                                                 steady::time_point end) {
+TOLLGATE_DECL result<void> connection::exchange(std::string_view commands, std::span<reply> replies, steady::time_point end) {
     // About 200 bytes a request of a batch. It also bounds the time: a socket that is always readable never waits.
     constexpr std::size_t reply_bytes_max = 1024 * 1024;
     if (auto sent = send(commands, end); !sent) return sent;

@@ -9,8 +9,7 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created,
-                                                  std::optional<refresh_token_id> made_with) {
+TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created, std::optional<refresh_token_id> made_with) {
     if (parties_of(created.token_digest)) return token_exists();
     const grant_parties parties{created.application, created.user};
     const auto replaces_another = [&] {

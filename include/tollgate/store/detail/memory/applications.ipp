@@ -12,8 +12,7 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL result<application_id> applications::create(const new_application& created,
-                                                           std::size_t applications_per_user_max) {
+TOLLGATE_DECL result<application_id> applications::create(const new_application& created, std::size_t applications_per_user_max) {
     if (by_client_id_.contains(created.client_id.view()))
         return application_exists();
     const auto first = of_owner_.lower_bound({created.owner, application_id{1}});

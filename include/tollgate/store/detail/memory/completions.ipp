@@ -44,7 +44,7 @@ TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
     row* const found = find(ended.lease.delivery);
     if (found == nullptr) return;
     row& which = *found;
-    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
+    auto& attempts = hook_rows_.at(which.hook).attempts;
     attempt stored = ended.attempt;
     if (!fits) {  // the attempt matters more than its texts
         stored.response.clear();
@@ -63,7 +63,7 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
     forget_attempts_beyond(which, limits::attempts_per_delivery_max);
     if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
 
-    stored_hook& to = *hooks_.find(which.hook);
+    stored_hook& to = hooks_.at(which.hook);
     const completed_delivery after =
         complete_delivery({which.attempts_made, which.resend_requested, to.status, to.hook.target_url}, ended, now);
     which.lease_open = which.resend_requested = false;
@@ -78,8 +78,8 @@ TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, insta
         move(which, ended_, after.at);
     }
     if (after.result == completion::hook_disabled) {
-        timed_deliveries& waiting = hook_rows_.find(which.hook)->second.waiting;
-        while (!waiting.empty()) hold(rows_.find(waiting.begin()->id)->second, now);
+        timed_deliveries& waiting = hook_rows_.at(which.hook).waiting;
+        while (!waiting.empty()) hold(rows_.at(waiting.begin()->id), now);
     }
     return after.result;
 }
@@ -90,7 +90,7 @@ TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attemp
 }
 
 TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcept {
-    auto& attempts = hook_rows_.find(which.hook)->second.attempts;
+    auto& attempts = hook_rows_.at(which.hook).attempts;
     const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
     const auto found = attempts.find(*place);
     bytes_ -= detail::attempt_bytes + found->second.attempt.response.size() + found->second.attempt.request.size();

@@ -21,7 +21,7 @@ TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& acc
     if (!state) found.reserve((std::min)(rows_max, ids.size()));
     const auto end = before ? ids.lower_bound(*before) : ids.end();
     for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
-        const row& one = rows_.find(*each)->second;
+        const row& one = rows_.at(*each);
         if (state && one.state != *state) continue;
         const bool waits = one.state == delivery_state::waiting;
         found.push_back({.id = one.id,
@@ -44,7 +44,7 @@ TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_re
     if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
     const auto& attempts = history->second.attempts;
     const auto add = [&](const attempt_row& listed) {
-        const row& one = rows_.find(listed.delivery)->second;
+        const row& one = rows_.at(listed.delivery);
         found.push_back({one.id, one.event->reported.name, one.message_id, listed.attempt});
     };
     if (made_for) {
@@ -88,7 +88,7 @@ TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& acc
     if (history == hook_rows_.end()) return count;
     for (const delivery_id id : history->second.deliveries) {
         if (count == rows_max) break;
-        row& which = rows_.find(id)->second;
+        row& which = rows_.at(id);
         if (which.state != delivery_state::given_up || which.created_at < since) continue;
         if (auto fits = expect_share(which.event->reported, {hook}); !fits) {
             if (count == 0) return std::move(fits).error();
@@ -108,7 +108,7 @@ TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, i
     const auto history = hook_rows_.find(id);
     if (history == hook_rows_.end()) return true;
     for (const delivery_id each : history->second.deliveries) {
-        row& one = rows_.find(each)->second;
+        row& one = rows_.at(each);
         // Deliveries whose worker died are held, too, although no lease has noticed yet.
         const bool lease_over =
             was_disabled && one.kept_in == &one.to->leased && (one.at <= now || one.at > latest_due(now));

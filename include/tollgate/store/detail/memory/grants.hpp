@@ -87,10 +87,9 @@ private:
     using refresh_rows = std::unordered_map<digest, refresh_row>;
 
     TOLLGATE_DECL result<void> create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                              const issued_tokens& issued, instant now, refresh_token_id id);
+                                             const issued_tokens& issued, instant now, refresh_token_id id);
     /// Its digest now, by its own or its family's.
-    [[nodiscard]] TOLLGATE_DECL refresh_rows::iterator find_refresh_token(const digest& token,
-                                                                           const std::optional<digest>& family);
+    [[nodiscard]] TOLLGATE_DECL refresh_rows::iterator find_refresh_token(const digest& token, const std::optional<digest>& family);
     /// Allocates before it changes anything.
     TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
     TOLLGATE_DECL void forget_code(digest code) noexcept;

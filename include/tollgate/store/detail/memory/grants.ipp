@@ -95,7 +95,7 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
 
 /// Creates both tokens or none.
 TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                                  const issued_tokens& issued, instant now, refresh_token_id id) {
+                                                 const issued_tokens& issued, instant now, refresh_token_id id) {
     if (refresh_tokens_.contains(issued.refresh_digest))
         return token_exists();
     row& grant = rows_.find(parties)->second;
@@ -124,8 +124,7 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
     return {};
 }
 
-TOLLGATE_DECL grants::refresh_rows::iterator grants::find_refresh_token(const digest& token,
-                                                                         const std::optional<digest>& family) {
+TOLLGATE_DECL grants::refresh_rows::iterator grants::find_refresh_token(const digest& token, const std::optional<digest>& family) {
     const auto found = refresh_tokens_.find(token);
     if (found != refresh_tokens_.end() || !family) return found;
     const auto current = families_.find(*family);

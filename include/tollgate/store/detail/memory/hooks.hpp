@@ -48,6 +48,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL stored_hook* find(const account_ref& account, hook_id id) noexcept;
     /// Null if there is none.
     [[nodiscard]] TOLLGATE_DECL stored_hook* find(hook_id id) noexcept;
+    /// Precondition: there is such a hook.
+    [[nodiscard]] stored_hook& at(hook_id id) { return hooks_.at(id); }
     /// The sum over all hooks of the account.
     [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
     /// The hooks that an event is delivered to.

@@ -16,7 +16,7 @@ namespace tollgate::inline v0::memory {
 TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
     std::vector<due_delivery> leased;
     tollgate::detail::undo_unless_kept undo{[&]() noexcept {
-        for (const due_delivery& each : leased) wait_until(rows_.find(each.lease.delivery)->second, time.now);
+        for (const due_delivery& each : leased) wait_until(rows_.at(each.lease.delivery), time.now);
     }};
     for (const lease_request& each : requests) lease_for(each, time, leased);
     undo.keep();
@@ -27,13 +27,13 @@ TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_requ
 TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
     while (!which.leased.empty() && which.leased.begin()->at <= now) {
         const timed_delivery over = *which.leased.begin();
-        row& one = rows_.find(over.id)->second;
-        move(one, hook_rows_.find(one.hook)->second.waiting, over.at);
+        row& one = rows_.at(over.id);
+        move(one, hook_rows_.at(one.hook).waiting, over.at);
     }
     while (!which.leased.empty() && which.leased.rbegin()->at > latest_due(now)) {
-        row& one = rows_.find(which.leased.rbegin()->id)->second;
-        move(one, hook_rows_.find(one.hook)->second.waiting, now);
-        queue_no_later_than(hook_rows_.find(one.hook)->second, now);
+        row& one = rows_.at(which.leased.rbegin()->id);
+        move(one, hook_rows_.at(one.hook).waiting, now);
+        queue_no_later_than(hook_rows_.at(one.hook), now);
     }
 }
 
@@ -46,10 +46,10 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     host& target_host = *hook_entry.to;
     end_leases(target_host, time.now);
     while (!hook_entry.waiting.empty() && hook_entry.waiting.rbegin()->at > latest_due(time.now))
-        move(rows_.find(hook_entry.waiting.rbegin()->id)->second, hook_entry.waiting, time.now);
+        move(rows_.at(hook_entry.waiting.rbegin()->id), hook_entry.waiting, time.now);
     const auto next_due = [&]() noexcept -> row* {
         if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return nullptr;
-        return &rows_.find(hook_entry.waiting.begin()->id)->second;
+        return &rows_.at(hook_entry.waiting.begin()->id);
     };
     std::size_t count = 0;
     while (row* const next = next_due()) {
@@ -72,7 +72,7 @@ TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_t
     } else {
         if (!hook_entry.waiting.empty()) ready_at = hook_entry.waiting.begin()->at;
         for (const timed_delivery& each : target_host.leased)  // few: at most the host's bound
-            if (rows_.find(each.id)->second.hook == request.hook) {
+            if (rows_.at(each.id).hook == request.hook) {
                 if (!ready_at || each.at < *ready_at) ready_at = each.at;
                 break;
             }

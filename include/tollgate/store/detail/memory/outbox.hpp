@@ -136,8 +136,7 @@ private:
     TOLLGATE_DECL void remove(delivery_id id) noexcept;
     TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
     TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
-    [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& reported,
-                                                           const std::vector<hook_id>& listening);
+    [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& reported, const std::vector<hook_id>& listening);
     [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& event) const noexcept;
     /// Null also if its hook was deleted.
     [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;

@@ -78,7 +78,7 @@ TOLLGATE_DECL result<void> outbox::expect_share(const event& reported, const std
         return is_full("to webhooks of one account");
     std::string full_host;
     for (const hook_id each : listening) {
-        const auto known = hosts_.find(delivery_host(hooks_.find(each)->hook.target_url));
+        const auto known = hosts_.find(delivery_host(hooks_.at(each).hook.target_url));
         if (known == hosts_.end() || has_share(*known->second, reported)) return {};
         full_host = known->first;
     }
@@ -134,7 +134,7 @@ TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
 
 TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
     if (const auto found = hook_rows_.find(id); found != hook_rows_.end()) return found->second;
-    host& target_host = host_of(hooks_.find(id)->hook.target_url);
+    host& target_host = host_of(hooks_.at(id).hook.target_url);
     tollgate::detail::undo_unless_kept host_known{[&]() noexcept { forget_unless_used(target_host); }};
     hook_rows& hook_entry =
         hook_rows_.emplace(id, hook_rows{.to = &target_host, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
@@ -150,7 +150,7 @@ TOLLGATE_DECL void outbox::remove(delivery_id id) noexcept {
     if (gone.kept_in != &ended_) charge(gone, false);
     gone.kept_in->erase({gone.at, id});
     forget_attempts_beyond(gone, 0);
-    hook_rows& hook_entry = hook_rows_.find(gone.hook)->second;
+    hook_rows& hook_entry = hook_rows_.at(gone.hook);
     hook_entry.deliveries.erase(id);
     bytes_ -= detail::delivery_bytes;
     if (--gone.event->deliveries == 0) bytes_ -= detail::event_bytes + gone.event->reported.data.size();
@@ -161,29 +161,28 @@ TOLLGATE_DECL void outbox::remove(delivery_id id) noexcept {
 }
 
 TOLLGATE_DECL void outbox::forget_unless_used(hook_id id) noexcept {
-    const auto found = hook_rows_.find(id);
-    hook_rows& hook_entry = found->second;
+    hook_rows& hook_entry = hook_rows_.at(id);
     if (!hook_entry.deliveries.empty()) return;
     hook_entry.queue->erase(hook_entry.place);
     host& target_host = *hook_entry.to;
-    hook_rows_.erase(found);
+    hook_rows_.erase(id);
     forget_unless_used(target_host);
 }
 
 TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
     if (which.deliveries != 0) return;
-    const auto named = hosts_.find(which.name);  // not by name, which is destroyed with the host
-    hosts_.erase(named);
+    // Not by name, which is destroyed with the host.
+    if (const auto named = hosts_.find(which.name); named != hosts_.end()) hosts_.erase(named);
 }
 
 TOLLGATE_DECL void outbox::retarget(const std::string& to, std::optional<hook_id> changed) noexcept {
-    host& after = *hosts_.find(to)->second;
+    host& after = *hosts_.at(to);
     const auto found = changed ? hook_rows_.find(*changed) : hook_rows_.end();
     if (found == hook_rows_.end() || found->second.to == &after) return forget_unless_used(after);
     hook_rows& hook_entry = found->second;
     host& before = *std::exchange(hook_entry.to, &after);
     for (const delivery_id id : hook_entry.deliveries) {
-        row& each = rows_.find(id)->second;
+        row& each = rows_.at(id);
         const bool counts = each.kept_in != &ended_;
         if (counts) charge(each, false);
         if (each.kept_in == &before.leased) {
@@ -209,7 +208,7 @@ TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
     host& target_host = *hook_entry.to;
     for (auto each = target_host.leased.begin(); each != target_host.leased.end();) {
         const delivery_id id = (each++)->id;
-        if (rows_.find(id)->second.hook == deleted) remove(id);
+        if (rows_.at(id).hook == deleted) remove(id);
     }
     forget_deleted(detail::removed_at_once_max);
 }
@@ -245,7 +244,7 @@ TOLLGATE_DECL void outbox::hold(row& which, instant now) noexcept {
 
 /// Makes it due at that time, and not leased.
 TOLLGATE_DECL void outbox::wait_until(row& which, instant at) noexcept {
-    hook_rows& hook_entry = hook_rows_.find(which.hook)->second;
+    hook_rows& hook_entry = hook_rows_.at(which.hook);
     which.state = delivery_state::waiting;
     which.lease_open = false;
     move(which, hook_entry.waiting, at);
@@ -278,7 +277,7 @@ TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows
     due_hook_page page;
     const auto list = [&](hook_queue::const_iterator next, hook_queue::const_iterator end) {
         for (; next != end && page.hooks.size() < rows_max; ++next) {
-            const new_hook& hook = hooks_.find(next->hook)->hook;
+            const new_hook& hook = hooks_.at(next->hook).hook;
             page.hooks.push_back({next->hook, hook.account, hook.target_url});
         }
         return next;
@@ -298,7 +297,7 @@ TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max
     delivery_backlog backlog;
     const auto count = [&](const timed_deliveries& deliveries) {
         for (auto each = deliveries.begin(); each != deliveries.end() && each->at <= now; ++each) {
-            if (hooks_.find(rows_.at(each->id).hook)->status.disabled) continue;
+            if (hooks_.at(rows_.at(each->id).hook).status.disabled) continue;
             if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
             if (backlog.due == rows_max) return;  // the others are not older
             ++backlog.due;

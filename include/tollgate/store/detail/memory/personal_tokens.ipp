@@ -13,8 +13,7 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token& token,
-                                                        std::size_t tokens_per_user_max) {
+TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token& token, std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
     if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
         return personal_token_exists();

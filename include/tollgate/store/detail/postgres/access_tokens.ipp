@@ -9,8 +9,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token,
-                                                      const std::optional<digest>& refresh_token) {
+TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token) {
     to.add(
         "INSERT INTO tollgate_access_tokens "
         "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "

@@ -65,7 +65,7 @@ public:
     /// `timeouts` counts those of all connections of a pool, and outlives them. After another connection has timed out, a batch
     /// that has waited for more than 100 ms is given up, too. Null: each connection waits for its own timeout.
     static TOLLGATE_DECL result<connection> open(const server_parameters& server, const connection_settings& settings,
-                                                  server_clock& clock, std::atomic<unsigned>* timeouts = nullptr);
+                                                 server_clock& clock, std::atomic<unsigned>* timeouts = nullptr);
 
     /// Sends a batch and waits until the server confirms the commit. After `failure_kind::lost` the connection is closed.
     [[nodiscard]] TOLLGATE_DECL run_result run(const batch& request);
@@ -124,7 +124,7 @@ private:
     TOLLGATE_DECL waited wait(bool to_write, steady::time_point end, int wake_descriptor = -1) noexcept;
     /// For the results of a batch that was sent at `began_at`: also ends when another connection has timed out since.
     TOLLGATE_DECL waited wait_for_response(bool to_write, steady::time_point began_at, steady::time_point end,
-                                         unsigned timeouts_before) noexcept;
+                                           unsigned timeouts_before) noexcept;
     [[nodiscard]] unsigned timeouts() const noexcept {
         return timeouts_ == nullptr ? 0 : timeouts_->load(std::memory_order_relaxed);
     }

@@ -36,7 +36,7 @@ TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept 
 }
 
 TOLLGATE_DECL result<connection> connection::open(const server_parameters& server, const connection_settings& settings,
-                                                   server_clock& clock, std::atomic<unsigned>* timeouts) {
+                                                  server_clock& clock, std::atomic<unsigned>* timeouts) {
     connection opened;
     opened.settings_ = settings;
     opened.clock_ = &clock;
@@ -130,7 +130,7 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
 }
 
 TOLLGATE_DECL connection::waited connection::wait_for_response(bool to_write, steady::time_point began_at,
-                                                             steady::time_point end, unsigned timeouts_before) noexcept {
+                                                               steady::time_point end, unsigned timeouts_before) noexcept {
     if (timeouts_ == nullptr) return wait(to_write, end);
     constexpr milliseconds poll_interval{25}, hung_after{100};
     for (;;) {

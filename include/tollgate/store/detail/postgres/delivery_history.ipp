@@ -15,9 +15,8 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook,
-                                                                           std::size_t rows_max,
-                                                                           std::optional<delivery_id> before,
+TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                                          std::optional<delivery_id> before,
                                                                            std::optional<delivery_state> state) noexcept {
     return impl_->read_all(sql::to_delivery<message_seed>(hook),
                            "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "

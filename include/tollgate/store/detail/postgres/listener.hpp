@@ -5,7 +5,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/process_life.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/store/detail/cache_invalidation_feed.hpp>
+#include <tollgate/store/cache_invalidation_feed.hpp>
 
 #include <atomic>
 #include <chrono>

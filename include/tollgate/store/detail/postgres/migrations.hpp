@@ -35,11 +35,11 @@ struct schema_step {
 ///
 /// `on` is used only for this and must be closed afterwards: it may hold locks.
 [[nodiscard]] TOLLGATE_DECL result<void> migrate(connection& on, std::string_view component,
-                                                  std::span<const schema_step> steps, milliseconds wait_max);
+                                                 std::span<const schema_step> steps, milliseconds wait_max);
 
 /// The version of the tables, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing.
 [[nodiscard]] TOLLGATE_DECL result<schema_status> read_schema_status(connection& on, std::string_view component,
-                                                                      std::span<const schema_step> steps,
+                                                                     std::span<const schema_step> steps,
                                                                       std::span<const std::string_view> objects);
 
 }  // namespace tollgate::postgres

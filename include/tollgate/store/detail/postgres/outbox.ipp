@@ -50,8 +50,7 @@ namespace tollgate::inline v0 {
 // `delete_hook`, which ends leases at former hosts, too. New deliveries do not need it. Other nodes are notified in the same round trip but
 // after the transaction, because transactions with NOTIFY are committed one at a time.
 
-TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed,
-                                                                instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed, instant now) noexcept {
     return impl_->with_batch([&](postgres::batch& request) -> result<std::size_t> {
         postgres::append_event(request, reported, seed, now);
         request.add_after_transaction(postgres::notify_other_nodes);

@@ -8,7 +8,7 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& token,
-                                                        std::optional<sql::row_number> refresh_token) {
+                                                       std::optional<sql::row_number> refresh_token) {
     // If so many others expire later, this is when there is room again.
     const auto room_at = sql::read_value<instant>(on.prepare(
         "SELECT expires_at FROM tollgate_access_tokens WHERE application = ? AND user = ? ORDER BY expires_at DESC LIMIT 1 OFFSET ?",

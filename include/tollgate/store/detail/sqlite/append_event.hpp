@@ -24,8 +24,7 @@ namespace tollgate::inline v0::sqlite {
                                                          const event& reported, const message_seed& seed, instant now);
 
 /// `append_event` of `event_sink`, within the caller's transaction. After an error the caller rolls back.
-[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported,
-                                                              const message_seed& seed, instant now);
+[[nodiscard]] TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed, instant now);
 
 }  // namespace tollgate::sqlite
 

@@ -22,8 +22,7 @@ TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, inst
                   which, ready_at);
 }
 
-TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed,
-                                                instant now) {
+TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed, instant now) {
     const auto listening = sql::read_all(
         on.prepare("SELECT id FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
                    "AND disabled_at IS NULL ORDER BY id",

@@ -18,9 +18,8 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook,
-                                                                         std::size_t rows_max,
-                                                                         std::optional<delivery_id> before,
+TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
+                                                                        std::optional<delivery_id> before,
                                                                          std::optional<delivery_state> state) noexcept {
     return impl_->read_all(sql::to_delivery<public_id>(hook),
                            // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
@@ -36,7 +35,7 @@ TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const ac
 }
 
 TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id hook,
-                                                                               std::size_t rows_max,
+                                                                              std::size_t rows_max,
                                                                                std::optional<delivery_id> made_for) noexcept {
     const auto make = sql::to_attempt<public_id>(hook);
     // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.

@@ -47,7 +47,7 @@ inline result<bool> revoke_grant(database& on, user_id user, application_id appl
 
 /// Inserts the refresh token of a pair; returns its row id.
 inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, sql::row_number access_grant,
-                                                     const scope_set& scopes) {
+                                                    const scope_set& scopes) {
     auto done = on.run(
         "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
         "VALUES (?, ?, ?, ?, ?)",

@@ -42,9 +42,8 @@ TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(c
                            "SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id,
-                                                              const std::string& secret,
-                                                              instant old_valid_until,
+TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
+                                                             instant old_valid_until,
                                                               const std::optional<digest>& replaced) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));

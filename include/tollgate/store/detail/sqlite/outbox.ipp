@@ -15,8 +15,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed,
-                                                              instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed, instant now) noexcept {
     // Looks without the write lock first: most events have no hooks.
     return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
                             "AND disabled_at IS NULL)",

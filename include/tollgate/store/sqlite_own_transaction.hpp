@@ -1,6 +1,6 @@
 #pragma once
-#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_HPP
-#define TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_HPP
+#ifndef TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_HPP
+#define TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_HPP
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
@@ -45,8 +45,7 @@ public:
     explicit sqlite_own_transaction(sqlite3* connection) noexcept : connection_{connection} {}
 
     /// Appends the event to the outbox; see `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed,
-                                                    instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept;
 
 private:
     sqlite3* connection_;
@@ -57,7 +56,7 @@ static_assert(event_sink<sqlite_own_transaction>);
 }  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/store/detail/sqlite/own_transaction.ipp>
+#include <tollgate/store/sqlite_own_transaction.ipp>
 #endif
 
-#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_HPP
+#endif  // TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_HPP

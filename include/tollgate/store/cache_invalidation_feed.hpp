@@ -1,6 +1,6 @@
 #pragma once
-#ifndef TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP
-#define TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP
+#ifndef TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP
+#define TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP
 
 #include <tollgate/base/detail/boot_clock.hpp>
 #include <tollgate/base/config.hpp>
@@ -128,4 +128,4 @@ private:
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_STORE_DETAIL_CACHE_INVALIDATION_FEED_HPP
+#endif  // TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP

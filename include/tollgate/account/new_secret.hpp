@@ -1,6 +1,6 @@
 #pragma once
-#ifndef TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP
-#define TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP
+#ifndef TOLLGATE_ACCOUNT_NEW_SECRET_HPP
+#define TOLLGATE_ACCOUNT_NEW_SECRET_HPP
 
 #include <tollgate/base/secret.hpp>
 #include <tollgate/contract/sources.hpp>
@@ -31,4 +31,4 @@ template <random_source Random>
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_ACCOUNT_DETAIL_NEW_SECRET_HPP
+#endif  // TOLLGATE_ACCOUNT_NEW_SECRET_HPP

@@ -1,12 +1,12 @@
 #pragma once
-#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
-#define TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
+#ifndef TOLLGATE_STORE_POSTGRES_OWN_TRANSACTION_IPP
+#define TOLLGATE_STORE_POSTGRES_OWN_TRANSACTION_IPP
 
 #include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/failure.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>
-#include <tollgate/store/detail/postgres/own_transaction.hpp>
+#include <tollgate/store/postgres_own_transaction.hpp>
 
 #include <optional>
 #include <string_view>
@@ -102,9 +102,8 @@ inline result<results> run_within(pg_conn* transaction, const batch& sent) {
 
 }  // namespace postgres
 
-TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& reported,
-                                                                          const message_seed& seed,
-                                                                          instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const event& reported, const message_seed& seed,
+                                                                         instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         postgres::batch batch{clock_.shift()};
         postgres::append_event(batch, reported, seed, now);
@@ -117,4 +116,4 @@ TOLLGATE_DECL result<std::size_t> postgres_own_transaction::append_event(const e
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_OWN_TRANSACTION_IPP
+#endif  // TOLLGATE_STORE_POSTGRES_OWN_TRANSACTION_IPP

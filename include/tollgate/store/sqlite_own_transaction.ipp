@@ -1,13 +1,13 @@
 #pragma once
-#ifndef TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP
-#define TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP
+#ifndef TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_IPP
+#define TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_IPP
 
 #include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/schema.hpp>
-#include <tollgate/store/detail/sqlite/own_transaction.hpp>
+#include <tollgate/store/sqlite_own_transaction.hpp>
 #include <tollgate/store/detail/undo.hpp>
 
 #include <sqlite3.h>
@@ -17,7 +17,7 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const event& reported, const message_seed& seed,
-                                                                        instant now) noexcept {
+                                                                       instant now) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         if (sqlite3_get_autocommit(connection_) != 0) return invalid("No transaction is open on this connection.");
         auto on = sqlite::database::borrow(connection_);
@@ -39,4 +39,4 @@ TOLLGATE_DECL result<std::size_t> sqlite_own_transaction::append_event(const eve
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_STORE_DETAIL_SQLITE_OWN_TRANSACTION_IPP
+#endif  // TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_IPP
