@@ -13509,7 +13509,9 @@ namespace tollgate::inline v0::detail {
 
 namespace tollgate::inline v0 {
 
+/// How long `cache_invalidation_feed` lets rows be returned, and its clock.
 struct cache_invalidation_feed_settings {
+    /// The clock, which cannot be set.
     using steady = std::chrono::steady_clock;
 
     /// The time for which a row is returned without news of it. Zero: never.
@@ -13517,6 +13519,7 @@ struct cache_invalidation_feed_settings {
     /// The time for which "no such row" is returned. New rows are not announced, because they are created all the time, so this must be
     /// well below the time in which a new row has to be visible everywhere.
     milliseconds none_lifetime{500};
+    /// Returns the current time. The default clock continues while the machine is suspended.
     steady::time_point (*now)() noexcept = &detail::boot_now;
 };
 
@@ -13545,12 +13548,15 @@ struct cache_invalidation_feed_settings {
 /// Thread rule: any thread; each call takes nanoseconds and does not wait.
 class cache_invalidation_feed {
 public:
+    /// The clock, which cannot be set.
     using steady = std::chrono::steady_clock;
+    /// A moment: a row that was cached at one is valid while `holds` returns true.
     struct mark {
         std::uint64_t changes;  ///< the number of changes received so far
-        steady::time_point at;
+        steady::time_point at;  ///< the time
     };
 
+    /// Constructs a feed that trusts nothing until `trust_until` is called.
     explicit cache_invalidation_feed(const cache_invalidation_feed_settings& settings = {})
         : settings_{settings}, last_of_{std::make_unique<std::atomic<std::uint64_t>[]>(places)} {}
     cache_invalidation_feed(const cache_invalidation_feed&) = delete;
@@ -13561,7 +13567,7 @@ public:
     /// What `read` will return for the next moments if no change arrives.
     [[nodiscard]] std::optional<mark> read_ahead() const noexcept { return read_at(settings_.now() + ahead); }
 
-    /// `Row`: keyed by a `user_id`, or with a member `user`.
+    /// Returns whether a row that was cached at `stored` may be returned at `now`. `Row` has a `user_id` as key, or a member `user`.
     template <class Key, class Row>
     [[nodiscard]] bool holds(const mark& stored, const mark& now, std::size_t hash, const Key& key,
                              const std::optional<Row>& row) const noexcept {
@@ -13574,14 +13580,18 @@ public:
         else return last_of(hash_of(row->user)) <= stored.changes;
     }
 
+    /// Invalidates all rows of a user.
     void forget(user_id user) noexcept { forget_key(hash_of(user)); }
-    /// `hash` is `row_cache::hash_of` of the key.
+    /// Invalidates the row of a key. `hash` is `row_cache::hash_of` of the key.
     void forget_key(std::size_t hash) noexcept { raise(last_of_[hash % places], next()); }
+    /// Invalidates all rows.
     void forget_all() noexcept { raise(all_, next()); }
 
+    /// Sets the time until which the received changes can be assumed to be complete.
     void trust_until(steady::time_point then) noexcept {
         trusted_until_.store(then.time_since_epoch().count(), std::memory_order_release);
     }
+    /// Lets no cached row be returned until `trust_until` is called again.
     void trust_no_more() noexcept { trust_until((steady::time_point::min)()); }
 
 private:

@@ -21,11 +21,13 @@ from receiver import Receiver
 from visitor import signed_in
 
 import documents
+import stall_guard
 
 SHOWN_ADDRESS = "https://127.0.0.1:8443"
 SHOWN_RECEIVER = "http://127.0.0.1:8099/in"
 END = "-- end of a block --"
 SECONDS = 300  # some blocks compile programs
+stall_guard.allow(2 * SECONDS)
 RUN_ELSEWHERE = "examples/run"  # by run_demo_test.py
 # Their blocks are executed by tests/consumer/consumer_test.py.
 OF_CONSUMERS = {"docs/installing.md"}

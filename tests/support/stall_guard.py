@@ -16,6 +16,12 @@ _last = time.monotonic()
 _running = "the script before its first test"
 
 
+def allow(seconds):
+    """Called by a script one of whose steps may take longer, such as a compilation on a busy machine."""
+    global _seconds_max
+    _seconds_max = max(_seconds_max, seconds)
+
+
 def progress(test=None):
     """Called when a test starts, and when a long test makes progress."""
     global _last, _running
