@@ -356,8 +356,11 @@ def main():
     except Stop as why:
         sys.exit(f"amalgamate.py: {why}")
     if arguments.forwarders:
-        for name in amalgam.headers():
-            write(arguments.forwarders / name, f"#pragma once\n#include <{UMBRELLA}>\n")
+        forwarders = {arguments.forwarders / name for name in amalgam.headers()}
+        for path in forwarders:
+            write(path, f"#pragma once\n#include <{UMBRELLA}>\n")
+        for path in set(arguments.forwarders.rglob("*.hpp")) - forwarders:  # of headers that have moved
+            path.unlink()
     elif arguments.check:
         stale = [str(path.relative_to(ROOT)) for path, text in wanted.items()
                  if not path.is_file() or path.read_text(encoding="utf-8") != text]

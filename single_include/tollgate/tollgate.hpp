@@ -52217,7 +52217,7 @@ inline error refusal_of(const std::string& connection_string) {
         "(https://www.postgresql.org/docs/current/libpq-connect.html), and this is neither.");
 }
 
-/// Of one host of a list; empty: the default.
+/// Returns whether `text` is the port of one host of a list. An empty text stands for the default port.
 inline bool is_port(const std::string& text) {
     const auto number = tollgate::detail::parse_decimal(text);
     return text.empty() || (number && *number >= 1 && *number <= UINT16_MAX);
