@@ -291,29 +291,17 @@ TEST_CASE("a code whose grant is revoked while it is created again is not report
     CHECK(value_of(store.create_code(code)) == code_result::created);
 }
 
-TEST_CASE("a device code that is deleted while it is answered is not approved") {
+TEST_CASE("a device code is not approved if it is deleted, or its application suspended, while it is answered") {
+    const std::string_view meanwhile = GENERATE(
+        "DELETE FROM tollgate_device_codes",
+        "SELECT FROM tollgate_applications FOR UPDATE; UPDATE tollgate_applications SET suspended = 'operator'");
+    CAPTURE(meanwhile);
     const auto schema = postgres_server::shared().new_schema();
     postgres_store store{schema};
     const auto application = create_sample_application(store);
     value_of(store.create_device_code(sample_device_code(1, application)));
     tollgate_test::own_connection own{schema};
-    REQUIRE(own.run("BEGIN; DELETE FROM tollgate_device_codes"));
-    std::optional<result<std::optional<device_answer>>> answered;
-    std::thread answers{[&] { answered.emplace(store.answer_device_code(sample_decision(1, device_code_state::approved))); }};
-    CHECK(tollgate_test::eventually([&] { return own.blocks_another(schema); }));
-    CHECK(own.run("COMMIT"));
-    answers.join();
-    CHECK_FALSE(value_of(*answered));
-    CHECK(value_of(store.grants_of(user_id{7})).empty());
-}
-
-TEST_CASE("an application that is suspended while a device is answered gets no code") {
-    const auto schema = postgres_server::shared().new_schema();
-    postgres_store store{schema};
-    const auto application = create_sample_application(store);
-    value_of(store.create_device_code(sample_device_code(1, application)));
-    tollgate_test::own_connection own{schema};
-    REQUIRE(own.run("BEGIN; SELECT FROM tollgate_applications FOR UPDATE; UPDATE tollgate_applications SET suspended = 'operator'"));
+    REQUIRE(own.run("BEGIN; " + std::string{meanwhile}));
     std::optional<result<std::optional<device_answer>>> answered;
     std::thread answers{[&] { answered.emplace(store.answer_device_code(sample_decision(1, device_code_state::approved))); }};
     CHECK(tollgate_test::eventually([&] { return own.blocks_another(schema); }));

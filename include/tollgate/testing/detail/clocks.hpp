@@ -20,6 +20,13 @@ namespace detail {
 
 inline constexpr milliseconds month = std::chrono::days{30};
 
+/// Completes a delivery as given up at `at`, by a dispatcher that disables hooks that have failed for 100 s.
+void expect_failed(auto& store, const due_delivery& due, instant at, completion result) {
+    auto ended = completed(due, delivery_outcome::given_up, at);
+    ended.disable_if_failing_since = at - seconds{100};
+    expect_completed(store, ended, result, at + seconds{1});
+}
+
 }  // namespace detail
 
 /// Due times and leases of deliveries, and times of failures.
@@ -117,11 +124,7 @@ void add_delivery_clock_cases(std::vector<test_case>& to, const std::shared_ptr<
     add("clock: a failure that was recorded by a clock that is ahead does not keep a hook from being disabled", [](auto& store) {
         const auto [account, hook] = hook_with_deliveries(store, 4);
         const auto due = lease_due_at(store, noon);
-        const auto fail = [&](std::size_t which, instant at, completion result) {
-            auto ended = completed(due.at(which), given_up, at);
-            ended.disable_if_failing_since = at - seconds{100};
-            expect_completed(store, ended, result, at + seconds{1});
-        };
+        const auto fail = [&](std::size_t which, instant at, completion result) { expect_failed(store, due.at(which), at, result); };
         fail(0, noon + month, completion::done);
         fail(1, noon, completion::done);
         expect(listed_hook(store, account, hook).failing_since == noon, "it is failing since its first failure by the right clock");
@@ -132,11 +135,7 @@ void add_delivery_clock_cases(std::vector<test_case>& to, const std::shared_ptr<
     add("clock: a failure that was recorded by a clock that is behind does not disable a hook early", [](auto& store) {
         const auto [account, hook] = hook_with_deliveries(store, 5);
         const auto due = lease_due_at(store, noon);
-        const auto fail = [&](std::size_t which, instant at, completion result) {
-            auto ended = completed(due.at(which), given_up, at);
-            ended.disable_if_failing_since = at - seconds{100};
-            expect_completed(store, ended, result, at + seconds{1});
-        };
+        const auto fail = [&](std::size_t which, instant at, completion result) { expect_failed(store, due.at(which), at, result); };
         fail(0, noon, completion::done);
         fail(1, noon - month, completion::done);
         fail(2, noon + seconds{1}, completion::done);
