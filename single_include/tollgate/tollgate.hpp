@@ -26739,7 +26739,7 @@ struct exchange_context {
 /// A new access token for a refresh token, which stays valid or is replaced.
 [[nodiscard]] inline result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
                                                             const oauth_store_ref& grants, const random_source_ref& random,
-                                                     const scope_checker_ref& checker) {
+                                                            const scope_checker_ref& checker) {
     const auto access = tollgate::new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
@@ -26780,7 +26780,7 @@ struct exchange_context {
 /// Any grant_type (RFC 6749 section 3.2).
 [[nodiscard]] inline result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
                                                           const oauth_store_ref& grants, const random_source_ref& random,
-                                                   const scope_checker_ref& checker) {
+                                                          const scope_checker_ref& checker) {
     if (context.client.type == client_type::resource_server) return no_tokens_for_resource_server();
     auto exchange = read_exchange(sent);
     if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);
@@ -27458,7 +27458,7 @@ struct client_endpoints {
         if (const auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
                 policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user,
-                                                                      read->client.name, context.client, context.now()});
+                                                 read->client.name, context.client, context.now()});
             return refuse_exchange(*read, reused->reason, response);
         }
         const auto& issued = std::get<token_response>(*judged);
@@ -28045,7 +28045,7 @@ private:
 
     void report_granted(const device_call& call, std::string client_name) const {
         policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user, std::move(client_name),
-                                                    call.context.client, call.context.now()});
+                                         call.context.client, call.context.now()});
     }
 
     [[nodiscard]] page_frame make_frame(const device_call& call) const {
@@ -28289,7 +28289,7 @@ inline void oauth_handler::respond(const http::request& request, request_state& 
 
 inline void oauth_handler::dispatch(const http::request& request, request_state& context, http::response& response) {
     const client_endpoints endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
-                                                             documentation_url_, observed(request, context), context};
+                                     documentation_url_, observed(request, context), context};
     const auto is_active = [&](user_id user) { return oauth::is_active(sessions_, user); };
     switch (context.endpoint) {
         case endpoint::token:
@@ -28326,12 +28326,12 @@ inline void oauth_handler::respond_page(const http::request& request, request_st
             .observed = observed(request, context)}
             .respond(request, context, response);
     authorization_page{.settings = settings_,
-                                                                                    .sessions = sessions_,
-                                                                                    .store = store_,
-                                                                                    .policies = policies_,
-                                                                                    .pages = pages,
-                                                                                    .form_cookie = form_cookie_,
-                                                                                    .observed = observed(request, context)}
+                       .sessions = sessions_,
+                       .store = store_,
+                       .policies = policies_,
+                       .pages = pages,
+                       .form_cookie = form_cookie_,
+                       .observed = observed(request, context)}
         .respond(request, context, response);
 }
 
@@ -33969,7 +33969,7 @@ public:
         if (context_ == nullptr) throw std::bad_alloc{};
         SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
         SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
-                                          SSL_OP_PRIORITIZE_CHACHA);
+                            SSL_OP_PRIORITIZE_CHACHA);
         // The write buffer may move, because a batch is encrypted completely before anything else is written.
         SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
         // Sessions are resumed by tickets, which clients keep; a cache here would grow with their number. One ticket is

@@ -296,7 +296,7 @@ public:
         if (context_ == nullptr) throw std::bad_alloc{};
         SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
         SSL_CTX_set_options(context_, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
-                                          SSL_OP_PRIORITIZE_CHACHA);
+                            SSL_OP_PRIORITIZE_CHACHA);
         // The write buffer may move, because a batch is encrypted completely before anything else is written.
         SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
         // Sessions are resumed by tickets, which clients keep; a cache here would grow with their number. One ticket is

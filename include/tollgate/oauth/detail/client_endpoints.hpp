@@ -154,7 +154,7 @@ struct client_endpoints {
         if (const auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
                 policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user,
-                                                                      read->client.name, context.client, context.now()});
+                                                 read->client.name, context.client, context.now()});
             return refuse_exchange(*read, reused->reason, response);
         }
         const auto& issued = std::get<token_response>(*judged);

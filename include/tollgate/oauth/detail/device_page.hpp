@@ -301,7 +301,7 @@ private:
 
     void report_granted(const device_call& call, std::string client_name) const {
         policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user, std::move(client_name),
-                                                    call.context.client, call.context.now()});
+                                         call.context.client, call.context.now()});
     }
 
     [[nodiscard]] page_frame make_frame(const device_call& call) const {

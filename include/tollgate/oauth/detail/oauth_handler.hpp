@@ -232,7 +232,7 @@ inline void oauth_handler::respond(const http::request& request, request_state& 
 
 inline void oauth_handler::dispatch(const http::request& request, request_state& context, http::response& response) {
     const client_endpoints endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
-                                                             documentation_url_, observed(request, context), context};
+                                     documentation_url_, observed(request, context), context};
     const auto is_active = [&](user_id user) { return oauth::is_active(sessions_, user); };
     switch (context.endpoint) {
         case endpoint::token:
@@ -269,12 +269,12 @@ inline void oauth_handler::respond_page(const http::request& request, request_st
             .observed = observed(request, context)}
             .respond(request, context, response);
     authorization_page{.settings = settings_,
-                                                                                    .sessions = sessions_,
-                                                                                    .store = store_,
-                                                                                    .policies = policies_,
-                                                                                    .pages = pages,
-                                                                                    .form_cookie = form_cookie_,
-                                                                                    .observed = observed(request, context)}
+                       .sessions = sessions_,
+                       .store = store_,
+                       .policies = policies_,
+                       .pages = pages,
+                       .form_cookie = form_cookie_,
+                       .observed = observed(request, context)}
         .respond(request, context, response);
 }
 

@@ -219,7 +219,7 @@ struct exchange_context {
 /// A new access token for a refresh token, which stays valid or is replaced.
 [[nodiscard]] inline result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
                                                             const oauth_store_ref& grants, const random_source_ref& random,
-                                                     const scope_checker_ref& checker) {
+                                                            const scope_checker_ref& checker) {
     const auto access = tollgate::new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto& lifetimes = context.settings;
@@ -260,7 +260,7 @@ struct exchange_context {
 /// Any grant_type (RFC 6749 section 3.2).
 [[nodiscard]] inline result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
                                                           const oauth_store_ref& grants, const random_source_ref& random,
-                                                   const scope_checker_ref& checker) {
+                                                          const scope_checker_ref& checker) {
     if (context.client.type == client_type::resource_server) return no_tokens_for_resource_server();
     auto exchange = read_exchange(sent);
     if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);
