@@ -11,7 +11,6 @@
 using namespace own_store;
 
 static_assert(token_store<table_store>);
-static_assert(access_token_store<table_store>);
 static_assert(hook_store<table_store>);
 static_assert(oauth_store<table_store>);
 static_assert(outbox<table_store>);

@@ -4,13 +4,9 @@
 #include <tollgate/base/limits.hpp>
 
 #include <algorithm>
+#include <variant>
 
 namespace own_store {
-
-application* table_store::find_application_of(user_id owner, application_id id) {
-    const auto found = applications_.find(id);
-    return found == applications_.end() || found->second.owner != owner ? nullptr : &found->second;
-}
 
 auto table_store::find_device(const digest& code) -> std::map<digest_bytes, device_row>::iterator {
     auto found = device_codes_.find(code.bytes());
@@ -82,52 +78,39 @@ result<std::vector<application>> table_store::applications_of(user_id owner) {
     return found;
 }
 
-result<bool> table_store::update_application(user_id owner, application_id id, const application_change& changed) {
-    const std::lock_guard transaction{mutex_};
-    application* const found = find_application_of(owner, id);
-    if (found == nullptr) return false;
-    found->name = changed.name;
-    found->website = changed.website;
-    found->description = changed.description;
-    found->redirect_urls = changed.redirect_urls;
-    found->acts_for_owner = changed.acts_for_owner;
-    for (auto& [number, row] : grants_)
-        if (row.application == id) {
-            row.application_name = changed.name;
-            row.application_website = changed.website;
-        }
-    if (!changed.acts_for_owner)
-        std::erase_if(access_tokens_, [&](const auto& each) {
-            const access_row& row = each.second;
-            return row.token.application == id && row.token.user == owner && !row.refresh_token;
-        });
-    return true;
-}
-
-result<bool> table_store::add_client_secret(user_id owner, application_id id, const digest& secret,
-                                            const std::optional<digest>& replaced) {
-    const std::lock_guard transaction{mutex_};
-    application* const found = find_application_of(owner, id);
-    if (found == nullptr || (replaced && found->secret_digest != *replaced)) return false;
-    found->older_secret_digest = found->secret_digest;
-    found->secret_digest = secret;
-    return true;
-}
-
-result<bool> table_store::remove_older_secret(user_id owner, application_id id) {
-    const std::lock_guard transaction{mutex_};
-    application* const found = find_application_of(owner, id);
-    if (found == nullptr || !found->older_secret_digest) return false;
-    found->older_secret_digest.reset();
-    return true;
-}
-
-result<bool> table_store::set_suspension(application_id id, const std::optional<suspension>& suspended) {
+result<bool> table_store::change_application(const std::optional<user_id>& changed_by, application_id id,
+                                             const application_change& change) {
     const std::lock_guard transaction{mutex_};
     const auto found = applications_.find(id);
-    if (found == applications_.end()) return false;
-    found->second.suspended = suspended;
-    if (suspended) std::erase_if(access_tokens_, [&](const auto& each) { return each.second.token.application == id; });
+    if (found == applications_.end() || (changed_by && found->second.owner != *changed_by)) return false;
+    application& row = found->second;
+    const auto forget_access_if = [&](auto chosen) {
+        std::erase_if(access_tokens_, [&](const auto& each) { return each.second.token.application == id && chosen(each.second); });
+    };
+    if (const auto* const fields = std::get_if<application_fields>(&change)) {
+        row.name = fields->name;
+        row.website = fields->website;
+        row.description = fields->description;
+        row.redirect_urls = fields->redirect_urls;
+        row.acts_for_owner = fields->acts_for_owner;
+        for (auto& [number, granted] : grants_)
+            if (granted.application == id) {
+                granted.application_name = fields->name;
+                granted.application_website = fields->website;
+            }
+        if (!fields->acts_for_owner)
+            forget_access_if([&](const access_row& each) { return each.token.user == row.owner && !each.refresh_token; });
+    } else if (const auto* const added = std::get_if<client_secret_addition>(&change)) {
+        if (added->replaced && row.secret_digest != *added->replaced) return false;
+        row.older_secret_digest = row.secret_digest;
+        row.secret_digest = added->secret_digest;
+    } else if (const auto* const suspension = std::get_if<suspension_change>(&change)) {
+        row.suspended = suspension->suspended;
+        if (row.suspended) forget_access_if([](const access_row&) { return true; });
+    } else {  // older_secret_removal
+        if (!row.older_secret_digest) return false;
+        row.older_secret_digest.reset();
+    }
     return true;
 }
 
@@ -145,13 +128,6 @@ result<bool> table_store::delete_application(user_id owner, application_id id) {
     std::erase_if(grants_, [&](const auto& each) { return each.second.application == id; });
     forget_of([&](user_id, application_id client) { return client == id; });
     return true;
-}
-
-result<std::optional<scope_set>> table_store::granted_scopes(user_id user, application_id application) {
-    const std::lock_guard transaction{mutex_};
-    for (const auto& [id, row] : grants_)
-        if (row.user == user && row.application == application) return std::optional{row.scopes};
-    return std::optional<scope_set>{};
 }
 
 result<code_result> table_store::create_code(const new_authorization_code& code) {
@@ -231,7 +207,8 @@ result<refreshed_token> table_store::refresh_access_token(const token_refresh& r
         found->second.expires_at <= refresh.now || !may_get_tokens(refresh.application))
         return refreshed_token{};
     refresh_row& token = found->second;
-    const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, refresh);
+    const auto judged = judge_refresh(
+        {digest::from_bytes(found->first), token.family ? &token.replaced : nullptr, token.replaced_at, token.scopes}, refresh);
     if (judged == refresh_result::reused) {  // someone else has a copy
         const user_id user = token.user;
         revoke_all_of(user, refresh.application);
@@ -262,16 +239,15 @@ result<refreshed_token> table_store::refresh_access_token(const token_refresh& r
     return refreshed_token{refresh_result::refreshed, scopes, token.successor_seed};
 }
 
-result<void> table_store::revoke_oauth_token(application_id application, const digest& token) {
-    const std::lock_guard transaction{mutex_};
-    auto refresh = refresh_tokens_.find(token.bytes());
-    if (refresh == refresh_tokens_.end()) refresh = find_family(token);
-    if (refresh != refresh_tokens_.end() && refresh->second.application == application)
-        revoke_refresh_token(refresh->second.id);
-    const auto access = access_tokens_.find(token.bytes());
-    if (access != access_tokens_.end() && access->second.token.application == application)
-        access_tokens_.erase(access);
-    return {};
+bool table_store::revoke_oauth_token(const oauth_token_revocation& revoked) {
+    const auto is_meant = [&](const auto& row) { return !revoked.application || row.application == *revoked.application; };
+    auto refresh = refresh_tokens_.find(revoked.token_digest.bytes());
+    if (refresh == refresh_tokens_.end()) refresh = find_family(revoked.token_digest);
+    if (refresh != refresh_tokens_.end()) return is_meant(refresh->second) && revoke_refresh_token(refresh->second.id);
+    const auto access = access_tokens_.find(revoked.token_digest.bytes());
+    if (access == access_tokens_.end() || !is_meant(access->second.token)) return false;
+    access_tokens_.erase(access);
+    return true;
 }
 
 result<std::optional<oauth_token>> table_store::find_oauth_token(const digest& token) {
@@ -292,11 +268,14 @@ result<std::optional<oauth_token>> table_store::find_oauth_token(const digest& t
     return found_token;
 }
 
-result<bool> table_store::create_owner_token(const new_access_token& token) {
+result<bool> table_store::create_access_token(const new_access_token& token) {
     const std::lock_guard transaction{mutex_};
-    const application* const client = find_application_of(token.user, token.application);
-    if (client == nullptr || !client->acts_for_owner || client->type != client_type::confidential || client->suspended)
-        return false;
+    if (token.for_owner) {
+        const auto found = applications_.find(token.application);
+        if (found == applications_.end() || !may_get_tokens(token.application)) return false;
+        const application& client = found->second;
+        if (client.owner != token.user || !client.acts_for_owner || client.type != client_type::confidential) return false;
+    }
     if (!access_tokens_.emplace(token.token_digest.bytes(), access_row{token, {}}).second)
         return error{error_kind::conflict, "The token exists.", {}};
     return true;
@@ -349,13 +328,11 @@ result<std::vector<grant>> table_store::grants_of(user_id user) {
     return found;
 }
 
-result<bool> table_store::revoke_grant(user_id user, application_id application) {
+result<std::size_t> table_store::sweep(const sweep_request& request) {
     const std::lock_guard transaction{mutex_};
-    return revoke_all_of(user, application);
-}
-
-result<std::size_t> table_store::sweep_expired(instant now, std::size_t rows_max) {
-    const std::lock_guard transaction{mutex_};
+    if (!request.expired_at) return std::size_t{0};
+    const instant now = *request.expired_at;
+    const std::size_t rows_max = request.rows_max;
     std::size_t swept = 0;
     const auto sweep = [&](auto& table, auto end_of) {
         for (auto each = table.begin(); each != table.end() && swept < rows_max;) {

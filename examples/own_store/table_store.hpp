@@ -32,41 +32,30 @@ public:
     static constexpr bool blocking = false;
 
     // token_store
-    result<std::optional<token_credential>> find_personal_token(std::string_view username);
+    result<std::optional<token_credential>> find_credential(const credential_key& key);
     result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max);
     result<std::vector<personal_token>> personal_tokens_of(user_id user);
     result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed);
-    result<bool> revoke_personal_token(token_id id);
-    result<std::optional<token_credential>> find_access_token(const digest& token);
-
-    // access_token_store
-    result<void> create_access_token(const new_access_token& token);
-    result<bool> revoke_access_token(const digest& token);
+    result<bool> revoke(const revocation& revoked);
 
     // application_store
     result<application_id> create_application(const new_application& registered, std::size_t applications_per_user_max);
     result<std::optional<application>> find_application(std::string_view client_id);
     result<std::vector<application>> applications_of(user_id owner);
-    result<bool> update_application(user_id owner, application_id id, const application_change& changed);
-    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret, const std::optional<digest>& replaced);
-    result<bool> remove_older_secret(user_id owner, application_id id);
-    result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended);
+    result<bool> change_application(const std::optional<user_id>& changed_by, application_id id, const application_change& change);
     result<bool> delete_application(user_id owner, application_id id);
 
     // grant_store
-    result<std::optional<scope_set>> granted_scopes(user_id user, application_id application);
     result<code_result> create_code(const new_authorization_code& code);
     result<redeemed_code> redeem_code(const code_redemption& redemption);
     result<refreshed_token> refresh_access_token(const token_refresh& refresh);
-    result<void> revoke_oauth_token(application_id application, const digest& token);
     result<std::optional<oauth_token>> find_oauth_token(const digest& token);
-    result<bool> create_owner_token(const new_access_token& token);
+    result<bool> create_access_token(const new_access_token& token);
     result<void> create_device_code(const new_device_code& code);
     result<std::optional<device_code>> find_device_code(const digest& code);
     result<std::optional<device_answer>> answer_device_code(const device_decision& decision);
     result<std::vector<grant>> grants_of(user_id user);
-    result<bool> revoke_grant(user_id user, application_id application);
-    result<std::size_t> sweep_expired(instant now, std::size_t rows_max);
+    result<std::size_t> sweep(const sweep_request& request);
 
     // hook_store
     result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max);
@@ -137,9 +126,9 @@ private:
     // Of these, the caller holds the mutex.
     result<code_result> add_code(const new_authorization_code& code);
     hook_row* find_hook(const account_ref& account, hook_id id);
-    application* find_application_of(user_id owner, application_id id);
     std::map<digest_bytes, device_row>::iterator find_device(const digest& code);
     std::map<digest_bytes, refresh_row>::iterator find_family(const digest& family);
+    bool revoke_oauth_token(const oauth_token_revocation& revoked);
     bool revoke_refresh_token(std::int64_t id);  // and the access tokens made with it; whether there were any
     bool may_get_tokens(application_id id) const;  // it exists and is not suspended
     bool revoke_all_of(user_id user, application_id application);

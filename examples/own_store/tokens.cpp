@@ -1,17 +1,24 @@
-// The verbs of token_store, access_token_store and session_store.
+// The verbs of token_store and session_store.
 #include "table_store.hpp"
 
 #include <tollgate/base/limits.hpp>
 
 #include <algorithm>
+#include <variant>
 
 namespace own_store {
 
 // [tokens]
-result<std::optional<token_credential>> table_store::find_personal_token(std::string_view username) {
+result<std::optional<token_credential>> table_store::find_credential(const credential_key& key) {
     const std::lock_guard transaction{mutex_};
+    if (const auto* const access = std::get_if<access_token_key>(&key)) {
+        const auto found = access_tokens_.find(access->token_digest.bytes());
+        if (found == access_tokens_.end()) return std::optional<token_credential>{};
+        const auto& row = found->second.token;
+        return std::optional{token_credential{row.user, row.token_digest, row.scopes, row.expires_at, row.application}};
+    }
     for (const auto& [id, row] : personal_tokens_)
-        if (row.username == username)
+        if (row.username == std::get<personal_token_key>(key).username)
             return std::optional{token_credential{row.user, row.secret_digest, row.scopes, row.expires_at, {}}};
     return std::optional<token_credential>{};
 }
@@ -52,29 +59,12 @@ result<bool> table_store::renew_personal_token(user_id user, token_id id, const 
     return true;
 }
 
-result<bool> table_store::revoke_personal_token(token_id id) {
+result<bool> table_store::revoke(const revocation& revoked) {
     const std::lock_guard transaction{mutex_};
-    return personal_tokens_.erase(id) != 0;
-}
-
-result<std::optional<token_credential>> table_store::find_access_token(const digest& token) {
-    const std::lock_guard transaction{mutex_};
-    const auto found = access_tokens_.find(token.bytes());
-    if (found == access_tokens_.end()) return std::optional<token_credential>{};
-    const auto& row = found->second.token;
-    return std::optional{token_credential{row.user, row.token_digest, row.scopes, row.expires_at, row.application}};
-}
-
-result<void> table_store::create_access_token(const new_access_token& token) {
-    const std::lock_guard transaction{mutex_};
-    if (!access_tokens_.emplace(token.token_digest.bytes(), access_row{token, {}}).second)
-        return error{error_kind::conflict, "The token exists.", {}};
-    return {};
-}
-
-result<bool> table_store::revoke_access_token(const digest& token) {
-    const std::lock_guard transaction{mutex_};
-    return access_tokens_.erase(token.bytes()) != 0;
+    if (const auto* const personal = std::get_if<personal_token_revocation>(&revoked))
+        return personal_tokens_.erase(personal->token) != 0;
+    if (const auto* const given = std::get_if<grant_revocation>(&revoked)) return revoke_all_of(given->user, given->application);
+    return revoke_oauth_token(std::get<oauth_token_revocation>(revoked));
 }
 
 result<void> table_store::create_session(const stored_session& session) {

@@ -278,7 +278,8 @@ public:
         std::string description;
         for (const auto& each : expect(db.store.personal_tokens_of(*owner), "cannot look up the token"))
             if (each.id == arguments.token) description = each.description;
-        if (!expect(db.store.revoke_personal_token(arguments.token), "cannot revoke the token")) throw no_such("token", arguments.token);
+        if (!expect(db.store.revoke(personal_token_revocation{arguments.token}), "cannot revoke the token"))
+            throw no_such("token", arguments.token);
         db.record(activity_kind::token_revoked, *owner, description);
         return {{"id", arguments.token.value()}};
     }
@@ -333,7 +334,7 @@ public:
         if (arguments.kind == change::suspend) suspended = suspension::by_operator;
         else if (!expect(db.users.is_active(found.owner), "cannot look up the owner"))
             throw run_error{"the application's owner, user " + std::to_string(found.owner.value()) + ", is disabled; see `user enable`."};
-        if (!expect(db.store.set_suspension(found.id, suspended), "cannot change the application"))
+        if (!expect(db.store.change_application({}, found.id, suspension_change{suspended}), "cannot change the application"))
             throw no_such_application(arguments.client_id);
         db.record(suspended ? activity_kind::application_suspended : activity_kind::application_resumed, found.owner, found.name);
         return {{"client_id", arguments.client_id.view()}, {"suspended", suspended.has_value()}};
@@ -356,7 +357,7 @@ public:
     nlohmann::ordered_json operator()(const revoke_grant& arguments) const {
         tables db{database_};
         const auto found = db.find_application(arguments.client_id);
-        if (!expect(db.store.revoke_grant(arguments.user, found.id), "cannot revoke the grant"))
+        if (!expect(db.store.revoke(grant_revocation{arguments.user, found.id}), "cannot revoke the grant"))
             throw run_error{"user " + std::to_string(arguments.user.value()) + " has granted '" + std::string{arguments.client_id.view()} +
                             "' nothing."};
         db.record(activity_kind::access_revoked, arguments.user, found.name);
@@ -510,12 +511,13 @@ private:
         void suspend_applications_of(user_id owner) {
             for (const auto& each : expect(store.applications_of(owner), "cannot list the applications"))
                 if (!each.suspended)
-                    expect(store.set_suspension(each.id, suspension::owner_disabled), "cannot suspend an application");
+                    expect(store.change_application(owner, each.id, suspension_change{suspension::owner_disabled}),
+                           "cannot suspend an application");
         }
         void resume_applications_of(user_id owner) {
             for (const auto& each : expect(store.applications_of(owner), "cannot list the applications"))
                 if (each.suspended == suspension::owner_disabled)
-                    expect(store.set_suspension(each.id, std::nullopt), "cannot resume an application");
+                    expect(store.change_application(owner, each.id, suspension_change{}), "cannot resume an application");
         }
 
         /// Writes an operator's change to the audit log. If that fails, the command warns: the change is made, and its output matters.
@@ -535,11 +537,11 @@ private:
         /// The user is already disabled, so nothing is added meanwhile. An interrupted removal can be repeated.
         void remove(user_id user) {
             for (const auto& each : expect(store.personal_tokens_of(user), "cannot list the tokens"))
-                expect(store.revoke_personal_token(each.id), "cannot revoke a token");
+                expect(store.revoke(personal_token_revocation{each.id}), "cannot revoke a token");
             for (const auto& each : expect(store.applications_of(user), "cannot list the applications"))
                 expect(store.delete_application(user, each.id), "cannot delete an application");
             for (const auto& each : expect(store.grants_of(user), "cannot list the grants"))
-                expect(store.revoke_grant(user, each.application), "cannot revoke a grant");
+                expect(store.revoke(grant_revocation{user, each.application}), "cannot revoke a grant");
             const auto services = reference_services();
             for (const auto& service : services.services())
                 for (const auto& account : expect(users.accounts_of(user, service.name.view()), "cannot list the accounts")) {
@@ -561,7 +563,7 @@ private:
             throw run_error{"'" + std::string{found.client_id.view()} + "' is a public client: it has no secret."};
         const auto secret = new_secret(secret_kind::client_secret, system_random{});
         if (!secret) throw run_error{"cannot create a secret: the random source failed."};
-        if (!expect(db.store.add_client_secret(found.owner, found.id, digest_of(*secret), std::nullopt), "cannot store the secret"))
+        if (!expect(db.store.change_application({}, found.id, client_secret_addition{digest_of(*secret)}), "cannot store the secret"))
             throw no_such_application(found.client_id);
         db.record(activity_kind::client_secret_replaced, found.owner, found.name);
         return {{"client_id", found.client_id.view()}, {"client_secret", secret->view()}};

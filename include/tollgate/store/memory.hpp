@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace tollgate::inline v0 {
@@ -33,7 +34,7 @@ class any_store;
 /// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere. It is also the reference implementation of
 /// every verb. No data survives the process.
 ///
-/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_...` do not allocate.
+/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_credential` does not allocate.
 class memory_store : memory_token_store {  // private, because through this base the store would have no access tokens
 public:
     using memory_token_store::blocking;
@@ -46,28 +47,37 @@ public:
     [[nodiscard]] static TOLLGATE_DECL any_store make_any(const memory_settings& settings = {});
 
     /// See `credential_source`.
-    using memory_token_store::find_personal_token;
+    result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept {
+        const auto* const access = std::get_if<access_token_key>(&key);
+        return access != nullptr ? access_.find(access->token_digest) : memory_token_store::find_credential(key);
+    }
     /// See `token_store`.
     using memory_token_store::create_personal_token;
     using memory_token_store::personal_tokens_of;
     using memory_token_store::renew_personal_token;
-    using memory_token_store::revoke_personal_token;
-    /// See `use_recorder`.
-    using memory_token_store::record_personal_token_use;
-
-    /// See `credential_source`.
-    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept { return access_.find(token); }
-    /// See `access_token_store`.
-    result<void> create_access_token(const new_access_token& token) noexcept {
-        return in_oauth([&] { return access_.create(token, std::nullopt); });
-    }
-    result<bool> revoke_access_token(const digest& token) noexcept {
-        return in_oauth([&] { return access_.revoke(token); });
+    /// See `token_store` and `access_token_store`.
+    result<bool> revoke(const revocation& revoked) noexcept {
+        if (std::holds_alternative<personal_token_revocation>(revoked)) return memory_token_store::revoke(revoked);
+        return in_oauth([&] {
+            if (const auto* const given = std::get_if<grant_revocation>(&revoked))
+                return grants_.revoke({given->application, given->user});
+            return grants_.revoke_token(std::get<oauth_token_revocation>(revoked));
+        });
     }
     /// See `use_recorder`. A use of an access token is a use of its grant, too.
-    result<void> record_access_token_use(const digest& token, instant now) noexcept {
+    result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept {
+        const auto* const access = std::get_if<access_token_key>(&key);
+        if (access == nullptr) return memory_token_store::record_use(key, now, from);
         return in_oauth([&] {
-            if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
+            if (const auto parties = access_.record_use(access->token_digest, now)) grants_.record_use(*parties, now);
+        });
+    }
+
+    /// See `access_token_store`.
+    result<bool> create_access_token(const new_access_token& token) noexcept {
+        return in_oauth([&]() -> result<bool> {
+            if (token.for_owner && !applications_.may_act_for(token.application, token.user)) return false;
+            return access_.create(token, std::nullopt).transform([] { return true; });
         });
     }
 
@@ -85,24 +95,15 @@ public:
             return listed;
         });
     }
-    result<bool> update_application(user_id owner, application_id id, const application_change& changed) noexcept {
+    result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                    const application_change& change) noexcept {
         return in_oauth([&] {
-            if (!applications_.update(owner, id, changed)) return false;
-            if (!changed.acts_for_owner) access_.revoke_made_with(std::nullopt, {id, owner});
-            return true;
-        });
-    }
-    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
-                                   const std::optional<digest>& replaced = {}) noexcept {
-        return in_oauth([&] { return applications_.add_secret(owner, id, secret, replaced); });
-    }
-    result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
-        return in_oauth([&] { return applications_.remove_older_secret(owner, id); });
-    }
-    result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
-        return in_oauth([&] {
-            if (!applications_.set_suspension(id, suspended)) return false;
-            if (suspended) access_.revoke_all_of(id);
+            const auto owner = applications_.change(changed_by, id, change);
+            if (!owner) return false;
+            const auto* const fields = std::get_if<application_fields>(&change);
+            if (fields != nullptr && !fields->acts_for_owner) access_.revoke_made_with(std::nullopt, {id, *owner});
+            const auto* const suspended = std::get_if<suspension_change>(&change);
+            if (suspended != nullptr && suspended->suspended) access_.revoke_all_of(id);
             return true;
         });
     }
@@ -116,9 +117,6 @@ public:
     }
 
     /// See `grant_store`.
-    result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
-        return in_oauth([&] { return grants_.granted({application, user}); });
-    }
     result<code_result> create_code(const new_authorization_code& code) noexcept {
         return in_oauth([&] { return grants_.create_code(code); });
     }
@@ -128,20 +126,8 @@ public:
     result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
         return in_oauth([&] { return grants_.refresh(shown); });
     }
-    result<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
-        return in_oauth([&] { grants_.revoke_token(application, token); });
-    }
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept {
         return in_oauth([&] { return grants_.find_token(token); });
-    }
-    result<bool> create_owner_token(const new_access_token& token) noexcept {
-        return in_oauth([&]() -> result<bool> {
-            const application* const application = applications_.find(token.application);
-            if (application == nullptr || application->owner != token.user || !application->acts_for_owner ||
-                application->type != client_type::confidential || application->suspended)
-                return false;
-            return access_.create(token, std::nullopt).transform([] { return true; });
-        });
     }
     result<void> create_device_code(const new_device_code& code) noexcept {
         return in_oauth([&] { return device_codes_.create(code); });
@@ -166,13 +152,11 @@ public:
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&] { return grants_.of(user); });
     }
-    result<bool> revoke_grant(user_id user, application_id application) noexcept {
-        return in_oauth([&] { return grants_.revoke({application, user}); });
-    }
-    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
+    result<std::size_t> sweep(const sweep_request& request) noexcept {
         return in_oauth([&] {
-            const std::size_t swept = grants_.sweep_expired(now, rows_max);
-            return swept + device_codes_.sweep_expired(now, rows_max - swept);
+            if (!request.expired_at) return std::size_t{0};
+            const std::size_t swept = grants_.sweep_expired(*request.expired_at, request.rows_max);
+            return swept + device_codes_.sweep_expired(*request.expired_at, request.rows_max - swept);
         });
     }
 

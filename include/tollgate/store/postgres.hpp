@@ -144,27 +144,20 @@ public:
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
     /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    TOLLGATE_DECL result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept;
+    /// See `credential_cache`.
+    TOLLGATE_DECL lookup<token_credential> cached_credential(const credential_key& key) const noexcept;
+    /// See `use_recorder`.
+    TOLLGATE_DECL result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
                                                     const personal_token_renewal& renewed) noexcept;
-    TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
-    /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now,
-                                                         std::string_view from) noexcept;
-
-    /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
+    /// See `token_store` and `access_token_store`.
+    TOLLGATE_DECL result<bool> revoke(const revocation& revoked) noexcept;
     /// See `access_token_store`.
-    TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
-    TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
-    /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // See `credential_cache`.
-    TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
-    TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
+    TOLLGATE_DECL result<bool> create_access_token(const new_access_token& token) noexcept;
 
     /// See `hook_store`.
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
@@ -182,28 +175,20 @@ public:
                                                             std::size_t applications_per_user_max) noexcept;
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
-    TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
-                                                  const application_change& changed) noexcept;
-    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
-                                                 const std::optional<digest>& replaced = {}) noexcept;
-    TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
-    TOLLGATE_DECL result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
+    TOLLGATE_DECL result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                                  const application_change& change) noexcept;
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
     /// See `grant_store`.
-    TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
-    TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
     TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
-    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
 
     /// See `session_store`.
     TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
@@ -264,6 +249,7 @@ static_assert(outbox<postgres_store> && shared_outbox<postgres_store> && backlog
 #include <tollgate/store/detail/postgres/access_tokens.ipp>
 #include <tollgate/store/detail/postgres/applications.ipp>
 #include <tollgate/store/detail/postgres/completions.ipp>
+#include <tollgate/store/detail/postgres/credentials.ipp>
 #include <tollgate/store/detail/postgres/delivery_history.ipp>
 #include <tollgate/store/detail/postgres/device_codes.ipp>
 #include <tollgate/store/detail/postgres/grants.ipp>

@@ -332,11 +332,10 @@ static_assert(oauth_store<memory_store> && session_store<memory_store> && use_re
 
 /// Enough to let callers in, and no more.
 struct credentials_alone {
-    result<std::optional<token_credential>> find_personal_token(std::string_view);
-    result<std::optional<token_credential>> find_access_token(const digest&);
+    result<std::optional<token_credential>> find_credential(const credential_key&);
 };
 struct access_tokens_that_are_never_revoked : credentials_alone {
-    result<void> create_access_token(const new_access_token&);
+    result<bool> create_access_token(const new_access_token&);
 };
 struct theme_without_an_end {
     std::span<const page_texts> texts() const noexcept;
@@ -369,8 +368,7 @@ struct hooks_that_are_deleted_by_anybody {
 };
 /// A verb that a request may fail by.
 struct uses_that_are_counted {
-    result<bool> record_personal_token_use(std::string_view, instant, std::string_view);
-    result<bool> record_access_token_use(const digest&, instant);
+    result<bool> record_use(const credential_key&, instant, std::string_view);
 };
 struct tokens_without_a_bound : memory_store {
     result<token_id> create_personal_token(const new_personal_token&);

@@ -134,7 +134,8 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
 [[nodiscard]] inline result<void> renew_client_secret(page_call& call, const application& application) {
     if (application.type == client_type::public_client) return not_found();
     const auto add = [&](const tollgate::application& found, const secret_text& secret) {
-        auto done = call.store().add_client_secret(call.session.user, found.id, digest_of(secret), found.secret_digest);
+        auto done = call.store().change_application(call.session.user, found.id,
+                                                    client_secret_addition{digest_of(secret), found.secret_digest});
         if (done && *done) call.report(activity_kind::client_secret_replaced, found.name);
         return done;
     };
@@ -178,7 +179,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
     if (action == edit_action) return edit_application(call, *application);
     if (action == new_secret_action) return renew_client_secret(call, *application);
     if (action == remove_secret_action)
-        return call.finish_change(call.store().remove_older_secret(call.session.user, application->id),
+        return call.finish_change(call.store().change_application(call.session.user, application->id, older_secret_removal{}),
                                   activity_kind::client_secret_removed, application->name, secret_removal_done);
     if (action == delete_action) return delete_application(call, *application);
     return not_found();

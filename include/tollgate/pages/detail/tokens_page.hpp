@@ -116,7 +116,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
 [[nodiscard]] inline result<void> revoke_token(page_call& call, token_id which) {
     const auto found = find_own_token(call, which);
     if (!found) return found.error();
-    const auto revoked = call.store().revoke_personal_token(which);
+    const auto revoked = call.store().revoke(personal_token_revocation{which});
     if (!revoked) return revoked.error();
     if (*revoked) call.report(activity_kind::token_revoked, found->description);
     return call.redirect_to(removal_done);

@@ -220,7 +220,7 @@ void add_grant_clock_cases(std::vector<test_case>& to, const std::shared_ptr<con
         request.expires_at += month;
         value_of(store.create_device_code(request));
         expect_nothing(store.answer_device_code(sample_decision(1, device_code_state::approved)), "the request has expired");
-        expect_nothing(store.granted_scopes(user_id{7}, application), "nothing was granted");
+        expect_nothing(granted_scopes(store, user_id{7}, application), "nothing was granted");
     });
 
     add("clock: a sweep by a clock that is behind deletes nothing, and each row goes when its end has passed", [](auto& store) {
@@ -228,12 +228,12 @@ void add_grant_clock_cases(std::vector<test_case>& to, const std::shared_ptr<con
         authorize(store, 1, application);
         expect_code(store, sample_code(2, application), code_result::created);
         value_of(store.create_device_code(sample_device_code(1, application)));
-        expect(value_of(store.sweep_expired(noon - month, 100)) == 0, "all ends are ahead");
+        expect(value_of(store.sweep({.expired_at = noon - month, .rows_max = 100})) == 0, "all ends are ahead");
         expect_access(store, 1);
         expect(is_refreshable(store, 1, application), "the refresh token is there");
         expect_redemption(store, sample_redemption(2, application), redemption_result::redeemed);
         // Two codes, two access tokens, two refresh tokens and a device code.
-        expect(value_of(store.sweep_expired(noon + 2 * month, 100)) == 7, "all ends have passed");
+        expect(value_of(store.sweep({.expired_at = noon + 2 * month, .rows_max = 100})) == 7, "all ends have passed");
     });
 }
 

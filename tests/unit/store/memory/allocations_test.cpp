@@ -2,6 +2,7 @@
 
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/expect.hpp>
+#include <tollgate/testing/detail/granting.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
 #include <support/failing_new.hpp>
@@ -31,10 +32,10 @@ TEST_CASE("a memory store finds credentials without allocating") {
     const long before = allocations_made;
     bool all = true;
     for (int i = 0; i < 100; ++i) {
-        const auto found = store.find_personal_token("tgu_a");
-        const auto none = store.find_personal_token("tgu_b");
-        const auto other = store.find_access_token(access.token_digest);
-        const auto unknown = store.find_access_token(digest{});
+        const auto found = store.find_credential(personal_token_key{"tgu_a"});
+        const auto none = store.find_credential(personal_token_key{"tgu_b"});
+        const auto other = store.find_credential(access_token_key{access.token_digest});
+        const auto unknown = store.find_credential(access_token_key{digest{}});
         all = all && found && *found && none && !*none && other && *other && unknown && !*unknown;
     }
     const long allocated = allocations_made - before;
@@ -67,18 +68,18 @@ TEST_CASE("a verb of a memory store that runs out of memory changes nothing") {
     const auto personal = sample_personal_token("tgu_a");
     check_every_shortage([&] { return store.create_personal_token(personal, tokens_max); },
                          [&] {
-                             CHECK_FALSE(value_of(store.find_personal_token("tgu_a")));
+                             CHECK_FALSE(value_of(store.find_credential(personal_token_key{"tgu_a"})));
                              CHECK(value_of(store.personal_tokens_of(personal.user)).size() == 1);
-                             for (std::int64_t id = 2; id < 50; ++id) CHECK_FALSE(value_of(store.revoke_personal_token(token_id{id})));
+                             for (std::int64_t id = 2; id < 50; ++id) CHECK_FALSE(value_of(store.revoke(personal_token_revocation{token_id{id}})));
                          });
-    CHECK(value_of(store.find_personal_token("tgu_a")));
+    CHECK(value_of(store.find_credential(personal_token_key{"tgu_a"})));
     CHECK(value_of(store.personal_tokens_of(personal.user)).size() == 2);
     check_every_shortage([&] { return store.personal_tokens_of(personal.user); }, [] {});
 
     const auto access = sample_access_token(1);
     check_every_shortage([&] { return store.create_access_token(access); },
-                         [&] { CHECK_FALSE(value_of(store.find_access_token(access.token_digest))); });
-    CHECK(value_of(store.find_access_token(access.token_digest)));
+                         [&] { CHECK_FALSE(value_of(store.find_credential(access_token_key{access.token_digest}))); });
+    CHECK(value_of(store.find_credential(access_token_key{access.token_digest})));
 
     const auto hook = sample_hook(sample_account());
     for (std::size_t count = 0; count < 6; ++count) {
@@ -109,22 +110,22 @@ TEST_CASE("an OAuth verb of a memory store that runs out of memory changes nothi
 
     // A first code, which creates the grant, and more, which make the grant grow.
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-        const auto before = value_of(store.granted_scopes(user_id{7}, application));
+        const auto before = value_of(testing::detail::granted_scopes(store, user_id{7}, application));
         auto code = sample_code(seed, application);
         code.scopes = sample_scopes("scope" + std::to_string(seed));
         check_every_shortage([&] { return store.create_code(code); },
                              [&] {
-                                 CHECK(value_of(store.granted_scopes(user_id{7}, application)) == before);
+                                 CHECK(value_of(testing::detail::granted_scopes(store, user_id{7}, application)) == before);
                                  CHECK(value_of(store.grants_of(user_id{7})).size() == (before ? 1 : 0));
                                  CHECK(value_of(store.redeem_code(sample_redemption(seed, application))).result ==
                                        redemption_result::unknown);
                              });
-        CHECK(value_of(store.granted_scopes(user_id{7}, application))->contains(code.scopes.text()));
+        CHECK(value_of(testing::detail::granted_scopes(store, user_id{7}, application))->contains(code.scopes.text()));
     }
     check_every_shortage([&] { return store.grants_of(user_id{7}); }, [] {});
 
     const auto has_token = [&](std::uint64_t seed) {
-        return value_of(store.find_access_token(sample_access_digest(seed))).has_value();
+        return value_of(store.find_credential(access_token_key{sample_access_digest(seed)})).has_value();
     };
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const auto redemption = sample_redemption(seed, application);
@@ -146,9 +147,9 @@ TEST_CASE("an OAuth verb of a memory store that runs out of memory changes nothi
     const auto shown_again = sample_redemption(1, application);
     allocations_left = 0;
     const auto reused = store.redeem_code(shown_again);
-    const auto revoked = store.revoke_oauth_token(application, sample_refresh_digest(2));
-    const auto used = store.record_access_token_use(sample_access_digest(3), noon);
-    const auto swept = store.sweep_expired(noon + seconds{3601}, 100);
+    const auto revoked = store.revoke(oauth_token_revocation{sample_refresh_digest(2), application});
+    const auto used = store.record_use(access_token_key{sample_access_digest(3)}, noon, {});
+    const auto swept = store.sweep({.expired_at = noon + seconds{3601}, .rows_max = 100});
     const auto deleted = store.delete_application(user_id{3}, application);
     allocations_left.reset();
     CHECK((reused && revoked && used && swept && deleted));

@@ -40,11 +40,10 @@ public:
           applications_{known},
           access_{access} {}
 
-    [[nodiscard]] TOLLGATE_DECL std::optional<scope_set> granted(const grant_parties& parties) const;
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code);
     TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
     TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
-    TOLLGATE_DECL void revoke_token(application_id application, const digest& token) noexcept;
+    TOLLGATE_DECL bool revoke_token(const oauth_token_revocation& revoked) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token);
     [[nodiscard]] TOLLGATE_DECL std::int64_t users_of(application_id application) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;

@@ -14,11 +14,6 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& parties) const {
-    const auto found = rows_.find(parties);
-    return found == rows_.end() ? std::nullopt : std::optional{found->second.scopes};
-}
-
 TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
     const application* const client = applications_.find(code.application);
     if (client != nullptr && client->suspended) return code_result::suspended;
@@ -161,7 +156,7 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
         return refreshed_token{};
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;
-    const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, shown);
+    const auto judged = judge_refresh({found->first, token.family ? &token.replaced : nullptr, token.replaced_at, token.scopes}, shown);
     if (judged == refresh_result::reused) {
         const grant_parties parties = token.parties;
         revoke(parties);
@@ -187,15 +182,19 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
                            rotation ? std::optional{token.successor_seed} : std::nullopt};
 }
 
-TOLLGATE_DECL void grants::revoke_token(application_id application, const digest& token) noexcept {
+TOLLGATE_DECL bool grants::revoke_token(const oauth_token_revocation& revoked) noexcept {
+    const digest& token = revoked.token_digest;
+    const auto is_meant = [&](const grant_parties& parties) {
+        return parties.application == revoked.application.value_or(parties.application);
+    };
     if (const auto found = find_refresh_token(token, token); found != refresh_tokens_.end()) {
-        if (found->second.parties.application != application) return;
+        if (!is_meant(found->second.parties)) return false;
         access_.revoke_made_with(found->second.id, found->second.parties);
         forget_refresh_token(found->first);
-        return;
+        return true;
     }
     const auto parties = access_.parties_of(token);
-    if (parties && parties->application == application) access_.revoke(token);
+    return parties && is_meant(*parties) && access_.revoke(token);
 }
 
 TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) {

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/postgres/credentials.ipp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 #include <tollgate/store/detail/sql/grants.hpp>
 #include <tollgate/store/detail/widen_scopes.hpp>
@@ -13,43 +14,7 @@
 #include <string>
 #include <utility>
 
-// A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
-// the lock of its code). For one user and one application these verbs are thus serialized, and each statement after the lock sees what
-// earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
-
 namespace tollgate::inline v0 {
-
-namespace postgres::detail {
-
-/// Locks the grant of a refresh token that is named by itself or by its family.
-inline void lock_grant_of(batch& to, application_id application, const digest& token, const std::optional<digest>& family) {
-    to.add(
-        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-        "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 "
-        "FOR NO KEY UPDATE OF grants",
-        token, family, application);
-}
-
-/// Revokes a refresh token and the access tokens that were created with it.
-inline void add_revocation(batch& to, sql::row_number refresh_token) {
-    to.add("DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1", refresh_token);
-    to.add("DELETE FROM tollgate_refresh_tokens WHERE id = $1", refresh_token);
-}
-
-/// Revokes what a user granted an application, with all codes and tokens. The grant's deletion comes last.
-inline void add_revocation(batch& to, user_id user, application_id application) {
-    // This includes tokens without a grant: the application must lose all access.
-    to.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
-    to.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
-}
-
-}  // namespace postgres::detail
-
-TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
-                                                                              application_id application) noexcept {
-    return impl_->read_one([](scope_set& granted) { return granted; },
-                           "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
-}
 
 namespace postgres {
 
@@ -247,27 +212,6 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
     });
 }
 
-TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
-    application_id application, const digest& token) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::detail::lock_grant_of(batch, application, token, token);
-        batch.add(
-            "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
-            "WHERE grants.id = grant_id AND (token_digest = $1 OR family_digest = $1) AND application_id = $2 "
-            "RETURNING tokens.id) "
-            "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) RETURNING user_id",
-            token, application);
-        batch.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
-        auto done = impl_->database.run(batch);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        const auto user = sql::read_value<user_id>((*done)[1]);  // all rows have the same one
-        if (!user) return impl_->forget_all_after(user.error());
-        if (*user) impl_->changes->forget(**user);
-        return {};
-    });
-}
-
 TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
                            "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
@@ -288,21 +232,10 @@ TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user)
                            user);
 }
 
-TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
-                  application);
-        postgres::detail::add_revocation(batch, user, application);
-        auto results = impl_->database.run(batch);
-        if (!results) return impl_->forget_all_after(std::move(results).error());
-        impl_->changes->forget(user);
-        return results->back().affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep(const sweep_request& request) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (rows_max == 0) return std::size_t{0};
+        if (!request.expired_at || request.rows_max == 0) return std::size_t{0};
+        const instant now = *request.expired_at;
         // Nodes that sweep at the same time take different rows.
         auto swept = impl_->database.execute(
             "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
@@ -321,7 +254,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std
             "SELECT id FROM tollgate_device_codes WHERE expires_at <= $3 ORDER BY expires_at "
             "LIMIT $2 - (SELECT so_far FROM swept) FOR UPDATE SKIP LOCKED)) RETURNING id) "
             "SELECT (SELECT so_far FROM swept) + (SELECT count(*) FROM devices)",
-            now, rows_max, now - seconds{limits::expired_device_code_seconds});
+            now, request.rows_max, now - seconds{limits::expired_device_code_seconds});
         if (!swept) return std::move(swept).error();
         return postgres::read_count(*swept);
     });

@@ -8,25 +8,6 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_personal_token(
-    std::string_view username) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
-        const auto name = token_username::from(username);
-        // no such token can exist
-        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
-        return impl_->personal_tokens.find(*name, [&] {
-            return impl_->personal_lookups.find(impl_->database, impl_->lookup.personal(), *name,
-                                                postgres::credential_lookup::read_personal);
-        });
-    });
-}
-
-TOLLGATE_DECL lookup<token_credential> postgres_store::cached_personal_token(std::string_view username) const noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return lookup<token_credential>::unknown();
-    return impl_->personal_tokens.cached(*name);
-}
-
 TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& token,
                                                                      std::size_t tokens_per_user_max) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<token_id> {
@@ -66,33 +47,6 @@ TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, to
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget(user);
         return done->affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.execute("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        const auto user = sql::read_value<user_id>(*done);
-        if (!user) return impl_->forget_all_after(user.error());
-        if (!*user) return false;
-        impl_->changes->forget(**user);
-        return true;
-    });
-}
-
-TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now,
-                                                                     std::string_view from) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::make_best_effort(batch);
-        batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 WHERE username = $3", now, from,
-                  username);
-        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
-        if (!done) return std::move(done).error();
-        // Otherwise the cached row would show the use as unrecorded.
-        if (const auto name = token_username::from(username))
-            impl_->changes->forget_key(impl_->personal_tokens.hash_of(*name));
-        return {};
     });
 }
 

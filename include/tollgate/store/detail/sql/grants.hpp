@@ -61,7 +61,7 @@ struct found_refresh_token {
 
     [[nodiscard]] bool is_shown_by(const token_refresh& shown) const noexcept { return current == shown.refresh_digest; }
     [[nodiscard]] refresh_result judge(const token_refresh& shown) const noexcept {
-        return judge_refresh({is_shown_by(shown), replaced ? &*replaced : nullptr, replaced_at.value_or(instant{}), scopes}, shown);
+        return judge_refresh({current, replaced ? &*replaced : nullptr, replaced_at.value_or(instant{}), scopes}, shown);
     }
     [[nodiscard]] new_access_token access_token(const token_refresh& shown) const {
         return {user, shown.application, shown.access_digest, shown.narrowed.value_or(scopes), shown.now, shown.access_expires_at};

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sql/grants.hpp>
+#include <tollgate/store/detail/sqlite/credentials.ipp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 #include <tollgate/store/detail/widen_scopes.hpp>
 
@@ -28,23 +29,6 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
                    code.user, code.application, **scopes, code.created_at));
 }
 
-/// Revokes a refresh token and the access tokens that were created with it. Returns true if there were any.
-inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
-    auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
-    if (!access) return access;
-    const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
-    return refresh ? result<bool>{*access || *refresh} : refresh;
-}
-
-/// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
-inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
-    // This includes tokens without a grant: the application must lose all access.
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
-        !done)
-        return std::move(done).error();
-    return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
-}
-
 /// Inserts the refresh token of a pair; returns its row id.
 inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, sql::row_number access_grant,
                                                     const scope_set& scopes) {
@@ -63,12 +47,6 @@ inline result<sql::row_number> insert_refresh_token(database& on, const issued_t
 }
 
 }  // namespace sqlite::detail
-
-TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
-                                                                            application_id application) noexcept {
-    return impl_->read_one([](scope_set& granted) { return granted; },
-                           "SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
-}
 
 namespace sqlite {
 
@@ -178,20 +156,6 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
     });
 }
 
-TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        const auto refresh_token = sql::read_value<sql::row_number>(
-            on.prepare("SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                       "ON access_grant = tollgate_grants.id "
-                       "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = ?2",
-                       token, application));
-        if (!refresh_token) return refresh_token.error();
-        if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token).transform([](bool) {});
-        return on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
-                      application);
-    });
-}
-
 TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
                            "SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at "
@@ -212,14 +176,10 @@ TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) n
                            user);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        return sqlite::detail::revoke_grant(on, user, application);
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    if (rows_max == 0) return std::size_t{0};
+TOLLGATE_DECL result<std::size_t> sqlite_store::sweep(const sweep_request& request) noexcept {
+    if (!request.expired_at || request.rows_max == 0) return std::size_t{0};
+    const instant now = *request.expired_at;
+    const std::size_t rows_max = request.rows_max;
     const instant device_codes_until = now - seconds{limits::expired_device_code_seconds};
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         std::size_t swept = 0;
