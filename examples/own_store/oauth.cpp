@@ -49,7 +49,10 @@ result<application_id> table_store::create_application(const new_application& re
     const std::lock_guard transaction{mutex_};
     std::size_t count = 0;
     for (const auto& [id, row] : applications_) {
-        if (row.client_id == registered.client_id) return error{error_kind::conflict, "The client_id is taken.", {}};
+        if (row.client_id == registered.client_id) {
+            if (row.owner == registered.owner && row.secret_digest == registered.secret_digest) return id;  // the call is repeated
+            return error{error_kind::conflict, "The client_id is taken.", {}};
+        }
         if (row.owner == registered.owner) ++count;
     }
     if (count >= applications_per_user_max) return invalid("You have reached the maximum number of applications.");
@@ -101,6 +104,7 @@ result<bool> table_store::change_application(const std::optional<user_id>& chang
         if (!fields->acts_for_owner)
             forget_access_if([&](const access_row& each) { return each.token.user == row.owner && !each.refresh_token; });
     } else if (const auto* const added = std::get_if<client_secret_addition>(&change)) {
+        if (row.secret_digest == added->secret_digest) return true;  // the call is repeated
         if (added->replaced && row.secret_digest != *added->replaced) return false;
         row.older_secret_digest = row.secret_digest;
         row.secret_digest = added->secret_digest;
@@ -174,11 +178,15 @@ result<redeemed_code> table_store::redeem_code(const code_redemption& redemption
     if (found == codes_.end() || found->second.code.application != redemption.application) return redeemed_code{};
     if (!may_get_tokens(redemption.application)) return redeemed_code{};
     auto& [code, refresh_token, redeemed_at] = found->second;
-    const auto judged = judge_redemption({redeemed_at, code.expires_at, code.redirect, code.code_challenge}, redemption);
+    std::optional<digest> created;
+    for (const auto& [bytes, row] : refresh_tokens_)
+        if (row.id == refresh_token) created = digest::from_bytes(bytes);
+    const auto judged = judge_redemption({redeemed_at, code.expires_at, code.redirect, code.code_challenge, created}, redemption);
     // The code may have been stolen, so revoke the tokens that were issued for it.
     if (judged == redemption_result::reused)
         return redeemed_code{judged, revoke_refresh_token(*refresh_token) ? std::optional{code.user} : std::nullopt, {}};
     if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+    if (redeemed_at) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
 
     const auto& tokens = redemption.tokens;
     const auto refresh_digest = tokens.refresh_digest.bytes(), access_digest = tokens.access_digest.bytes();
@@ -207,8 +215,11 @@ result<refreshed_token> table_store::refresh_access_token(const token_refresh& r
         found->second.expires_at <= refresh.now || !may_get_tokens(refresh.application))
         return refreshed_token{};
     refresh_row& token = found->second;
-    const auto judged = judge_refresh(
-        {digest::from_bytes(found->first), token.family ? &token.replaced : nullptr, token.replaced_at, token.scopes}, refresh);
+    const auto current = digest::from_bytes(found->first);
+    const auto access_token = access_tokens_.find(refresh.access_digest.bytes());
+    const stored_refresh_token stored{current, token.family ? &token.replaced : nullptr, token.replaced_at, token.scopes,
+                                      access_token != access_tokens_.end() && access_token->second.refresh_token == token.id};
+    const auto judged = judge_refresh(stored, refresh);
     if (judged == refresh_result::reused) {  // someone else has a copy
         const user_id user = token.user;
         revoke_all_of(user, refresh.application);
@@ -216,15 +227,13 @@ result<refreshed_token> table_store::refresh_access_token(const token_refresh& r
     }
     if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
     const scope_set scopes = refresh.narrowed.value_or(token.scopes);
+    if (is_repeated(stored, refresh))
+        return refreshed_token{judged, scopes, rotation ? std::optional{token.successor_seed} : std::nullopt};
     if (rotation && is_current && refresh_tokens_.contains(rotation->successor_digest.bytes()))
         return error{error_kind::conflict, "The token exists.", {}};
-    const bool is_new =
-        access_tokens_
-            .emplace(refresh.access_digest.bytes(), access_row{{token.user, token.application, refresh.access_digest,
-                                                                scopes, refresh.now, refresh.access_expires_at},
-                                                               token.id})
-            .second;
-    if (!is_new) return error{error_kind::conflict, "The token exists.", {}};
+    const new_access_token access{token.user, token.application, refresh.access_digest, scopes, refresh.now, refresh.access_expires_at};
+    if (!access_tokens_.emplace(refresh.access_digest.bytes(), access_row{access, token.id}).second)
+        return error{error_kind::conflict, "The token exists.", {}};
     token.expires_at = refresh.refresh_token_end(token.ends_at);
     if (!rotation) return refreshed_token{refresh_result::refreshed, scopes, {}};
     if (is_current) {
@@ -232,9 +241,9 @@ result<refreshed_token> table_store::refresh_access_token(const token_refresh& r
         token.replaced = refresh.refresh_digest;
         token.replaced_at = refresh.now;
         token.successor_seed = rotation->successor_seed;
-        auto row = refresh_tokens_.extract(found);
-        row.key() = rotation->successor_digest.bytes();
-        refresh_tokens_.insert(std::move(row));
+        auto replaced = refresh_tokens_.extract(found);
+        replaced.key() = rotation->successor_digest.bytes();
+        refresh_tokens_.insert(std::move(replaced));
     }
     return refreshed_token{refresh_result::refreshed, scopes, token.successor_seed};
 }
@@ -276,7 +285,8 @@ result<bool> table_store::create_access_token(const new_access_token& token) {
         const application& client = found->second;
         if (client.owner != token.user || !client.acts_for_owner || client.type != client_type::confidential) return false;
     }
-    if (!access_tokens_.emplace(token.token_digest.bytes(), access_row{token, {}}).second)
+    const auto& row = access_tokens_.emplace(token.token_digest.bytes(), access_row{token, {}}).first->second;
+    if (row.token.user != token.user || row.token.application != token.application || row.refresh_token)
         return error{error_kind::conflict, "The token exists.", {}};
     return true;
 }
@@ -285,6 +295,9 @@ result<void> table_store::create_device_code(const new_device_code& code) {
     const std::lock_guard transaction{mutex_};
     const auto client = applications_.find(code.application);
     if (client == applications_.end()) return not_found();
+    if (const auto found = find_device(code.device_digest); found != device_codes_.end() && found == find_device(code.user_digest) &&
+                                                             found->second.code.application == code.application)
+        return {};  // the call is repeated
     if (find_device(code.device_digest) != device_codes_.end() || find_device(code.user_digest) != device_codes_.end())
         return error{error_kind::conflict, "The code exists.", {}};
     device_codes_.emplace(code.device_digest.bytes(),

@@ -28,7 +28,10 @@ result<token_id> table_store::create_personal_token(const new_personal_token& to
     // counted in the transaction that inserts, so that parallel calls cannot exceed the bound
     std::size_t count = 0;
     for (const auto& [id, row] : personal_tokens_) {
-        if (row.username == token.username) return error{error_kind::conflict, "The username is taken.", {}};
+        if (row.username == token.username) {
+            if (row.user == token.user && row.secret_digest == token.secret_digest) return id;  // the call is repeated
+            return error{error_kind::conflict, "The username is taken.", {}};
+        }
         if (row.user == token.user) ++count;
     }
     if (count >= tokens_per_user_max) return invalid("You have reached the maximum number of personal tokens.");
@@ -52,7 +55,8 @@ result<bool> table_store::renew_personal_token(user_id user, token_id id, const 
     const std::lock_guard transaction{mutex_};
     const auto found = personal_tokens_.find(id);
     if (found == personal_tokens_.end() || found->second.user != user) return false;
-    if (renewed.replaced && found->second.secret_digest != *renewed.replaced) return false;
+    const digest& current = found->second.secret_digest;
+    if (renewed.replaced && current != *renewed.replaced && current != renewed.secret_digest) return false;
     found->second.secret_digest = renewed.secret_digest;
     found->second.created_at = renewed.created_at;
     found->second.expires_at = renewed.expires_at;
@@ -69,7 +73,8 @@ result<bool> table_store::revoke(const revocation& revoked) {
 
 result<void> table_store::create_session(const stored_session& session) {
     const std::lock_guard transaction{mutex_};
-    if (!sessions_.emplace(session.cookie_digest.bytes(), session).second)
+    const auto& [cookie, row] = *sessions_.emplace(session.cookie_digest.bytes(), session).first;
+    if (row.user != session.user || row.created_at != session.created_at)
         return error{error_kind::conflict, "The session exists.", {}};
     return {};
 }

@@ -142,7 +142,9 @@ const verb verbs[] = {
      [](sqlite_store& store) { return progress{has_token(store, 2)}; }},
     {"redeem_code again",
      [](sqlite_store& store) {
-         const auto outcome = store.redeem_code(sample_redemption(1, first_application));
+         auto redemption = sample_redemption(1, first_application);
+         redemption.tokens = sample_tokens(3);
+         const auto outcome = store.redeem_code(redemption);
          return outcome ? settle(outcome->result == redemption_result::reused) : settle(outcome);
      },
      [](sqlite_store& store) { return progress{!has_token(store, 1)}; }},

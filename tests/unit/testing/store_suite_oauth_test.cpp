@@ -118,6 +118,9 @@ enum class defect {
     checks_before_answering,
     loses_device_codes,
     loses_answers_to_devices,
+    takes_a_repeated_redemption_for_reuse,
+    takes_a_repeated_refresh_for_reuse,
+    forgets_the_older_secret_when_repeated,
 };
 
 /// The memory store with one defect.
@@ -171,6 +174,9 @@ public:
         auto* const added = std::get_if<client_secret_addition>(&change);
         if (added != nullptr && is(defect::any_user_adds_a_secret)) changed_by = user_id{3};
         if (added != nullptr && is(defect::ignores_the_replaced_secret)) added->replaced.reset();
+        if (added != nullptr && is(defect::forgets_the_older_secret_when_repeated) &&
+            (*inner_.find_application("tgi_a"))->secret_digest == added->secret_digest)
+            static_cast<void>(inner_.change_application(changed_by, id, older_secret_removal{}));
         auto done = inner_.change_application(changed_by, id, change);
         if (added != nullptr && is(defect::keeps_one_secret))
             static_cast<void>(inner_.change_application(changed_by, id, older_secret_removal{}));
@@ -260,6 +266,9 @@ public:
         using enum redemption_result;
         redemption.now = note_time(redemption.now);
         if (is(defect::has_no_grace_period_for_codes)) redemption.grace = seconds{0};
+        if (is(defect::takes_a_repeated_redemption_for_reuse))
+            if (const std::scoped_lock lock{mutex_}; first_ends_.contains(redemption.tokens.refresh_digest.bytes()))
+                redemption.tokens = testing::sample_tokens(999);
         const resumed application{*this, redemption.application, defect::redeems_codes_of_suspended_applications};
         if (is(defect::ends_approved_device_codes_with_their_requests))
             if (const auto request = *inner_.find_device_code(redemption.code_digest); request && request->expires_at <= redemption.now)
@@ -306,6 +315,9 @@ public:
             refresh.narrowed.reset(), refresh.covering = {};
         if (is(defect::compares_scopes_by_name) && refresh.narrowed) refresh.covering = *refresh.narrowed;
         if (is(defect::does_not_rotate)) refresh.rotation.reset();
+        if (is(defect::takes_a_repeated_refresh_for_reuse))
+            if (const std::scoped_lock lock{mutex_}; refreshed_.contains(refresh.access_digest.bytes()))
+                refresh.access_digest = testing::sample_access_digest(999);
         if (is(defect::has_no_grace_period) && refresh.rotation) refresh.rotation->grace = seconds{0};
         if (is(defect::has_a_longer_grace_period) && refresh.rotation) refresh.rotation->grace += seconds{1};
         if (is(defect::narrows_the_successor)) {
@@ -599,6 +611,10 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::narrows_the_successor, "rotation: fewer scopes are those of one access token, not of the successor"},
         row{defect::finds_refreshed_tokens_with_the_time_of_the_code,
             "refresh token: after a use, both tokens are found with the times of that use"},
+        row{defect::takes_a_repeated_redemption_for_reuse, "code: a redemption that is called again with the same digests is the same redemption"},
+        row{defect::takes_a_repeated_refresh_for_reuse, "refresh token: a refresh that is called again with the same digests is the same refresh"},
+        row{defect::forgets_the_older_secret_when_repeated,
+            "application: a creation or an added secret that is called again with the same digests is the same"},
         row{defect::keeps_the_first_end_of_refresh_tokens,
             "refresh token: after a use, both tokens are found with the times of that use"}});
 }

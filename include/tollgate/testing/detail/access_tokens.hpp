@@ -75,6 +75,16 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect_token_found(store, token);
     });
 
+    add("access token: a creation that is called again with the same digest is the same", [](auto& store) {
+        const auto token = sample_access_token(1);
+        for (int n = 0; n < 2; ++n) expect_true(store.create_access_token(token), "a repeated call returns the result of the first");
+        expect_token_found(store, token);
+        auto of_another = token;
+        of_another.application = application_id{token.application.value() + 1};
+        expect_error("create_access_token", store.create_access_token(of_another), error_kind::conflict);
+        expect_token_found(store, token);
+    });
+
     add("access token: a second token with the same digest is a conflict", [](auto& store) {
         const auto first = sample_access_token(1);
         value_of(store.create_access_token(first));

@@ -57,6 +57,27 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
     using namespace detail;
     const auto add = adder_of_cases(to, source);
 
+    add("application: a creation or an added secret that is called again with the same digests is the same", [](auto& store) {
+        const auto application = sample_application("tgi_a");
+        const auto id = value_of(store.create_application(application, 1));
+        expect(value_of(store.create_application(application, 1)) == id, "a repeated call returns the id of the first");
+        auto of_another = application;
+        of_another.owner = user_id{application.owner.value() + 1};
+        expect_error("create_application", store.create_application(of_another, 1), error_kind::conflict);
+
+        for (int n = 0; n < 2; ++n) {
+            expect_true(store.change_application(application.owner, id,
+                                                 client_secret_addition{sample_digest(51), application.secret_digest}),
+                        "a repeated call returns the result of the first");
+            const auto found = found_of(store.find_application("tgi_a"));
+            expect(found.secret_digest == sample_digest(51) && found.older_secret_digest == application.secret_digest,
+                   "a repeated call keeps the previous secret");
+        }
+        expect_false(store.change_application(application.owner, id,
+                                              client_secret_addition{sample_digest(52), application.secret_digest}),
+                     "another call finds another secret");
+    });
+
     add("application: a created application is found and listed", [](auto& store) {
         expect_application_unknown(store, "tgi_a");
         auto application = sample_application("tgi_a");

@@ -188,6 +188,7 @@ void add_grant_clock_cases(std::vector<test_case>& to, const std::shared_ptr<con
         presented.grace = seconds{30};
         presented.now += month;
         expect_redemption(store, presented, redeemed);
+        presented.tokens = sample_tokens(2);
         expect_redemption(store, presented, repeated);
         presented.now -= milliseconds{29'999};  // the clocks of two nodes may differ by as much
         expect_redemption(store, presented, repeated);

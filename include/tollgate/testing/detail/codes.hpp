@@ -175,10 +175,31 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         expect_code(store, sample_code(1, application), code_result::spent);
         auto presented = sample_redemption(1, application);
         presented.now = last;
+        presented.tokens = sample_tokens(2);
         presented.redirect_uri = "https://elsewhere.example/";
         presented.code_challenge = std::string(43, 'a');
         expect_redemption(store, presented, reused);
         expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
+    });
+
+    add("code: a redemption that is called again with the same digests is the same redemption", [](auto& store) {
+        const auto application = create_sample_application(store);
+        authorize(store, 1, application);
+        auto presented = sample_redemption(1, application);
+        for (const seconds later : {seconds{0}, seconds{40}, seconds{limits::spent_code_seconds}}) {
+            presented.now = sample_redemption(1, application).now + later;
+            const auto again = value_of(store.redeem_code(presented));
+            expect(again.result == redeemed, "a repeated call returns the result of the first");
+            expect(again.user == user_id{7} && again.scopes == sample_code(1, application).scopes,
+                   "a repeated call returns the user and the scopes of the first");
+            expect_access(store, 1);
+            expect(is_refreshable(store, 1, application), "a repeated call revokes nothing");
+        }
+        presented.tokens.refresh_digest = sample_refresh_digest(2);
+        expect_redemption(store, presented, reused);
+        expect_no_access(store, 1);
+        expect_redemption(store, sample_redemption(1, application), reused);  // its refresh token is revoked
+        expect_no_access(store, 1);
     });
 
     add("code: one that was redeemed just now may be repeated without harm, if the request says so", [](auto& store) {

@@ -64,7 +64,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(found && found->user == user_id{3} && found->scopes == sample_scopes("sitesmaker"),
                "the token is the owner's, with its scopes");
         expect(found->created_at == noon && found->expires_at == noon + seconds{60}, "the token has its time and its end");
-        new_access_token again{user_id{3}, application, sample_access_digest(1), sample_scopes("a"), noon, noon};
+        new_access_token again{user_id{4}, application, sample_access_digest(1), sample_scopes("a"), noon, noon};
         expect_error("create_access_token", store.create_access_token(again), error_kind::conflict);
         for (const auto type : {client_type::public_client, client_type::resource_server}) {
             auto other = sample_application(to_text(type));
@@ -123,6 +123,10 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
             expect(found->created_at == device_code.created_at && found->expires_at == device_code.expires_at, "it has its times");
             expect(found->state == pending, "it is pending");
         }
+        value_of(store.create_device_code(device_code));  // the call is repeated
+        auto other = device_code;
+        other.device_digest = sample_device_code(3, application).device_digest;
+        expect_error("create_device_code", store.create_device_code(other), error_kind::conflict);
         expect_nothing(store.find_device_code(sample_digest(0)), "it was not created");
         auto unknown = sample_decision(1, approved);
         unknown.user_digest = sample_digest(0);

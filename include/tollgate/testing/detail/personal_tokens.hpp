@@ -80,6 +80,24 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect_token_unknown(store, std::string(token_username::bytes_max + 1, 'u'));
     });
 
+    add("personal token: a creation or renewal that is called again with the same digests is the same", [](auto& store) {
+        auto token = sample_personal_token("tgu_a");
+        const auto id = value_of(store.create_personal_token(token, 1));
+        expect(value_of(store.create_personal_token(token, 1)) == id, "a repeated call returns the id of the first");
+        auto of_another = token;
+        of_another.user = user_id{token.user.value() + 1};
+        expect_error("create_personal_token", store.create_personal_token(of_another, 1), error_kind::conflict);
+        expect(value_of(store.personal_tokens_of(token.user)).size() == 1, "a repeated call creates nothing");
+
+        personal_token_renewal renewed{sample_digest(70), noon, {}, token.secret_digest};
+        for (int n = 0; n < 2; ++n)
+            expect_true(store.renew_personal_token(token.user, id, renewed), "a repeated call returns the result of the first");
+        renewed.secret_digest = sample_digest(71);
+        expect_false(store.renew_personal_token(token.user, id, renewed), "another call finds another secret");
+        token.secret_digest = sample_digest(70);
+        expect_token_found(store, token);
+    });
+
     add("personal token: a second token with the same username is a conflict", [](auto& store) {
         const auto first = sample_personal_token("tgu_a");
         const auto id = value_of(store.create_personal_token(first, tokens_max));

@@ -294,6 +294,33 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         }
     });
 
+    add("refresh token: a refresh that is called again with the same digests is the same refresh", [](auto& store) {
+        const auto application = create_sample_application(store);
+        authorize(store, 1, application);
+        auto presented = sample_refresh(1, 11, application);
+        for (int n = 0; n < 2; ++n) {
+            const auto actual = value_of(store.refresh_access_token(presented));
+            expect(actual.result == refreshed && actual.scopes == sample_code(1, application).scopes,
+                   "a repeated call returns the result of the first");
+            expect_access(store, 11);
+        }
+        const auto rotated = replacing(1, 12, application, noon + seconds{3});
+        for (const seconds later : {seconds{0}, seconds{0}, rotated.rotation->grace, seconds{3600}}) {
+            auto again = rotated;
+            again.now += later;
+            const auto actual = value_of(store.refresh_access_token(again));
+            expect(actual.result == refreshed && actual.successor_seed == rotated.rotation->successor_seed,
+                   "a repeated call returns the seed of the first, also after the grace");
+            expect(is_refreshable(store, 2, application), "a repeated call revokes nothing");
+            expect_access(store, 12);
+        }
+        auto other = rotated;
+        other.now += seconds{3600};
+        other.access_digest = sample_access_digest(13);
+        expect_refresh(store, other, reused);
+        expect_no_access(store, 12);
+    });
+
     add("rotation: if a digest already exists, nothing changes", [](auto& store) {
         const auto application = create_sample_application(store);
         authorize(store, 1, application);

@@ -60,6 +60,16 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_session_unknown(store, close);
     });
 
+    add("session: a creation that is called again with the same digest is the same", [](auto& store) {
+        const auto session = sample_session(1);
+        for (int n = 0; n < 2; ++n) value_of(store.create_session(session));
+        expect_session_found(store, session);
+        auto later = session;
+        later.created_at += milliseconds{1};
+        expect_error("create_session", store.create_session(later), error_kind::conflict);
+        expect_session_found(store, session);
+    });
+
     add("session: a second session with the same digest is a conflict", [](auto& store) {
         const auto first = sample_session(1);
         value_of(store.create_session(first));

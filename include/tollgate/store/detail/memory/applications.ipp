@@ -15,8 +15,10 @@
 namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<application_id> applications::create(const new_application& created, std::size_t applications_per_user_max) {
-    if (by_client_id_.contains(created.client_id.view()))
-        return application_exists();
+    if (const auto existing = find(created.client_id.view())) {
+        const bool is_repeated = existing->owner == created.owner && existing->secret_digest == created.secret_digest;
+        return is_repeated ? result<application_id>{existing->id} : application_exists();
+    }
     const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
     std::size_t owned = 0;
     for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++owned;
@@ -69,6 +71,7 @@ TOLLGATE_DECL std::optional<user_id> applications::change(const std::optional<us
                 return true;
             },
             [&](const client_secret_addition& added) {
+                if (found.secret_digest == added.secret_digest) return true;  // the call is repeated
                 if (found.secret_digest != added.replaced.value_or(found.secret_digest)) return false;
                 found.older_secret_digest = found.secret_digest;
                 found.secret_digest = added.secret_digest;

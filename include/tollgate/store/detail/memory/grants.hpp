@@ -93,6 +93,8 @@ private:
     TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
     TOLLGATE_DECL void forget_code(digest code) noexcept;
     TOLLGATE_DECL void forget_refresh_token(digest token) noexcept;
+    /// The refresh token that the code's redemption created; empty if there was none, or it does not exist any more.
+    [[nodiscard]] TOLLGATE_DECL std::optional<digest> refresh_digest_of(const code_row& code) const noexcept;
     /// Returns true if there was anything to revoke.
     TOLLGATE_DECL bool revoke_what_came_of(const code_row& code) noexcept;
     /// Removes one refresh token of a grant that has too many.

@@ -16,7 +16,10 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     const std::scoped_lock lock{mutex_};
-    if (rows_.contains(session.cookie_digest)) return session_exists();
+    if (const auto existing = rows_.find(session.cookie_digest); existing != rows_.end()) {
+        const bool is_repeated = existing->second.user == session.user && existing->second.created_at == session.created_at;
+        return is_repeated ? result<void>{} : session_exists();
+    }
     const auto owned = of_user_.try_emplace(session.user).first;
     tollgate::detail::undo_unless_kept listed{[&]() noexcept {
         if (owned->second.empty()) of_user_.erase(owned);

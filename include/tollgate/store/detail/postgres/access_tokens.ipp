@@ -60,10 +60,17 @@ TOLLGATE_DECL result<bool> postgres_store::create_access_token(const new_access_
                                                                 "AND suspended IS NULL FOR SHARE",
                                                                 token.application, token.user);
             postgres::lock_access_tokens(reading, token.user, token.application);
+            const auto existing = reading.add(
+                "SELECT user_id = $2 AND application_id = $3 AND refresh_token_id IS NULL FROM tollgate_access_tokens "
+                "WHERE token_digest = $1",
+                token.token_digest, token.user, token.application);
             const auto room = postgres::add_room_query(reading, token.user, token.application);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
             if (token.for_owner && (*read)[allowed].count() == 0) return false;
+            const auto is_repeated = sql::read_value<bool>((*read)[existing]);
+            if (!is_repeated) return is_repeated.error();
+            if (is_repeated->value_or(false)) return true;
             if (auto checked = postgres::check_room((*read)[room], token.created_at); !checked) return std::move(checked).error();
             postgres::batch writing{reading.shift()};
             const auto trimming = postgres::add_access_token(writing, token, std::nullopt);

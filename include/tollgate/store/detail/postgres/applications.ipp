@@ -14,17 +14,22 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
     const new_application& application, std::size_t applications_per_user_max) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<application_id> {
         postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
+        const auto existing = batch.add(
+            "SELECT id FROM tollgate_applications WHERE client_id = $1 AND owner_id = $2 AND secret_digest = $3",
+            application.client_id, application.owner, application.secret_digest);
         batch.add(
             "INSERT INTO tollgate_applications "
             "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
             "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 "
-            "WHERE $10 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
+            "WHERE $10 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) AND NOT EXISTS (SELECT "
+            "FROM tollgate_applications WHERE client_id = $2 AND owner_id = $1 AND secret_digest = $3) RETURNING id",
             application.owner, application.client_id, application.secret_digest, application.name, application.website,
             application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
             applications_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return application_exists(std::move(results).error());
-        const auto id = sql::read_value<application_id>(results->back());
+        const bool is_repeated = (*results)[existing].count() > 0;
+        const auto id = sql::read_value<application_id>(is_repeated ? (*results)[existing] : results->back());
         if (!id) return id.error();
         if (!*id) return too_many_applications(applications_per_user_max);
         return **id;
@@ -69,9 +74,11 @@ TOLLGATE_DECL result<bool> postgres_store::change_application(const std::optiona
                     return updated;
                 },
                 [&](const client_secret_addition& added) {
+                    // If the call is repeated, the secret is already the newest.
                     return batch.add(
-                        "UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = $1 "
-                        "WHERE id = $2 AND owner_id = coalesce($3, owner_id) AND secret_digest = coalesce($4, secret_digest) "
+                        "UPDATE tollgate_applications SET secret_digest = $1, older_secret_digest = "
+                        "CASE secret_digest WHEN $1 THEN older_secret_digest ELSE secret_digest END "
+                        "WHERE id = $2 AND owner_id = coalesce($3, owner_id) AND secret_digest IN (coalesce($4, secret_digest), $1) "
                         "RETURNING owner_id",
                         added.secret_digest, id, changed_by, added.replaced);
                 },

@@ -98,7 +98,8 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
                 shown.code_digest, shown.application);
             const auto stored = reading.add(
-                "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id "
+                "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id, "
+                "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token_id) "
                 "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_applications AS applications ON applications.id = application_id "
                 "WHERE code_digest = $1 AND application_id = $2 AND suspended IS NULL",
@@ -125,6 +126,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 return redeemed_code{judged, had_tokens ? std::optional{code.user} : std::nullopt, {}};
             }
             if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+            if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
             if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
             const auto& tokens = shown.tokens;
@@ -162,11 +164,12 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             reading.add("BEGIN");
             postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
             const auto stored = reading.add(
-                "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
+                "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, EXISTS ("
+                "SELECT FROM tollgate_access_tokens AS access WHERE access.token_digest = $5 AND refresh_token_id = tokens.id) "
                 "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_applications AS applications ON applications.id = application_id "
                 "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4 AND suspended IS NULL",
-                shown.refresh_digest, family, shown.application, shown.now);
+                shown.refresh_digest, family, shown.application, shown.now, shown.access_digest);
             const auto room = reading.add(
                 "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
@@ -188,6 +191,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
                 return refreshed_token{judged, {}, {}, token.user};
             }
             if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+            if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
             if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
             postgres::batch writing{reading.shift()};

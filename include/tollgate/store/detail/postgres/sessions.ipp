@@ -9,9 +9,11 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& session) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
+        // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
         batch.add(
             "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (cookie_digest) DO UPDATE SET login = tollgate_sessions.login "
+            "WHERE tollgate_sessions.user_id = $2 AND tollgate_sessions.created_at = $4",
             session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
             session.signed_in_from, session.user_agent);
         batch.add(
@@ -19,7 +21,8 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
             "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
             session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
         auto done = impl_->database.run(batch);
-        if (!done) return session_exists(std::move(done).error());
+        if (!done) return std::move(done).error();
+        if (done->front().affected() == 0) return session_exists();
         return {};
     });
 }

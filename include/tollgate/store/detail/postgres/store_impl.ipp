@@ -7,6 +7,7 @@
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/postgres/credential_lookup.hpp>
 #include <tollgate/store/detail/postgres/listener.hpp>
+#include <tollgate/store/detail/sql/grants.hpp>
 #include <tollgate/store/postgres.hpp>
 #include <tollgate/store/postgres_database.hpp>
 

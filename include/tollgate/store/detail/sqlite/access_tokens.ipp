@@ -37,6 +37,11 @@ TOLLGATE_DECL result<bool> sqlite_store::create_access_token(const new_access_to
             if (!allowed) return allowed.error();
             if (!*allowed) return false;
         }
+        const auto is_repeated = sql::read_value<bool>(
+            on.prepare("SELECT user = ? AND application = ? AND refresh_token IS NULL FROM tollgate_access_tokens WHERE token_digest = ?",
+                       token.user, token.application, token.token_digest));
+        if (!is_repeated) return is_repeated.error();
+        if (is_repeated->value_or(false)) return true;
         return sqlite::insert_access_token(on, token, std::nullopt).transform([] { return true; });
     });
 }

@@ -12,6 +12,11 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& application,
                                                                       std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
+        const auto existing = sql::read_value<application_id>(
+            on.prepare("SELECT id FROM tollgate_applications WHERE client_id = ? AND owner = ? AND secret_digest = ?",
+                       application.client_id, application.owner, application.secret_digest));
+        if (!existing) return existing.error();
+        if (*existing) return **existing;  // the call is repeated
         // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_applications "
@@ -63,9 +68,11 @@ TOLLGATE_DECL result<bool> sqlite_store::change_application(const std::optional<
                         .transform([] { return true; });
                 },
                 [&](const client_secret_addition& added) {
+                    // If the call is repeated, the secret is already the newest.
                     return on.run_counted(
-                        "UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ? "
-                        "WHERE id = ? AND owner = coalesce(?, owner) AND secret_digest = coalesce(?, secret_digest)",
+                        "UPDATE tollgate_applications SET secret_digest = ?1, older_secret_digest = "
+                        "CASE secret_digest WHEN ?1 THEN older_secret_digest ELSE secret_digest END "
+                        "WHERE id = ?2 AND owner = coalesce(?3, owner) AND secret_digest IN (coalesce(?4, secret_digest), ?1)",
                         added.secret_digest, id, changed_by, added.replaced);
                 },
                 [&](older_secret_removal) {

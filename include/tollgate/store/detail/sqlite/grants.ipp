@@ -93,7 +93,8 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
 TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
         const auto found = sql::read_one(
-            on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token "
+            on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token, "
+                       "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token) "
                        "FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "JOIN tollgate_applications ON application = tollgate_applications.id "
                        "WHERE code_digest = ? AND application = ? AND suspended IS NULL",
@@ -109,6 +110,7 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
             return redeemed_code{judged, *revoked ? std::optional{code.user} : std::nullopt, {}};
         }
         if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+        if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
 
         const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
         if (!inserted) return inserted.error();
@@ -123,11 +125,13 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
         const auto found = sql::read_one(
-            on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
+            on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, "
+                       "EXISTS (SELECT 1 FROM tollgate_access_tokens AS access "
+                       "WHERE access.token_digest = ? AND refresh_token = tokens.id) "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "JOIN tollgate_applications ON application = tollgate_applications.id "
                        "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ? AND suspended IS NULL",
-                       shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
+                       shown.access_digest, shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
             sql::to_found_refresh_token);
         if (!found) return found.error();
         if (!*found) return refreshed_token{};
@@ -138,6 +142,7 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
             return refreshed_token{judged, {}, {}, token.user};
         }
         if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+        if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
 
         if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
         if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", shown.refresh_token_end(token.ends_at),

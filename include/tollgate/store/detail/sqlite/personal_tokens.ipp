@@ -27,6 +27,11 @@ TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sql
 TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& token,
                                                                    std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
+        const auto existing = sql::read_value<token_id>(
+            on.prepare("SELECT id FROM tollgate_personal_tokens WHERE username = ? AND user = ? AND secret_digest = ?", token.username,
+                       token.user, token.secret_digest));
+        if (!existing) return existing.error();
+        if (*existing) return **existing;  // the call is repeated
         // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_personal_tokens "
@@ -51,7 +56,7 @@ TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_
 TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
                                                               const personal_token_renewal& renewed) noexcept {
     return impl_->change("UPDATE tollgate_personal_tokens SET secret_digest = ?1, created_at = ?2, expires_at = ?3 "
-                         "WHERE id = ?4 AND user = ?5 AND secret_digest = coalesce(?6, secret_digest)",
+                         "WHERE id = ?4 AND user = ?5 AND secret_digest IN (coalesce(?6, secret_digest), ?1)",
                          renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
 }
 

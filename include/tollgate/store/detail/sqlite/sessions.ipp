@@ -9,12 +9,15 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& session) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        auto done = on.run(
+        // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
+        auto done = on.run_counted(
             "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (cookie_digest) DO UPDATE SET login = tollgate_sessions.login "
+            "WHERE user = ?2 AND created_at = ?4",
             session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
             session.signed_in_from, session.user_agent);
-        if (!done) return session_exists(std::move(done).error());
+        if (!done) return std::move(done).error();
+        if (!*done) return session_exists();
         return on.run(
             "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
             "(SELECT cookie_digest FROM tollgate_sessions WHERE user = ?1 AND cookie_digest <> ?2 "
