@@ -104,47 +104,40 @@ public:
         return results;
     }
 
-    std::vector<delivery> deliveries_of(hook_id hook, std::size_t rows_max, std::optional<delivery_id> before,
-                                        std::optional<delivery_state> state) const {
-        std::vector<delivery> found;
-        for (auto each = deliveries_.rbegin(); each != deliveries_.rend() && found.size() < rows_max; ++each) {
+    std::vector<listed_delivery> deliveries_of(const delivery_query& query) const {
+        std::vector<listed_delivery> found;
+        for (auto each = deliveries_.rbegin(); each != deliveries_.rend() && found.size() < query.rows_max; ++each) {
             const auto& [id, row] = *each;
-            if (row.hook != hook || (before && id >= before->value()) || (state && row.state != *state)) continue;
-            found.push_back({delivery_id{id}, hook, row.event->name, row.message_id, row.created_at, row.state,
-                             row.attempts_made,
-                             row.state == delivery_state::waiting ? std::optional{row.at} : std::nullopt});
+            if (row.hook != query.hook || (query.delivery && id != query.delivery->value()) ||
+                (query.older_than && id >= query.older_than->value()) || (query.state && row.state != *query.state))
+                continue;
+            auto& listed = found.emplace_back(delivery{delivery_id{id}, row.hook, row.event->name, row.message_id, row.created_at, row.state,
+                                                       row.attempts_made,
+                                                       row.state == delivery_state::waiting ? std::optional{row.at} : std::nullopt});
+            for (auto last = attempts_.rbegin(); last != attempts_.rend() && listed.attempts.size() < query.attempts_max; ++last)
+                if (last->first.value() == id) listed.attempts.push_back(last->second);
         }
         return found;
     }
 
-    std::vector<recorded_attempt> attempts_of(hook_id hook, std::size_t rows_max, std::optional<delivery_id> delivery) const {
-        std::vector<recorded_attempt> found;
-        for (auto each = attempts_.rbegin(); each != attempts_.rend() && found.size() < rows_max; ++each) {
-            const auto& row = deliveries_.at(each->first.value());
-            if (row.hook != hook || (delivery && *delivery != each->first)) continue;
-            found.push_back({each->first, row.event->name, row.message_id, each->second});
-        }
-        return found;
-    }
-
-    result<bool> resend(const account_ref& account, delivery_id id, instant now) {
+    result<std::size_t> resend(const account_ref& account, delivery_id id, instant now) {
         const auto found = deliveries_.find(id.value());
-        if (found == deliveries_.end()) return false;
+        if (found == deliveries_.end()) return std::size_t{0};
         delivery_row& row = found->second;
         const hook_row& to = hooks_.at(row.hook);
-        if (to.hook.account != account) return false;
+        if (to.hook.account != account) return std::size_t{0};
         if (to.status.disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
         row.attempts_made = 0;
         if (row.leased && !is_due(row.at, now)) row.resend_requested = true;  // again, when this attempt is completed
         else wait_until(row, now);
-        return true;
+        return std::size_t{1};
     }
 
-    std::size_t resend_given_up(hook_id hook, instant since, std::size_t rows_max, instant now) {
+    std::size_t resend_given_up(const given_up_deliveries& resent, instant now) {
         std::size_t count = 0;
         for (auto& [id, row] : deliveries_) {
-            if (row.hook != hook || row.state != delivery_state::given_up || row.created_at < since) continue;
-            if (count == rows_max) break;
+            if (row.hook != resent.hook || row.state != delivery_state::given_up || row.created_at < resent.since) continue;
+            if (count == resent.rows_max) break;
             row.attempts_made = 0;
             wait_until(row, now);
             ++count;

@@ -341,11 +341,7 @@ result<std::vector<grant>> table_store::grants_of(user_id user) {
     return found;
 }
 
-result<std::size_t> table_store::sweep(const sweep_request& request) {
-    const std::lock_guard transaction{mutex_};
-    if (!request.expired_at) return std::size_t{0};
-    const instant now = *request.expired_at;
-    const std::size_t rows_max = request.rows_max;
+std::size_t table_store::sweep_expired(instant now, std::size_t rows_max) {
     std::size_t swept = 0;
     const auto sweep = [&](auto& table, auto end_of) {
         for (auto each = table.begin(); each != table.end() && swept < rows_max;) {

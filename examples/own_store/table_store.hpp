@@ -55,43 +55,31 @@ public:
     result<std::optional<device_code>> find_device_code(const digest& code);
     result<std::optional<device_answer>> answer_device_code(const device_decision& decision);
     result<std::vector<grant>> grants_of(user_id user);
-    result<std::size_t> sweep(const sweep_request& request);
 
     // hook_store
     result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max);
     result<std::vector<hook>> hooks_of(const account_ref& account);
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id);
-    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                     instant old_valid_until, const std::optional<digest>& replaced);
-    result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                             std::size_t hooks_per_event_max);
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change);
     result<bool> delete_hook(const account_ref& account, hook_id id);
 
     // outbox
-    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now);
-    result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now);
+    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now, std::optional<hook_id> only_to = {});
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max);
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time);
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now);
-    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                std::optional<delivery_id> before,
-                                                std::optional<delivery_state> state);
-    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                      std::optional<delivery_id> delivery);
-    result<bool> resend(const account_ref& account, delivery_id id, instant now);
-    result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
-                                        instant now);
-    result<bool> enable_hook(const account_ref& account, hook_id id, instant now);
-    result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max);
+    result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query);
+    result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now);
+
+    // grant_store, outbox and session_store
+    result<std::size_t> sweep(const sweep_request& request);
 
     // session_store
     result<void> create_session(const stored_session& session);
     result<std::optional<stored_session>> find_session(const digest& cookie);
     result<void> touch_session(const digest& cookie, instant now);
-    result<bool> end_session(const digest& cookie);
     result<std::vector<stored_session>> sessions_of(user_id user);
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& except);
-    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max);
+    result<bool> end_sessions(const session_selection& ended);
 
 private:
     using digest_bytes = std::array<std::uint8_t, digest::size_bytes>;
@@ -126,6 +114,9 @@ private:
     // Of these, the caller holds the mutex.
     result<code_result> add_code(const new_authorization_code& code);
     hook_row* find_hook(const account_ref& account, hook_id id);
+    result<bool> set_fields(hook_id id, hook_row& to, const hook_fields& fields);
+    std::size_t sweep_expired(instant now, std::size_t rows_max);
+    std::size_t sweep_sessions(const session_ends& ends, std::size_t rows_max);
     std::map<digest_bytes, device_row>::iterator find_device(const digest& code);
     std::map<digest_bytes, refresh_row>::iterator find_family(const digest& family);
     bool revoke_oauth_token(const oauth_token_revocation& revoked);

@@ -92,11 +92,6 @@ result<void> table_store::touch_session(const digest& cookie, instant now) {
     return {};
 }
 
-result<bool> table_store::end_session(const digest& cookie) {
-    const std::lock_guard transaction{mutex_};
-    return sessions_.erase(cookie.bytes()) != 0;
-}
-
 result<std::vector<stored_session>> table_store::sessions_of(user_id user) {
     const std::lock_guard transaction{mutex_};
     std::vector<stored_session> found;
@@ -107,21 +102,30 @@ result<std::vector<stored_session>> table_store::sessions_of(user_id user) {
     return found;
 }
 
-result<void> table_store::end_sessions_of(user_id user, const std::optional<digest>& except) {
+result<bool> table_store::end_sessions(const session_selection& ended) {
     const std::lock_guard transaction{mutex_};
-    std::erase_if(sessions_, [&](const auto& each) {
-        return each.second.user == user && each.second.cookie_digest != except;
-    });
-    return {};
+    if (const auto* const cookie = std::get_if<digest>(&ended)) return sessions_.erase(cookie->bytes()) != 0;
+    const auto& of = std::get<sessions_of_user>(ended);
+    return std::erase_if(sessions_, [&](const auto& each) {
+               return each.second.user == of.user && each.second.cookie_digest != of.except;
+           }) != 0;
 }
 
-result<std::size_t> table_store::sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
-    const std::lock_guard transaction{mutex_};
+std::size_t table_store::sweep_sessions(const session_ends& ends, std::size_t rows_max) {
     std::size_t swept = 0;
     return std::erase_if(sessions_, [&](const auto& each) {
         const auto& row = each.second;
-        return (row.created_at < created_before || row.last_seen_at < seen_before) && swept++ < rows_max;
+        return (row.created_at < ends.created_before || row.last_seen_at < ends.seen_before) && swept++ < rows_max;
     });
+}
+
+result<std::size_t> table_store::sweep(const sweep_request& request) {
+    const std::lock_guard transaction{mutex_};
+    std::size_t swept = 0;
+    if (request.expired_at) swept += sweep_expired(*request.expired_at, request.rows_max);
+    if (request.deliveries_ended_before) swept += deliveries_.sweep(*request.deliveries_ended_before, request.rows_max - swept);
+    if (request.sessions) swept += sweep_sessions(*request.sessions, request.rows_max - swept);
+    return swept;
 }
 
 }  // namespace own_store

@@ -3,6 +3,8 @@
 
 #include <tollgate/base/limits.hpp>
 
+#include <variant>
+
 namespace own_store {
 
 hook_row* table_store::find_hook(const account_ref& account, hook_id id) {
@@ -44,31 +46,33 @@ result<std::optional<account_ref>> table_store::account_of_hook(const service_na
     return std::optional{found->second.hook.account};
 }
 
-result<bool> table_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                              instant old_valid_until, const std::optional<digest>& replaced) {
-    const std::lock_guard transaction{mutex_};
-    hook_row* const found = find_hook(account, id);
-    if (found == nullptr || (replaced && sha256(found->hook.secret) != *replaced)) return false;
-    found->old_secrets.insert(found->old_secrets.begin(), {found->hook.secret, old_valid_until});
-    if (found->old_secrets.size() > limits::previous_secrets_max) found->old_secrets.pop_back();
-    found->hook.secret = secret;
+result<bool> table_store::set_fields(hook_id id, hook_row& to, const hook_fields& fields) {
+    std::size_t count = 0;
+    for (const auto& [other, row] : hooks_)
+        if (row.hook.account == to.hook.account && row.hook.event == fields.event && other != id) ++count;
+    if (fields.event != to.hook.event && count >= fields.hooks_per_event_max)
+        return invalid("event has reached its maximum number of webhooks.");
+    if (to.hook.target_url != fields.target_url)  // the new one has not failed yet
+        to.status.failing_since = to.status.last_failure_at = std::nullopt;
+    to.hook.event = fields.event;
+    to.hook.target_url = fields.target_url;
     return true;
 }
 
-result<bool> table_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                                      std::size_t hooks_per_event_max) {
+result<bool> table_store::change_hook(const account_ref& account, hook_id id, const hook_change& change) {
     const std::lock_guard transaction{mutex_};
     hook_row* const found = find_hook(account, id);
     if (found == nullptr) return false;
-    std::size_t count = 0;
-    for (const auto& [other, row] : hooks_)
-        if (row.hook.account == account && row.hook.event == changed.event && other != id) ++count;
-    if (changed.event != found->hook.event && count >= hooks_per_event_max)
-        return invalid("event has reached its maximum number of webhooks.");
-    if (found->hook.target_url != changed.target_url)  // the new one has not failed yet
-        found->status.failing_since = found->status.last_failure_at = std::nullopt;
-    found->hook.event = changed.event;
-    found->hook.target_url = changed.target_url;
+    if (const auto* const fields = std::get_if<hook_fields>(&change)) return set_fields(id, *found, *fields);
+    if (const auto* const replacement = std::get_if<hook_secret_replacement>(&change)) {
+        if (found->hook.secret == replacement->secret) return true;  // the call is repeated
+        if (replacement->replaced && sha256(found->hook.secret) != *replacement->replaced) return false;
+        found->old_secrets.insert(found->old_secrets.begin(), {found->hook.secret, replacement->old_valid_until});
+        if (found->old_secrets.size() > limits::previous_secrets_max) found->old_secrets.pop_back();
+        found->hook.secret = replacement->secret;
+    } else {
+        deliveries_.enable(id, *found, std::get<hook_enabling>(change).now);
+    }
     return true;
 }
 
@@ -80,18 +84,15 @@ result<bool> table_store::delete_hook(const account_ref& account, hook_id id) {
     return true;
 }
 
-result<std::size_t> table_store::append_event(const event& reported, const message_seed& seed, instant now) {
+result<std::size_t> table_store::append_event(const event& reported, const message_seed& seed, instant now,
+                                              std::optional<hook_id> only_to) {
     const std::lock_guard transaction{mutex_};
-    return deliveries_.append_event(reported, seed, now);
-}
-
-result<bool> table_store::append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
-    const std::lock_guard transaction{mutex_};
-    const hook_row* const found = find_hook(reported.account, to);
-    if (found == nullptr) return false;
+    if (!only_to) return deliveries_.append_event(reported, seed, now);
+    const hook_row* const found = find_hook(reported.account, *only_to);
+    if (found == nullptr) return std::size_t{0};
     if (found->status.disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
-    deliveries_.append_event_to(to, reported, seed, now);
-    return true;
+    deliveries_.append_event_to(*only_to, reported, seed, now);
+    return std::size_t{1};
 }
 
 result<due_hook_page> table_store::due_hooks(instant now, std::size_t rows_max) {
@@ -109,46 +110,20 @@ result<std::vector<completion>> table_store::complete(std::span<const attempt_re
     return deliveries_.complete(ended, now);
 }
 
-result<std::vector<delivery>> table_store::deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                         std::optional<delivery_id> before,
-                                                         std::optional<delivery_state> state) {
+result<std::vector<listed_delivery>> table_store::deliveries_of(const account_ref& account, const delivery_query& query) {
     const std::lock_guard transaction{mutex_};
-    if (find_hook(account, hook) == nullptr) return std::vector<delivery>{};
-    return deliveries_.deliveries_of(hook, rows_max, before, state);
+    if (find_hook(account, query.hook) == nullptr) return std::vector<listed_delivery>{};
+    return deliveries_.deliveries_of(query);
 }
 
-result<std::vector<recorded_attempt>> table_store::attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                               std::optional<delivery_id> delivery) {
+result<std::size_t> table_store::resend(const account_ref& account, const resend_request& resent, instant now) {
     const std::lock_guard transaction{mutex_};
-    if (find_hook(account, hook) == nullptr) return std::vector<recorded_attempt>{};
-    return deliveries_.attempts_of(hook, rows_max, delivery);
-}
-
-result<bool> table_store::resend(const account_ref& account, delivery_id id, instant now) {
-    const std::lock_guard transaction{mutex_};
-    return deliveries_.resend(account, id, now);
-}
-
-result<std::size_t> table_store::resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
-                                                 instant now) {
-    const std::lock_guard transaction{mutex_};
-    const hook_row* const found = find_hook(account, hook);
+    if (const auto* const id = std::get_if<delivery_id>(&resent)) return deliveries_.resend(account, *id, now);
+    const auto& given_up = std::get<given_up_deliveries>(resent);
+    const hook_row* const found = find_hook(account, given_up.hook);
     if (found == nullptr) return std::size_t{0};
     if (found->status.disabled) return error{error_kind::conflict, "The webhook is disabled.", {}};
-    return deliveries_.resend_given_up(hook, since, rows_max, now);
-}
-
-result<bool> table_store::enable_hook(const account_ref& account, hook_id id, instant now) {
-    const std::lock_guard transaction{mutex_};
-    hook_row* const found = find_hook(account, id);
-    if (found == nullptr) return false;
-    deliveries_.enable(id, *found, now);
-    return true;
-}
-
-result<std::size_t> table_store::sweep_deliveries(instant ended_before, std::size_t rows_max) {
-    const std::lock_guard transaction{mutex_};
-    return deliveries_.sweep(ended_before, rows_max);
+    return deliveries_.resend_given_up(given_up, now);
 }
 
 }  // namespace own_store

@@ -209,7 +209,7 @@ public:
         if (arguments.kind == change::disable) db.suspend_applications_of(arguments.user);
         if (arguments.kind == change::enable) db.resume_applications_of(arguments.user);
         // After being enabled again, users must sign in again.
-        if (arguments.kind != change::enable) expect(db.store.end_sessions_of(arguments.user, std::nullopt), "cannot end the sessions");
+        if (arguments.kind != change::enable) expect(db.store.end_sessions(sessions_of_user{arguments.user}), "cannot end the sessions");
         if (arguments.kind == change::remove) db.remove(arguments.user);
         db.record(kind_of(arguments.kind), arguments.user);
         return {{"id", arguments.user.value()}};
@@ -222,7 +222,7 @@ public:
         const auto hash = hash_password(password);
         secure_wipe(password);
         expect(db.users.set_password_hash(arguments.user, hash), "cannot set the password");
-        expect(db.store.end_sessions_of(arguments.user, std::nullopt), "cannot end the sessions");
+        expect(db.store.end_sessions(sessions_of_user{arguments.user}), "cannot end the sessions");
         db.record(activity_kind::password_set, arguments.user);
         return {{"id", arguments.user.value()}};
     }
@@ -373,7 +373,7 @@ public:
     nlohmann::ordered_json operator()(const enable_hook& arguments) const {
         tables db{database_};
         const auto account = db.account_of(arguments.hook);
-        if (!expect(db.store.enable_hook(account, arguments.hook, db.now()), "cannot enable the webhook"))
+        if (!expect(db.store.change_hook(account, arguments.hook, hook_enabling{db.now()}), "cannot enable the webhook"))
             throw no_such("webhook", arguments.hook);
         db.record_of(account, activity_kind::hook_enabled, std::to_string(arguments.hook.value()));
         return {{"id", arguments.hook.value()}};
@@ -382,15 +382,15 @@ public:
     nlohmann::ordered_json operator()(const list_deliveries& arguments) const {
         tables db{database_};
         const auto account = db.account_of(arguments.hook);
-        const auto rows = expect(db.store.deliveries_of(account, arguments.hook, arguments.rows_max, std::nullopt, std::nullopt),
-                                 "cannot list the deliveries");
-        auto listed = list("deliveries", rows);
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const auto attempts =
-                expect(db.store.attempts_of(account, arguments.hook, 1, rows[i].id), "cannot list the attempts");
-            listed["deliveries"][i]["last_attempt"] = attempts.empty() ? nlohmann::ordered_json{} : to_json(attempts.front().attempt);
+        const auto rows = expect(
+            db.store.deliveries_of(account, {.hook = arguments.hook, .rows_max = arguments.rows_max, .attempts_max = 1}),
+            "cannot list the deliveries");
+        auto listed = nlohmann::ordered_json::array();
+        for (const auto& [delivery, attempts] : rows) {
+            listed.push_back(to_json(delivery));
+            listed.back()["last_attempt"] = attempts.empty() ? nlohmann::ordered_json{} : to_json(attempts.front());
         }
-        return listed;
+        return {{"deliveries", std::move(listed)}};
     }
 
     nlohmann::ordered_json operator()(const resend_delivery& arguments) const {

@@ -3,6 +3,7 @@
 #define TOLLGATE_STORE_MEMORY_HPP
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/overloaded.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
@@ -14,6 +15,7 @@
 #include <tollgate/store/detail/memory/hooks.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/memory/sessions.hpp>
+#include <tollgate/store/detail/sweep_kinds.hpp>
 #include <tollgate/store/detail/undo.hpp>
 #include <tollgate/store/memory_tokens.hpp>
 
@@ -152,14 +154,6 @@ public:
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&] { return grants_.of(user); });
     }
-    result<std::size_t> sweep(const sweep_request& request) noexcept {
-        return in_oauth([&] {
-            if (!request.expired_at) return std::size_t{0};
-            const std::size_t swept = grants_.sweep_expired(*request.expired_at, request.rows_max);
-            return swept + device_codes_.sweep_expired(*request.expired_at, request.rows_max - swept);
-        });
-    }
-
     /// See `session_store`.
     result<void> create_session(const stored_session& session) noexcept {
         return detail::without_exceptions([&] { return sessions_.create(session); });
@@ -170,17 +164,11 @@ public:
     result<void> touch_session(const digest& cookie, instant now) noexcept {
         return detail::without_exceptions([&] { return sessions_.touch(cookie, now); });
     }
-    result<bool> end_session(const digest& cookie) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end(cookie); });
-    }
     result<std::vector<stored_session>> sessions_of(user_id user) noexcept {
         return detail::without_exceptions([&] { return sessions_.of(user); });
     }
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end_all_of(user, except); });
-    }
-    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
-        return detail::without_exceptions([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
+    result<bool> end_sessions(const session_selection& ended) noexcept {
+        return detail::without_exceptions([&] { return sessions_.end(ended); });
     }
 
     /// See `hook_store`.
@@ -193,20 +181,23 @@ public:
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
         return in_hooks([&] { return hooks_.account_of(service, id); });
     }
-    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                      instant old_valid_until, const std::optional<digest>& replaced = {}) noexcept {
-        return in_hooks([&] { return hooks_.replace_secret(account, id, secret, old_valid_until, replaced); });
-    }
-    result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                             std::size_t hooks_per_event_max) noexcept {
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
         return in_hooks([&] {
-            const std::string host = delivery_host(changed.target_url);
-            outbox_.prepare_target(changed.target_url);
-            detail::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
-            auto done = hooks_.update(account, id, changed, hooks_per_event_max);
-            prepared.keep();
-            outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);
-            return done;
+            return std::visit(
+                detail::overloaded{
+                    [&](const hook_fields& fields) {
+                        const std::string host = delivery_host(fields.target_url);
+                        outbox_.prepare_target(fields.target_url);
+                        detail::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
+                        auto done = hooks_.update(account, id, fields);
+                        prepared.keep();
+                        outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);
+                        return done;
+                    },
+                    [&](const hook_secret_replacement& replaced) -> result<bool> { return hooks_.replace_secret(account, id, replaced); },
+                    [&](const hook_enabling& enabling) -> result<bool> { return outbox_.enable_hook(account, id, enabling.now); },
+                },
+                change);
         });
     }
     result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
@@ -218,13 +209,11 @@ public:
     }
 
     /// See `event_sink`.
-    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept {
-        return in_hooks([&] { return outbox_.append(reported, seed, now); });
+    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                     std::optional<hook_id> only_to = {}) noexcept {
+        return in_hooks([&] { return outbox_.append(reported, seed, now, only_to); });
     }
     /// See `outbox`.
-    result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) noexcept {
-        return in_hooks([&] { return outbox_.append_to(to, reported, seed, now); });
-    }
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
         return in_hooks([&] { return outbox_.list_due_hooks(now, rows_max); });
     }
@@ -239,27 +228,27 @@ public:
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
         return in_hooks([&] { return outbox_.complete(ended, now); });
     }
-    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                std::optional<delivery_id> before = {},
-                                                 std::optional<delivery_state> state = {}) noexcept {
-        return in_hooks([&] { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
+    result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept {
+        return in_hooks([&] { return outbox_.deliveries_of(account, query); });
     }
-    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                      std::optional<delivery_id> made_for = {}) noexcept {
-        return in_hooks([&] { return outbox_.attempts_of(account, hook, rows_max, made_for); });
+    result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
+        return in_hooks([&] { return outbox_.resend(account, resent, now); });
     }
-    result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
-        return in_hooks([&] { return outbox_.resend(account, id, now); });
-    }
-    result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
-                                        instant now) noexcept {
-        return in_hooks([&] { return outbox_.resend_given_up(account, hook, since, rows_max, now); });
-    }
-    result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-        return in_hooks([&] { return outbox_.enable_hook(account, id, now); });
-    }
-    result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-        return in_hooks([&] { return outbox_.sweep(ended_before, rows_max); });
+
+    /// See `grant_store`, `outbox` and `session_store`.
+    result<std::size_t> sweep(const sweep_request& request) noexcept {
+        return detail::sweep_kinds(
+            request,
+            [&](instant now, std::size_t rows_max) {
+                return in_oauth([&] {
+                    const std::size_t swept = grants_.sweep_expired(now, rows_max);
+                    return swept + device_codes_.sweep_expired(now, rows_max - swept);
+                });
+            },
+            [&](instant ended_before, std::size_t rows_max) { return in_hooks([&] { return outbox_.sweep(ended_before, rows_max); }); },
+            [&](const session_ends& ends, std::size_t rows_max) {
+                return detail::without_exceptions([&] { return sessions_.sweep(ends, rows_max); });
+            });
     }
 
 private:

@@ -104,11 +104,7 @@ public:
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
-    TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                   instant old_valid_until,
-                                                    const std::optional<digest>& replaced = {}) noexcept;
-    TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                                           std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept;
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
@@ -129,22 +125,18 @@ public:
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
 
     /// See `session_store`.
     TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
     TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
-    TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
-    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<bool> end_sessions(const session_selection& ended) noexcept;
 
     /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                                   std::optional<hook_id> only_to = {}) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
-                                               instant now) noexcept;
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
     /// See `backlog_source`.
     TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
@@ -152,16 +144,10 @@ public:
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                              std::optional<delivery_id> before = {},
-                                                               std::optional<delivery_state> state = {}) noexcept;
-    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                                    std::optional<delivery_id> made_for = {}) noexcept;
-    TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                      std::size_t rows_max, instant now) noexcept;
-    TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept;
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept;
+    /// See `grant_store`, `outbox` and `session_store`.
+    TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
     /// See `shared_outbox`. Takes a few nanoseconds. Any commit of any process counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 

@@ -356,14 +356,14 @@ struct hooks_without_a_bound {
     result<hook_id> create_hook(const new_hook&);
     result<std::vector<hook>> hooks_of(const account_ref&);
     result<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
-    result<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant, const std::optional<digest>&);
+    result<bool> change_hook(const account_ref&, hook_id, const hook_change&);
     result<bool> delete_hook(const account_ref&, hook_id);
 };
 struct hooks_that_are_deleted_by_anybody {
     result<hook_id> create_hook(const new_hook&, std::size_t);
     result<std::vector<hook>> hooks_of(const account_ref&);
     result<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
-    result<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant, const std::optional<digest>&);
+    result<bool> change_hook(const account_ref&, hook_id, const hook_change&);
     result<bool> delete_hook(hook_id);
 };
 /// A verb that a request may fail by.
@@ -381,7 +381,7 @@ struct codes_that_are_redeemed_in_two_steps : memory_store {
     result<std::optional<new_authorization_code>> redeem_code(const digest&);
 };
 struct sessions_that_are_swept_whole : memory_store {
-    result<std::size_t> sweep_sessions(instant, instant);
+    result<std::size_t> sweep(const session_ends&);
 };
 static_assert(credential_source<credentials_alone>);
 static_assert(!use_recorder<credentials_alone> && !use_recorder<uses_that_are_counted>);

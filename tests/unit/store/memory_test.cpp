@@ -111,7 +111,7 @@ TEST_CASE("a full memory store refuses more OAuth rows and sessions and names th
     value_of(store.create_session(sample_session(2)));
     expect_full(store.create_session(sample_session(3)), "sessions_max");
     expect_error(store.create_session(sample_session(2)), error_kind::conflict);
-    value_of(store.end_session(sample_session(1).cookie_digest));
+    value_of(store.end_sessions(sample_session(1).cookie_digest));
     value_of(store.create_session(sample_session(3)));
 }
 
@@ -271,7 +271,7 @@ TEST_CASE("the outbox of a memory store is bounded in bytes; ended deliveries ar
     retried.attempt.response.assign(4096, 'a');
     expect_completed(store, retried, completion::done);
     const auto account_of = [&](const due_delivery& each) { return each.event->account; };
-    const auto attempts = value_of(store.attempts_of(account_of(leased[0]), leased[0].hook, 10));
+    const auto attempts = value_of(testing::detail::attempts_of(store, account_of(leased[0]), leased[0].hook, 10));
     REQUIRE(attempts.size() == 1);
     CHECK(attempts[0].attempt.status == 503);
     CHECK(attempts[0].attempt.response.empty());
@@ -312,11 +312,11 @@ TEST_CASE("a single account cannot fill the outbox of a memory store with what i
             last = each.lease.delivery;
         }
     }
-    const auto again = store.resend_given_up(one, hook, noon, 1000, noon);
+    const auto again = store.resend(one, given_up_deliveries{hook, noon, 1000}, noon);
     REQUIRE(again);
     CHECK(*again > 0);
     CHECK(*again <= share);
-    expect_error(store.resend_given_up(one, hook, noon, 1000, noon), error_kind::unavailable);
+    expect_error(store.resend(one, given_up_deliveries{hook, noon, 1000}, noon), error_kind::unavailable);
     std::size_t of_other = 0;
     while (append(other)) REQUIRE(++of_other < 1000);
     CHECK(of_other >= share - 1);
@@ -414,20 +414,20 @@ TEST_CASE("a deleted hook with a large backlog is removed at once, and its backl
     report(store, other, 1, noon + seconds{1});
     CHECK(value_of(store.delete_hook(account, busy)));
     CHECK(deliveries(store, account, busy).empty());
-    CHECK(value_of(store.attempts_of(account, busy, 10)).empty());
+    CHECK(value_of(testing::detail::attempts_of(store, account, busy, 10)).empty());
     CHECK_FALSE(value_of(store.resend(account, leased[0].lease.delivery, noon)));
     CHECK(complete_one(store, completed(leased[0], delivery_outcome::retry)) == completion::too_late);
     terms.now += seconds{1};
     CHECK(due_hook_ids(store, terms.now) == std::vector{other_hook});
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 1000);
     const auto due = lease_due(store, terms);
     REQUIRE(due.size() == 1);
     CHECK(due[0].hook == other_hook);
     expect_completed(store, completed(due[0], delivery_outcome::delivered), completion::done);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) < 1000);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) < 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 0);
     CHECK_FALSE(value_of(store.due_hooks(noon + seconds{600}, 10)).next_at);
     CHECK(deliveries(store, other, other_hook).size() == 1);
 }

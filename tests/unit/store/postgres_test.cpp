@@ -124,12 +124,12 @@ TEST_CASE("every verb of a request takes one round trip, or two if it decides by
          [&] { unused = value_of(store.create_hook(sample_hook(sample_account("sitesmaker", 43)), 100)); }},
         {"hooks_of", [&] { value_of(store.hooks_of(account)); }},
         {"account_of_hook", [&] { value_of(store.account_of_hook(account.service, *hook)); }},
-        {"replace_hook_secret", [&] { value_of(store.replace_hook_secret(account, *hook, "whsec_eA==", noon)); }},
+        {"replace_hook_secret", [&] { value_of(store.change_hook(account, *hook, hook_secret_replacement{"whsec_eA==", noon})); }},
         {"append_event", [&] { value_of(store.append_event(sample_event(account), sample_seed(++seed), noon)); }, true},
-        {"deliveries_of", [&] { value_of(store.deliveries_of(account, *hook, 10, std::nullopt)); }},
-        {"attempts_of", [&] { value_of(store.attempts_of(account, *hook, 10, std::nullopt)); }},
+        {"deliveries_of", [&] { value_of(testing::detail::deliveries_of(store, account, *hook, 10, std::nullopt)); }},
+        {"attempts_of", [&] { value_of(testing::detail::attempts_of(store, account, *hook, 10, std::nullopt)); }},
         {"resend", [&] { value_of(store.resend(account, delivery_id{1}, noon)); }, true},
-        {"enable_hook", [&] { value_of(store.enable_hook(account, *hook, noon)); }, true},
+        {"enable_hook", [&] { value_of(store.change_hook(account, *hook, hook_enabling{noon})); }, true},
         {"delete_hook",
          [&] {
              CHECK(value_of(store.delete_hook(sample_account("sitesmaker", 43), *unused)));
@@ -172,9 +172,9 @@ TEST_CASE("every verb of a request takes one round trip, or two if it decides by
         {"create_session", [&] { value_of(store.create_session(sample_session(++seed))); }},
         {"find_session", [&] { value_of(store.find_session(sample_session(seed).cookie_digest)); }},
         {"touch_session", [&] { value_of(store.touch_session(sample_session(seed).cookie_digest, noon)); }},
-        {"end_session", [&] { value_of(store.end_session(sample_session(seed).cookie_digest)); }},
-        {"end_sessions_of", [&] { value_of(store.end_sessions_of(user_id{7})); }},
-        {"sweep_sessions", [&] { value_of(store.sweep_sessions(noon, noon, 10)); }},
+        {"end_session", [&] { value_of(store.end_sessions(sample_session(seed).cookie_digest)); }},
+        {"end_sessions_of", [&] { value_of(store.end_sessions(sessions_of_user{user_id{7}})); }},
+        {"sweep_sessions", [&] { value_of(store.sweep({.sessions = session_ends{noon, noon}, .rows_max = 10})); }},
     };
     value_of(store.find_credential(personal_token_key{"tgu_0"}));  // by now the connections that created the tables are closed
     for (int time = 0; time < 2; ++time)
@@ -202,8 +202,8 @@ TEST_CASE("every verb of a request takes one round trip, or two if it decides by
         trims |= sql::trims_history(each.lease.delivery, delivery_state::delivered);
     }
     CHECK(turns_of([&] { value_of(store.complete(ended, noon)); }) == (trims ? 4 : 2));
-    CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == leased.size()); }) == 3);
-    CHECK(turns_of([&] { CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 0); }) == 1);
+    CHECK(turns_of([&] { CHECK(value_of(store.sweep({.deliveries_ended_before = noon + seconds{1}, .rows_max = 100})) == leased.size()); }) == 3);
+    CHECK(turns_of([&] { CHECK(value_of(store.sweep({.deliveries_ended_before = noon + seconds{1}, .rows_max = 100})) == 0); }) == 1);
 }
 
 TEST_CASE("while the server is down every verb fails at once, and afterwards all data is present") {

@@ -198,16 +198,16 @@ const verb verbs[] = {
          const auto found = value_of(store.find_session(sample_session(1).cookie_digest));
          return progress{found->last_seen_at == noon + seconds{99}};
      }},
-    {"end_session", [](sqlite_store& store) { return settle(store.end_session(sample_session(1).cookie_digest)); },
+    {"end_session", [](sqlite_store& store) { return settle(store.end_sessions(sample_session(1).cookie_digest)); },
      [](sqlite_store& store) {
          return progress{!value_of(store.find_session(sample_session(1).cookie_digest)).has_value()};
      }},
-    {"end_sessions_of", [](sqlite_store& store) { return store.end_sessions_of(user_id{7}); },
+    {"end_sessions_of", [](sqlite_store& store) { return store.end_sessions(sessions_of_user{user_id{7}}); },
      [](sqlite_store& store) {
          return all_or_nothing({!value_of(store.find_session(sample_session(1).cookie_digest)),
                                 !value_of(store.find_session(sample_session(2).cookie_digest))});
      }},
-    {"sweep_sessions", [](sqlite_store& store) { return settle(store.sweep_sessions(noon, noon + seconds{9}, 100)); },
+    {"sweep_sessions", [](sqlite_store& store) { return settle(store.sweep({.sessions = session_ends{noon, noon + seconds{9}}, .rows_max = 100})); },
      [](sqlite_store& store) {
          return all_or_nothing({!value_of(store.find_session(sample_session(1).cookie_digest)),
                                 !value_of(store.find_session(sample_session(2).cookie_digest))});
@@ -260,19 +260,19 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     const auto hook = value_of(store.create_hook(sample_hook(account), 20));
     value_of(store.hooks_of(account));
     value_of(store.account_of_hook(account.service, hook));
-    value_of(store.replace_hook_secret(account, hook, "whsec_bmV3", noon));
+    value_of(store.change_hook(account, hook, hook_secret_replacement{"whsec_bmV3", noon}));
     value_of(store.append_event(sample_event(account), sample_seed(1), noon));
     auto leased = lease_due_at(store, noon);
     leased.push_back(lease_due_at(store, noon + seconds{60}).at(0));  // its lease had ended
     const std::vector<attempt_result> ended{completed(leased[0], delivery_outcome::retry),
                                             completed(leased[1], delivery_outcome::gone)};
     value_of(store.complete(ended, noon));
-    value_of(store.deliveries_of(account, hook, 100, {}));
-    value_of(store.attempts_of(account, hook, 100, {}));
-    value_of(store.enable_hook(account, hook, noon));
+    value_of(testing::detail::deliveries_of(store, account, hook, 100, {}));
+    value_of(testing::detail::attempts_of(store, account, hook, 100, {}));
+    value_of(store.change_hook(account, hook, hook_enabling{noon}));
     value_of(store.resend(account, leased[0].lease.delivery, noon));
     value_of(store.complete({{completed(lease_due_at(store, noon).at(0), delivery_outcome::delivered)}}, noon));
-    value_of(store.sweep_deliveries(noon + seconds{1}, 100));
+    value_of(store.sweep({.deliveries_ended_before = noon + seconds{1}, .rows_max = 100}));
     value_of(store.append_event(sample_event(account), sample_seed(2), noon));
     value_of(store.delete_hook(account, hook));
     const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));
@@ -313,9 +313,9 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     for (std::uint64_t seed = 1; seed <= 3; ++seed) value_of(store.create_session(sample_session(seed)));
     value_of(store.find_session(sample_session(1).cookie_digest));
     value_of(store.touch_session(sample_session(1).cookie_digest, noon));
-    value_of(store.end_session(sample_session(1).cookie_digest));
-    value_of(store.sweep_sessions(noon, noon + seconds{9}, 1));
-    value_of(store.end_sessions_of(user_id{7}));
+    value_of(store.end_sessions(sample_session(1).cookie_digest));
+    value_of(store.sweep({.sessions = session_ends{noon, noon + seconds{9}}, .rows_max = 1}));
+    value_of(store.end_sessions(sessions_of_user{user_id{7}}));
 
     std::size_t looked_at = 0;
     const auto look_at = [&](sqlite3* on) {
@@ -535,7 +535,7 @@ TEST_CASE("a hook keeps its replaced secrets, up to the bound, until it is delet
     std::string last = sample_hook(sample_account()).secret;
     for (int i = 0; i < 6; ++i) {
         const auto next = "whsec_" + std::to_string(i);
-        value_of(store.replace_hook_secret(sample_account(), id, next, noon + seconds{i}));
+        value_of(store.change_hook(sample_account(), id, hook_secret_replacement{next, noon + seconds{i}}));
         expected.insert(expected.begin(), {std::exchange(last, next), noon + seconds{i}});
         expected.resize((std::min)(expected.size(), limits::previous_secrets_max));
         CHECK(secrets() == expected);

@@ -493,7 +493,7 @@ TEST_CASE("a store of version 1 is migrated and keeps its data") {
     REQUIRE(hooks.size() == 1);
     CHECK(hooks[0].source == hook_source::manual);
     value_of(store.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
-    CHECK(value_of(store.replace_hook_secret(sample_account(), hooks[0].id, "whsec_y", noon)));
+    CHECK(value_of(store.change_hook(sample_account(), hooks[0].id, hook_secret_replacement{"whsec_y", noon})));
 
     // A new application's id is not used by any older token: deleting the application removes no token of another one.
     const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));

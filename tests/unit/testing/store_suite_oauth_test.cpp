@@ -376,6 +376,14 @@ public:
         return found;
     }
     result<std::size_t> sweep(sweep_request request) {
+        if (request.sessions) {
+            auto& [created_before, seen_before] = *request.sessions;
+            if (is(defect::sweeps_sessions_from_far_ahead) && created_before < testing::noon - std::chrono::days{20})
+                created_before = testing::noon + std::chrono::days{1};
+            if (is(defect::sweeps_used_sessions)) seen_before += milliseconds{1};
+            if (is(defect::sweeps_with_swapped_times)) std::swap(created_before, seen_before);
+        }
+        if (!request.expired_at) return inner_.sweep(request);
         instant& now = *request.expired_at;
         if (is(defect::sweeps_what_ends_far_ahead) && now < testing::noon) now += 2 * std::chrono::days{30};
         if (is(defect::sweeps_too_early)) now += milliseconds{1};
@@ -398,26 +406,17 @@ public:
         }
         return inner_.touch_session(cookie, now);
     }
-    result<bool> end_session(const digest& cookie) { return inner_.end_session(cookie); }
     result<std::vector<stored_session>> sessions_of(user_id user) {
         auto listed = inner_.sessions_of(user);
         if (is(defect::lists_sessions_by_creation)) std::reverse(listed->begin(), listed->end());
         return listed;
     }
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& except) {
-        if (is(defect::ends_the_excepted_session)) return inner_.end_sessions_of(user);
-        if (is(defect::ends_only_one_session)) {
-            static_cast<void>(inner_.end_session(testing::sample_session(1).cookie_digest));
-            return {};
+    result<bool> end_sessions(session_selection ended) {
+        if (auto* const of = std::get_if<sessions_of_user>(&ended)) {
+            if (is(defect::ends_the_excepted_session)) of->except.reset();
+            if (is(defect::ends_only_one_session)) ended = testing::sample_session(1).cookie_digest;
         }
-        return inner_.end_sessions_of(user, except);
-    }
-    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
-        if (is(defect::sweeps_sessions_from_far_ahead) && created_before < testing::noon - std::chrono::days{20})
-            created_before = testing::noon + std::chrono::days{1};
-        if (is(defect::sweeps_used_sessions)) seen_before += milliseconds{1};
-        if (is(defect::sweeps_with_swapped_times)) std::swap(created_before, seen_before);
-        return inner_.sweep_sessions(created_before, seen_before, rows_max);
+        return inner_.end_sessions(ended);
     }
 
 private:
@@ -489,12 +488,9 @@ struct sessions_alone {
     result<void> create_session(const stored_session& session) { return inner.create_session(session); }
     result<std::optional<stored_session>> find_session(const digest& cookie) { return inner.find_session(cookie); }
     result<void> touch_session(const digest& cookie, instant now) { return inner.touch_session(cookie, now); }
-    result<bool> end_session(const digest& cookie) { return inner.end_session(cookie); }
     result<std::vector<stored_session>> sessions_of(user_id user) { return inner.sessions_of(user); }
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& except) { return inner.end_sessions_of(user, except); }
-    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
-        return inner.sweep_sessions(created_before, seen_before, rows_max);
-    }
+    result<bool> end_sessions(const session_selection& ended) { return inner.end_sessions(ended); }
+    result<std::size_t> sweep(const sweep_request& request) { return inner.sweep(request); }
 };
 static_assert(session_store<sessions_alone> && !oauth_store<sessions_alone>);
 

@@ -204,31 +204,28 @@ public:
                 if (auto found = inner_.account_of_hook(*service_name::from(each), id); found && *found) return found;
         return inner_.account_of_hook(service, id);
     }
-    result<bool> replace_hook_secret(account_ref account, hook_id id, const std::string& secret, instant until,
-                                     std::optional<digest> replaced) {
-        if (is(defect::ignores_the_replaced_hook_secret)) replaced.reset();
-        if (is(defect::replaces_secrets_of_others))
+    result<bool> change_hook(account_ref account, hook_id id, hook_change change) {
+        auto* const replacement = std::get_if<hook_secret_replacement>(&change);
+        auto* const fields = std::get_if<hook_fields>(&change);
+        if (replacement != nullptr && is(defect::ignores_the_replaced_hook_secret)) replacement->replaced.reset();
+        if ((replacement != nullptr && is(defect::replaces_secrets_of_others)) || (fields != nullptr && is(defect::updates_hooks_of_others)))
             if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
-        return inner_.replace_hook_secret(account, id, secret, until, replaced);
-    }
-    result<bool> update_hook(account_ref account, hook_id id, hook_change changed, std::size_t max) {
-        if (is(defect::updates_hooks_of_others))
-            if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
-        if (is(defect::accepts_one_update_too_many)) ++max;
+        if (fields == nullptr) return inner_.change_hook(account, id, change);
+        if (is(defect::accepts_one_update_too_many)) ++fields->hooks_per_event_max;
         if (is(defect::updates_only_the_event)) {
             const auto hooks = *inner_.hooks_of(account);
             for (const hook& each : hooks)
-                if (each.id == id) changed.target_url = each.target_url;
+                if (each.id == id) fields->target_url = each.target_url;
         }
         if (is(defect::changes_the_source)) {
             const std::scoped_lock lock{mutex_};
             updated_.insert(id);
         }
         if (is(defect::counts_before_updating)) {
-            if (count(account, changed.event) >= max) return invalid("too many");
-            max = SIZE_MAX;
+            if (count(account, fields->event) >= fields->hooks_per_event_max) return invalid("too many");
+            fields->hooks_per_event_max = SIZE_MAX;
         }
-        return inner_.update_hook(account, id, changed, max);
+        return inner_.change_hook(account, id, change);
     }
     result<bool> delete_hook(account_ref account, hook_id id) {
         if (is(defect::deletes_hooks_of_others)) {
@@ -274,12 +271,8 @@ struct hooks_alone {
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
         return inner.account_of_hook(service, id);
     }
-    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret, instant until,
-                                     const std::optional<digest>& replaced) {
-        return inner.replace_hook_secret(account, id, secret, until, replaced);
-    }
-    result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed, std::size_t max) {
-        return inner.update_hook(account, id, changed, max);
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) {
+        return inner.change_hook(account, id, change);
     }
     result<bool> delete_hook(const account_ref& account, hook_id id) { return inner.delete_hook(account, id); }
 };
@@ -287,11 +280,10 @@ static_assert(hook_store<hooks_alone> && !token_store<hooks_alone>);
 
 struct sessions_alone : protected memory_store {
     using memory_store::create_session;
-    using memory_store::end_session;
-    using memory_store::end_sessions_of;
+    using memory_store::end_sessions;
     using memory_store::find_session;
     using memory_store::sessions_of;
-    using memory_store::sweep_sessions;
+    using memory_store::sweep;
     using memory_store::touch_session;
 };
 static_assert(session_store<sessions_alone> && !hook_store<sessions_alone>);
@@ -432,22 +424,16 @@ namespace {
 struct half_store : sessions_alone {
     using memory_store::append_event;
     using memory_store::backlog;
-    using memory_store::append_event_to;
-    using memory_store::attempts_of;
     using memory_store::complete;
     using memory_store::deliveries_of;
     using memory_store::due_hooks;
-    using memory_store::enable_hook;
     using memory_store::lease;
     using memory_store::resend;
-    using memory_store::resend_given_up;
-    using memory_store::sweep_deliveries;
 
     using memory_store::account_of_hook;
     using memory_store::create_hook;
     using memory_store::hooks_of;
-    using memory_store::replace_hook_secret;
-    using memory_store::update_hook;
+    using memory_store::change_hook;
     result<bool> remove_hook(const account_ref& account, hook_id id) { return delete_hook(account, id); }
 };
 static_assert(session_store<half_store> && !hook_store<half_store> && outbox<half_store>);

@@ -108,8 +108,11 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         auto second = sample_application("tgi_a", user_id{4});
         second.name = "Another";
         expect_error("create_application", store.create_application(second, applications_max), error_kind::conflict);
-        expect_error("create_application", store.create_application(first, applications_max), error_kind::conflict);
+        second.owner = first.owner;
+        second.secret_digest = sample_digest(99);
+        expect_error("create_application", store.create_application(second, applications_max), error_kind::conflict);
         expect_application_found(store, id, first);
+        second.owner = user_id{4};
         expect(value_of(store.applications_of(second.owner)).empty(), "a refused application is not listed");
         expect(value_of(store.applications_of(first.owner)).size() == 1, "the first application is listed once");
     });

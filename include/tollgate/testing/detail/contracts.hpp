@@ -98,7 +98,7 @@ struct outbox {
     template <class S>
     static constexpr bool is_met = tollgate::hook_store<S> && tollgate::outbox<S>;
     template <class S>
-    static constexpr bool is_begun = requires { &S::due_hooks; } || requires { &S::deliveries_of; } || requires { &S::sweep_deliveries; };
+    static constexpr bool is_begun = requires { &S::due_hooks; } || requires { &S::deliveries_of; };
     template <class S>
     static consteval void require() {
         if constexpr (tollgate::hook_store<S>)

@@ -308,7 +308,9 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             create(21, user_id{7});
             create(22, user_id{8});
             create(23, user_id{8});
-            expect_redemption(store, sample_redemption(1, application), redemption_result::reused);
+            auto reused = sample_redemption(1, application);
+            reused.tokens = sample_tokens(2);
+            expect_redemption(store, reused, redemption_result::reused);
             expect_no_access(store, 1);
             expect_access(store, 21);
             value_of(store.revoke(oauth_token_revocation{sample_access_digest(22), application}));
@@ -461,7 +463,10 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             expect(is_refreshable(reopened, 1, application), "a refresh token is there");
             expect(!is_refreshable(reopened, 2, application), "a revoked one is not");
             expect_redemption(reopened, sample_redemption(4, application), redemption_result::redeemed);
-            expect_redemption(reopened, sample_redemption(1, application), redemption_result::reused);
+            expect_redemption(reopened, sample_redemption(1, application), redemption_result::redeemed);  // the call is repeated
+            auto reused = sample_redemption(1, application);
+            reused.tokens = sample_tokens(5);
+            expect_redemption(reopened, reused, redemption_result::reused);
             expect_no_access(reopened, 1);
             expect_code(reopened, sample_code(5, application, user_id{8}), code_result::created);
             const auto next = value_of(reopened.grants_of(user_id{8})).at(0).id;

@@ -164,16 +164,16 @@ TEST_CASE("a session verb of a memory store that runs out of memory changes noth
         check_every_shortage([&] { return store.create_session(session); },
                              [&] {
                                  CHECK_FALSE(value_of(store.find_session(sample_session(seed).cookie_digest)));
-                                 CHECK(value_of(store.sweep_sessions(noon, noon, 100)) == 0);
+                                 CHECK(value_of(store.sweep({.sessions = session_ends{noon, noon}, .rows_max = 100})) == 0);
                              });
         CHECK(value_of(store.find_session(sample_session(seed).cookie_digest)));
     }
     const digest first = sample_session(1).cookie_digest;
     allocations_left = 0;
     const auto touched = store.touch_session(first, noon + seconds{9});
-    const auto ended = store.end_session(first);
-    const auto swept = store.sweep_sessions(noon, noon + seconds{5}, 1);
-    const auto rest = store.end_sessions_of(user_id{7});
+    const auto ended = store.end_sessions(first);
+    const auto swept = store.sweep({.sessions = session_ends{noon, noon + seconds{5}}, .rows_max = 1});
+    const auto rest = store.end_sessions(sessions_of_user{user_id{7}});
     allocations_left.reset();
     CHECK((touched && ended && *ended && swept && *swept == 1 && rest));
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
@@ -189,7 +189,7 @@ TEST_CASE("a change of a webhook that runs out of memory changes nothing") {
         memory_store store;
         const auto hook = listen_at(store, account, before);
         report(store, account);
-        const bool done = short_of_memory([&] { return store.update_hook(account, hook, changed, 100).has_value(); });
+        const bool done = short_of_memory([&] { return store.change_hook(account, hook, hook_fields{changed.event, changed.target_url, 100}).has_value(); });
         CHECK(value_of(store.hooks_of(account)).front().target_url == (done ? changed.target_url : before));
         const auto leased = lease_due_at(store, noon);
         REQUIRE(leased.size() == 1);
@@ -244,20 +244,20 @@ TEST_CASE("an outbox verb of a memory store that runs out of memory changes noth
     check_every_shortage([&] { return store.complete(ended, noon); },
                          [&] {
                              for (const hook_id of : {hook, other}) {
-                                 CHECK(value_of(store.attempts_of(account, of, 100)).empty());
+                                 CHECK(value_of(testing::detail::attempts_of(store, account, of, 100)).empty());
                                  for (const delivery& each : deliveries(store, account, of)) CHECK(each.attempts_made == 0);
                              }
                          });
-    CHECK(value_of(store.attempts_of(account, hook, 100)).size() + value_of(store.attempts_of(account, other, 100)).size() == 6);
-    check_every_shortage([&] { return store.deliveries_of(account, hook, 100); }, [] {});
-    check_every_shortage([&] { return store.attempts_of(account, hook, 100); }, [] {});
+    CHECK(value_of(testing::detail::attempts_of(store, account, hook, 100)).size() + value_of(testing::detail::attempts_of(store, account, other, 100)).size() == 6);
+    check_every_shortage([&] { return testing::detail::deliveries_of(store, account, hook, 100); }, [] {});
+    check_every_shortage([&] { return testing::detail::attempts_of(store, account, hook, 100); }, [] {});
 
     // Verbs that need no memory.
     const delivery_id first = due[0].lease.delivery;
     allocations_left = 0;
     const auto resent = store.resend(account, first, noon + seconds{1});
-    const auto enabled = store.enable_hook(account, other, noon);
-    const auto swept = store.sweep_deliveries(noon + seconds{60}, 100);
+    const auto enabled = store.change_hook(account, other, hook_enabling{noon});
+    const auto swept = store.sweep({.deliveries_ended_before = noon + seconds{60}, .rows_max = 100});
     const auto deleted = store.delete_hook(account, hook);
     const auto deleted_other = store.delete_hook(account, other);
     allocations_left.reset();

@@ -236,12 +236,10 @@ TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user)
                            user);
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep(const sweep_request& request) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (!request.expired_at || request.rows_max == 0) return std::size_t{0};
-        const instant now = *request.expired_at;
         // Nodes that sweep at the same time take different rows.
-        auto swept = impl_->database.execute(
+        auto swept = database.execute(
             "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
             "RETURNING id), "
@@ -258,7 +256,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep(const sweep_request& req
             "SELECT id FROM tollgate_device_codes WHERE expires_at <= $3 ORDER BY expires_at "
             "LIMIT $2 - (SELECT so_far FROM swept) FOR UPDATE SKIP LOCKED)) RETURNING id) "
             "SELECT (SELECT so_far FROM swept) + (SELECT count(*) FROM devices)",
-            now, request.rows_max, now - seconds{limits::expired_device_code_seconds});
+            now, rows_max, now - seconds{limits::expired_device_code_seconds});
         if (!swept) return std::move(swept).error();
         return postgres::read_count(*swept);
     });

@@ -181,10 +181,7 @@ TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) n
                            user);
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep(const sweep_request& request) noexcept {
-    if (!request.expired_at || request.rows_max == 0) return std::size_t{0};
-    const instant now = *request.expired_at;
-    const std::size_t rows_max = request.rows_max;
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
     const instant device_codes_until = now - seconds{limits::expired_device_code_seconds};
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         std::size_t swept = 0;
@@ -207,11 +204,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep(const sweep_request& reque
         }
         return swept;
     };
-    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
-                            sweep, now, device_codes_until);
+    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
+                     sweep, now, device_codes_until);
 }
 
 }  // namespace tollgate
