@@ -111,9 +111,9 @@ public:
             if (row.hook != query.hook || (query.delivery && id != query.delivery->value()) ||
                 (query.older_than && id >= query.older_than->value()) || (query.state && row.state != *query.state))
                 continue;
-            auto& listed = found.emplace_back(delivery{delivery_id{id}, row.hook, row.event->name, row.message_id, row.created_at, row.state,
-                                                       row.attempts_made,
-                                                       row.state == delivery_state::waiting ? std::optional{row.at} : std::nullopt});
+            const auto next_attempt_at = row.state == delivery_state::waiting ? std::optional{row.at} : std::nullopt;
+            auto& listed = found.emplace_back(delivery{delivery_id{id}, row.hook, row.event->name, row.message_id, row.created_at,
+                                                       row.state, row.attempts_made, next_attempt_at});
             for (auto last = attempts_.rbegin(); last != attempts_.rend() && listed.attempts.size() < query.attempts_max; ++last)
                 if (last->first.value() == id) listed.attempts.push_back(last->second);
         }
