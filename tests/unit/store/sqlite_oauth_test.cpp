@@ -295,7 +295,7 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     value_of(store.create_code(wider));
     value_of(granted_scopes(store, user_id{7}, application));
     for (std::uint64_t seed = 1; seed <= 2; ++seed) value_of(store.redeem_code(sample_redemption(seed, application)));
-    value_of(store.redeem_code(sample_redemption(2, application)));
+    value_of(store.redeem_code(sample_reuse(2, application)));
     value_of(store.refresh_access_token(sample_refresh(1, 11, application)));
     auto rotated = sample_refresh(1, 12, application);
     rotated.rotation = sample_rotation(1, 2);

@@ -174,9 +174,9 @@ public:
         auto* const added = std::get_if<client_secret_addition>(&change);
         if (added != nullptr && is(defect::any_user_adds_a_secret)) changed_by = user_id{3};
         if (added != nullptr && is(defect::ignores_the_replaced_secret)) added->replaced.reset();
-        if (added != nullptr && is(defect::forgets_the_older_secret_when_repeated) &&
-            (*inner_.find_application("tgi_a"))->secret_digest == added->secret_digest)
-            static_cast<void>(inner_.change_application(changed_by, id, older_secret_removal{}));
+        if (added != nullptr && is(defect::forgets_the_older_secret_when_repeated))
+            if (const auto found = *inner_.find_application("tgi_a"); found && found->secret_digest == added->secret_digest)
+                static_cast<void>(inner_.change_application(changed_by, id, older_secret_removal{}));
         auto done = inner_.change_application(changed_by, id, change);
         if (added != nullptr && is(defect::keeps_one_secret))
             static_cast<void>(inner_.change_application(changed_by, id, older_secret_removal{}));
